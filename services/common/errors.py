@@ -1,0 +1,170 @@
+"""The errors that Groundtrail raises on purpose, and the stable reasons they carry.
+
+    CrpError
+    ├── InvalidRequestError       the request is malformed (lists every field violation)
+    ├── UnauthenticatedError      no credential, or one that does not hold
+    ├── PermissionDeniedError     the credential is good and does not allow this
+    ├── NotFoundError             the named thing does not exist for this tenant
+    ├── ConflictError             two writers raced, or an etag is stale
+    ├── PreconditionError         the state forbids it
+    ├── LimitExceededError        a size, rate, depth or quota limit
+    ├── UnavailableError          a backend is down or full; the caller may retry
+    ├── DeadlineError             the caller's time is up
+    └── ChainBrokenError          a broken chain met while continuing it
+
+Nothing here knows gRPC or HTTP: ``services.common.rpc.status`` maps a reason to a status code.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+
+
+@unique
+class ErrorReason(StrEnum):
+    """Stable reason codes; one row each in ``error_reason.proto``, ``rpc/status.py`` and ``docs/errors.md``."""
+
+    # INVALID_ARGUMENT
+    INVALID_FIELD = "INVALID_FIELD"
+    UNSUPPORTED_MEDIA = "UNSUPPORTED_MEDIA"
+    DOCUMENT_WITHOUT_TEXT = "DOCUMENT_WITHOUT_TEXT"
+    UNKNOWN_MODEL = "UNKNOWN_MODEL"
+    UNKNOWN_DIRECTIVE = "UNKNOWN_DIRECTIVE"
+    PAGE_TOKEN_INVALID = "PAGE_TOKEN_INVALID"
+    RESPONSE_ONLY_HEADER = "RESPONSE_ONLY_HEADER"
+    # UNAUTHENTICATED
+    CREDENTIAL_MISSING = "CREDENTIAL_MISSING"
+    CREDENTIAL_INVALID = "CREDENTIAL_INVALID"
+    CREDENTIAL_EXPIRED = "CREDENTIAL_EXPIRED"
+    CREDENTIAL_REVOKED = "CREDENTIAL_REVOKED"
+    TOKEN_INVALID = "TOKEN_INVALID"
+    TOKEN_EXPIRED = "TOKEN_EXPIRED"
+    TOKEN_SPENT = "TOKEN_SPENT"
+    TOKEN_SCOPE_MISMATCH = "TOKEN_SCOPE_MISMATCH"
+    # PERMISSION_DENIED
+    ROLE_MISSING = "ROLE_MISSING"
+    POLICY_RELAXED = "POLICY_RELAXED"
+    # NOT_FOUND
+    SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
+    WINDOW_NOT_FOUND = "WINDOW_NOT_FOUND"
+    CONTINUATION_NOT_FOUND = "CONTINUATION_NOT_FOUND"
+    REPORT_NOT_FOUND = "REPORT_NOT_FOUND"
+    FACT_NOT_FOUND = "FACT_NOT_FOUND"
+    SOURCE_NOT_FOUND = "SOURCE_NOT_FOUND"
+    API_KEY_NOT_FOUND = "API_KEY_NOT_FOUND"
+    AI_SYSTEM_NOT_FOUND = "AI_SYSTEM_NOT_FOUND"
+    REVIEW_NOT_FOUND = "REVIEW_NOT_FOUND"
+    TRACE_NOT_FOUND = "TRACE_NOT_FOUND"
+    # ABORTED
+    COMMIT_RACE = "COMMIT_RACE"
+    ETAG_STALE = "ETAG_STALE"
+    # FAILED_PRECONDITION
+    SESSION_CLOSED = "SESSION_CLOSED"
+    WINDOW_NOT_PENDING = "WINDOW_NOT_PENDING"
+    REQUEST_ID_REUSED = "REQUEST_ID_REUSED"
+    NO_RELEVANT_FACTS = "NO_RELEVANT_FACTS"
+    REPORT_MISMATCH = "REPORT_MISMATCH"
+    UNSUPPORTED_STRATEGY = "UNSUPPORTED_STRATEGY"
+    # RESOURCE_EXHAUSTED
+    MESSAGE_TOO_LARGE = "MESSAGE_TOO_LARGE"
+    CONCURRENCY_LIMIT = "CONCURRENCY_LIMIT"
+    QUEUE_FULL = "QUEUE_FULL"
+    BUDGET_TOO_SMALL = "BUDGET_TOO_SMALL"
+    WINDOW_LIMIT = "WINDOW_LIMIT"
+    FAN_OUT_LIMIT = "FAN_OUT_LIMIT"
+    DAG_NODE_LIMIT = "DAG_NODE_LIMIT"
+    LOOP_DEPTH_LIMIT = "LOOP_DEPTH_LIMIT"
+    STORAGE_FULL = "STORAGE_FULL"
+    # UNAVAILABLE
+    STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+    MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
+    LLM_UNAVAILABLE = "LLM_UNAVAILABLE"
+    SERVICE_UNAVAILABLE = "SERVICE_UNAVAILABLE"
+    QUALITY_UNREACHABLE = "QUALITY_UNREACHABLE"
+    # DEADLINE_EXCEEDED
+    DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
+    # DATA_LOSS
+    CHAIN_BROKEN = "CHAIN_BROKEN"
+    # INTERNAL
+    INTERNAL = "INTERNAL"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One field that was wrong: its proto path, what was wrong and what is allowed."""
+
+    field: str
+    description: str
+
+
+class CrpError(Exception):
+    """Anything that Groundtrail refuses or cannot do, with a reason that programs can rely on.
+
+    Args:
+        reason: the stable code.
+        message: one sentence for people: what was wrong and what to do next. Never holds prompts, facts or secrets.
+        violations: the fields that were wrong, all of them at once.
+        retry_after_s: seconds after which a retry can help; ``None`` when a retry is useless as it stands.
+        metadata: every dynamic part of the message, as strings.
+    """
+
+    def __init__(
+        self,
+        reason: ErrorReason,
+        message: str,
+        *,
+        violations: tuple[FieldViolation, ...] = (),
+        retry_after_s: float | None = None,
+        **metadata: str,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.violations = violations
+        self.retry_after_s = retry_after_s
+        self.metadata = metadata
+
+
+class InvalidRequestError(CrpError):
+    """The request is malformed; nothing was done."""
+
+    @classmethod
+    def of(cls, *violations: FieldViolation) -> "InvalidRequestError":
+        """Build the error for one or more wrong fields."""
+        text = "; ".join(f"{v.field}: {v.description}" for v in violations)
+        return cls(ErrorReason.INVALID_FIELD, text, violations=tuple(violations))
+
+
+class UnauthenticatedError(CrpError):
+    """The caller's credential or session token does not hold."""
+
+
+class PermissionDeniedError(CrpError):
+    """The caller is known and may not do this."""
+
+
+class NotFoundError(CrpError):
+    """The named thing does not exist, or not for this tenant (the two are not told apart)."""
+
+
+class ConflictError(CrpError):
+    """Another writer came first; read again and retry."""
+
+
+class PreconditionError(CrpError):
+    """The present state forbids the operation."""
+
+
+class LimitExceededError(CrpError):
+    """A limit or quota was reached."""
+
+
+class UnavailableError(CrpError):
+    """A backend cannot serve now."""
+
+
+class DeadlineError(CrpError):
+    """The caller's deadline passed before the work was done."""
+
+
+class ChainBrokenError(CrpError):
+    """The stored chain does not verify; the session cannot be continued (SPEC-004 §16.4)."""

@@ -1,0 +1,57 @@
+"""Identifiers: every one from a CSPRNG, with at least 128 bits where it must not be guessed (SPEC-004 §17.1)."""
+
+import secrets
+import string
+import uuid
+from typing import Final, Protocol
+
+_ALPHANUMERIC: Final = string.ascii_letters + string.digits
+
+SESSION_PREFIX: Final = "crp_sess_"
+WINDOW_PREFIX: Final = "crp_win_"
+CONTINUATION_PREFIX: Final = "crp_cont_"
+TRAIL_PREFIX: Final = "crp_trail_"
+
+
+class IdSource(Protocol):
+    """Gives fresh identifiers."""
+
+    def alphanumeric(self, length: int) -> str:
+        """Return ``length`` random characters of [A-Za-z0-9] (5.95 bits each)."""
+        ...
+
+    def uuid(self) -> str:
+        """Return a random UUID (version 4) in its canonical lower-case form."""
+        ...
+
+
+class RandomIds:
+    """Identifiers from the operating system's CSPRNG."""
+
+    def alphanumeric(self, length: int) -> str:
+        """Return ``length`` random characters of [A-Za-z0-9]."""
+        return "".join(secrets.choice(_ALPHANUMERIC) for _ in range(length))
+
+    def uuid(self) -> str:
+        """Return a random UUID (version 4)."""
+        return str(uuid.uuid4())
+
+
+def new_session_id(ids: IdSource) -> str:
+    """Return ``crp_sess_`` and 32 alphanumerics (190 bits)."""
+    return SESSION_PREFIX + ids.alphanumeric(32)
+
+
+def new_window_id(ids: IdSource) -> str:
+    """Return ``crp_win_`` and 16 alphanumerics (SPEC-004 §3.1; 95 bits, not a secret)."""
+    return WINDOW_PREFIX + ids.alphanumeric(16)
+
+
+def new_continuation_id(ids: IdSource) -> str:
+    """Return ``crp_cont_`` and 32 alphanumerics (190 bits; SPEC-004 §17.1 asks for 128)."""
+    return CONTINUATION_PREFIX + ids.alphanumeric(32)
+
+
+def new_trail_id(ids: IdSource) -> str:
+    """Return ``crp_trail_`` and 32 alphanumerics."""
+    return TRAIL_PREFIX + ids.alphanumeric(32)

@@ -1,0 +1,110 @@
+"""API keys, AI systems and tenant policies. Only writer: the gateway; every service reads keys to authenticate."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from services.common.ports.receipts import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeyRecord:
+    """An API key as it is stored: never the key itself.
+
+    Attributes:
+        key_id: UUID.
+        prefix: ``crp_gw_<env>_`` and the first 8 of the 32 characters; unique; shown in lists and bound into tokens.
+        key_hash: SHA-256 hex of the whole key (190 random bits, so a fast hash is enough).
+        roles: of ``reader``, ``writer``, ``admin``.
+    """
+
+    tenant_id: str
+    key_id: str
+    prefix: str
+    key_hash: str
+    label: str
+    roles: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AiSystemRecord:
+    """A registered AI system (SPEC-005 §14)."""
+
+    tenant_id: str
+    ai_system_id: str
+    name: str
+    domain: str
+    sector: str
+    registered_at: datetime
+    iso_42001_evidence: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TenantPolicyRecord:
+    """A tenant's default safety policy and its allow-listed sink hosts; ``version`` guards against races."""
+
+    tenant_id: str
+    safety_policy: str
+    allowed_sink_hosts: tuple[str, ...]
+    data_residency: str
+    version: int
+    updated_at: datetime
+
+
+class CredentialStore(Protocol):
+    """Keys, AI systems and policies. Durability and errors as in ``FactStore``."""
+
+    async def find_key(self, prefix: str) -> ApiKeyRecord | None:
+        """Return the key with this prefix, of whatever tenant, revoked or not."""
+        ...
+
+    async def put_key(self, key: ApiKeyRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace by ``key_id``."""
+        ...
+
+    async def get_key(self, tenant_id: str, key_id: str) -> ApiKeyRecord | None:
+        """Return the key or ``None``."""
+        ...
+
+    async def page_keys(self, tenant_id: str, *, after: str, limit: int) -> list[ApiKeyRecord]:
+        """Return up to ``limit`` keys with ``key_id > after``, ordered by id."""
+        ...
+
+    async def count_keys(self) -> int:
+        """Return the number of keys of all tenants (0 = a fresh installation)."""
+        ...
+
+    async def put_ai_system(self, system: AiSystemRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace by id."""
+        ...
+
+    async def get_ai_system(self, tenant_id: str, ai_system_id: str) -> AiSystemRecord | None:
+        """Return the system or ``None``."""
+        ...
+
+    async def page_ai_systems(self, tenant_id: str, *, after: str, limit: int) -> list[AiSystemRecord]:
+        """Return up to ``limit`` systems with ``ai_system_id > after``, ordered by id."""
+        ...
+
+    async def put_policy(self, policy: TenantPolicyRecord, receipt: Receipt | None = None) -> None:
+        """Store if the present version is ``policy.version - 1``; raise ``ConflictError`` (ETAG_STALE) otherwise."""
+        ...
+
+    async def get_policy(self, tenant_id: str) -> TenantPolicyRecord | None:
+        """Return the tenant's policy or ``None``."""
+        ...
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return what was answered to this request id, while it is kept."""
+        ...
+
+    async def check(self) -> None:
+        """Return when the store can serve; raise ``UnavailableError`` otherwise."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        ...

@@ -1,0 +1,173 @@
+"""Where facts and their vectors live (CRP-SPEC-003 §2, §5; architecture §4). Only writer: the envelope service."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum, unique
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.ports.recognition import Entity
+
+Vectors: TypeAlias = NDArray[np.float32]
+
+
+@unique
+class FactStatus(StrEnum):
+    """Life of a fact. DELETED and QUARANTINED are never retrieved; STALE is, with freshness 0."""
+
+    ACTIVE = "ACTIVE"
+    STALE = "STALE"
+    DELETED = "DELETED"
+    QUARANTINED = "QUARANTINED"
+
+
+@dataclass(frozen=True, slots=True)
+class FactRecord:
+    """One fact of one tenant.
+
+    Attributes:
+        fact_id: UUID.
+        content_hash: 64 lower-case hex digits, SHA-256 of the UTF-8 content.
+        source_location: where in the source, e.g. ``p. 3`` or ``# Claims > ## Deadlines``.
+        importance_weight: 0.0-1.0 inclusive.
+        community_label: label of its Leiden community; empty while it is in none.
+        ttl: after ``ingested_at + ttl`` the fact counts as STALE; ``None`` = never.
+        entities: offsets in ``content``, computed at ingestion.
+        embedding: unit vector, shape ``(dimension,)``, float32; computed at ingestion.
+        embedding_model: fingerprint of the model that made ``embedding``.
+    """
+
+    tenant_id: str
+    fact_id: str
+    content: str
+    content_hash: str
+    source_id: str
+    source_location: str
+    importance_weight: float
+    ingested_at: datetime
+    modified_at: datetime
+    status: FactStatus
+    embedding: Vectors = field(compare=False, repr=False)
+    embedding_model: str = ""
+    community_label: str = ""
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    ttl: timedelta | None = None
+    entities: tuple[Entity, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Which facts a read may see; empty tuples mean no restriction."""
+
+    source_ids: tuple[str, ...] = ()
+    communities: tuple[str, ...] = ()
+    statuses: tuple[FactStatus, ...] = (FactStatus.ACTIVE, FactStatus.STALE)
+
+
+@dataclass(frozen=True, slots=True)
+class FactHit:
+    """One search result; ``score`` is raw cosine in [-1, 1] or BM25 (higher is better), as the method says."""
+
+    fact: FactRecord
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class StateEntry:
+    """What the state hash is made of (architecture decision 5)."""
+
+    fact_id: str
+    content_hash: str
+    modified_at: datetime
+    status: FactStatus
+
+
+class FactStore(Protocol):
+    """Facts and vectors of all tenants, each tenant apart.
+
+    Every method is confined to ``tenant_id``: another tenant's ids are simply not found. A method that returns has
+    made its writes durable (they survive ``kill -9``) and visible to the next read. Raises ``UnavailableError``
+    (STORE_UNAVAILABLE) when the backend is down and ``LimitExceededError`` (STORAGE_FULL) when it cannot grow;
+    either way nothing of the write is visible.
+    """
+
+    async def upsert(self, facts: Sequence[FactRecord]) -> None:
+        """Insert or replace by ``fact_id``, all or nothing. Idempotent."""
+        ...
+
+    async def get(self, tenant_id: str, fact_ids: Sequence[str]) -> list[FactRecord]:
+        """Return the known ones among ``fact_ids`` in the given order, whatever their status but DELETED."""
+        ...
+
+    async def page(self, tenant_id: str, where: FactFilter, *, after: str, limit: int) -> list[FactRecord]:
+        """Return up to ``limit`` facts with ``fact_id > after``, ordered by ``fact_id``."""
+        ...
+
+    async def search(
+        self, tenant_id: str, queries: Vectors, *, limit: int, where: FactFilter | None = None
+    ) -> list[list[FactHit]]:
+        """Return for each row of ``queries`` (shape ``(q, dimension)``) up to ``limit`` hits by cosine, best first.
+
+        Never returns DELETED or QUARANTINED facts. Ties are broken by ``fact_id``.
+        """
+        ...
+
+    async def search_text(
+        self, tenant_id: str, query: str, *, limit: int, where: FactFilter | None = None
+    ) -> list[FactHit]:
+        """Return up to ``limit`` hits by BM25 over the words of ``query``, best first; any text is a valid query."""
+        ...
+
+    async def set_status(
+        self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime
+    ) -> int:
+        """Set status and ``modified_at`` of known facts; return how many changed."""
+        ...
+
+    async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
+        """Set ``community_label`` by fact id; does not touch ``modified_at``."""
+        ...
+
+    async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
+        """Count an access (``access_count``, ``last_accessed_at``); the state hash does not change. Best effort."""
+        ...
+
+    async def fact_ids_of_source(self, tenant_id: str, source_id: str) -> list[str]:
+        """Return the ids of the source's facts that are not DELETED, ordered."""
+        ...
+
+    async def erase_source(self, tenant_id: str, source_id: str, *, at: datetime) -> int:
+        """Destroy content, entities and vectors of the source's facts and leave tombstones (DELETED); return how many.
+
+        From the return on no method gives the content again, also not from an index that still holds the vector.
+        """
+        ...
+
+    async def delete(self, tenant_id: str, fact_ids: Sequence[str]) -> None:
+        """Remove facts without a trace; only for undoing an ingestion that was never acknowledged."""
+        ...
+
+    async def count(self, tenant_id: str, where: FactFilter | None = None) -> int:
+        """Return the number of facts that match."""
+        ...
+
+    def state_entries(self, tenant_id: str, communities: Sequence[str] = ()) -> AsyncIterator[StateEntry]:
+        """Yield the entries of the tenant, tombstones included, ordered by ``fact_id``; empty = all communities."""
+        ...
+
+    def embeddings(self, tenant_id: str) -> AsyncIterator[tuple[list[str], Vectors]]:
+        """Yield retrievable facts' ids and vectors in blocks, ordered by ``fact_id`` (for clustering and rebuilds)."""
+        ...
+
+    async def check(self) -> None:
+        """Return when the store can serve; raise ``UnavailableError`` otherwise. For readiness."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        ...

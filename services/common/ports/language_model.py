@@ -1,0 +1,99 @@
+"""The model that writes the answer."""
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+from typing import Protocol
+
+
+@unique
+class ChatRole(StrEnum):
+    """Who speaks."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One turn."""
+
+    role: ChatRole
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFact:
+    """A fact as the answerer sees it, in envelope order."""
+
+    fact_id: str
+    content: str
+    relevance_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageRequest:
+    """What is asked of the model.
+
+    Attributes:
+        query: the user's question alone.
+        messages: the whole prompt; what an LLM gets. Nothing else leaves the process (Axiom 4).
+        evidence: the envelope's facts; what the extractive answerer composes from.
+        model: target model name.
+        max_tokens: upper bound of the reply.
+        temperature: 0.0-2.0.
+        seed: for providers that honour it.
+        timeout_s: seconds left until the caller's deadline; ``None`` = the adapter's default.
+    """
+
+    query: str
+    messages: tuple[ChatMessage, ...]
+    evidence: tuple[EvidenceFact, ...]
+    model: str
+    max_tokens: int = 2048
+    temperature: float = 0.7
+    seed: int | None = None
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageReply:
+    """What came back; ``text`` is data, never control.
+
+    Attributes:
+        finish_reason: ``stop``, ``length``, ``content_filter`` or the provider's own word.
+        model_fingerprint: who wrote it: provider, model, version or system fingerprint, SHA-256 of the reply.
+        prompt_tokens, completion_tokens: as the provider counted; ``None`` when it did not say.
+    """
+
+    text: str
+    finish_reason: str
+    model_fingerprint: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class LanguageModel(Protocol):
+    """Any provider, or the built-in extractive answerer (architecture decision 20)."""
+
+    @property
+    def default_model(self) -> str:
+        """The model name used when the request names none; known to the ``TokenCounter``."""
+        ...
+
+    async def complete(self, request: LanguageRequest) -> LanguageReply:
+        """Return one reply.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE, with the cause in ``metadata`` and ``retry_after_s`` when known.
+            DeadlineError: the time was up.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Return when the provider can be reached; raise ``UnavailableError`` otherwise."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        ...

@@ -1,0 +1,251 @@
+"""Sessions, windows, edges, audit events and reports (CRP-SPEC-004 §3, §9). Only writer: the dag service."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum, unique
+from typing import Protocol
+
+from services.common.ports.receipts import Receipt
+
+
+@unique
+class SessionStatus(StrEnum):
+    """OPEN can be continued; the others never again."""
+
+    OPEN = "OPEN"
+    COMPLETED = "COMPLETED"
+    TERMINATED = "TERMINATED"
+    BROKEN = "BROKEN"
+
+
+@unique
+class WindowStatus(StrEnum):
+    """PENDING between OpenWindow and CommitWindow or FailWindow."""
+
+    PENDING = "PENDING"
+    COMMITTED = "COMMITTED"
+    FAILED = "FAILED"
+
+
+@unique
+class WindowPattern(StrEnum):
+    """How a window hangs in the DAG (SPEC-004 §3.1)."""
+
+    LINEAR = "LINEAR"
+    FAN_OUT = "FAN_OUT"
+    FAN_IN = "FAN_IN"
+    BRANCH = "BRANCH"
+
+
+@unique
+class TransferType(StrEnum):
+    """What flows along an edge (SPEC-004 §8.1)."""
+
+    FULL_CONTEXT = "FULL_CONTEXT"
+    SUMMARY = "SUMMARY"
+    FACTS_ONLY = "FACTS_ONLY"
+    RESULT_ONLY = "RESULT_ONLY"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """One session.
+
+    Attributes:
+        version: grows by one with every write; the guard against races.
+        scope: the credential scope that opened it; tokens are bound to it.
+        policy_hash: SHA-256 hex of the canonical safety policy in force.
+        limits: max_windows, max_fan_out, max_dag_nodes, max_loop_depth (SPEC-004 §11).
+        parent_session_id: of an agent's session (SPEC-004 §15); empty otherwise.
+    """
+
+    tenant_id: str
+    session_id: str
+    scope: str
+    status: SessionStatus
+    created_at: datetime
+    version: int
+    audit_trail_id: str
+    key_version: int
+    policy_hash: str
+    max_windows: int
+    max_fan_out: int
+    max_dag_nodes: int
+    max_loop_depth: int
+    parent_session_id: str = ""
+    loop_depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredFact:
+    """A relevant fact that did not fit (SPEC-003 §10.3)."""
+
+    fact_id: str
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRecord:
+    """One window; the fields of SPEC-004 §3.1 and what continuing it needs.
+
+    Attributes:
+        hmac: 64 hex digits; empty unless COMMITTED.
+        window_hmac: the same with an empty parent (CRP-Provenance-Window-HMAC).
+        response_hash, report_hash: 64 hex digits.
+        response_text: the content, for transfer to children; empty after erasure.
+        response_tokens: tokens of ``response_text`` in the target model's tokenizer.
+        failure_reason: set when FAILED.
+    """
+
+    session_id: str
+    window_id: str
+    window_number: int
+    parent_ids: tuple[str, ...]
+    pattern: WindowPattern
+    status: WindowStatus
+    strategy: str
+    timestamp: datetime
+    opened_by_request: str = ""
+    continuation_id: str = ""
+    envelope_etag: str = ""
+    quality_tier: str = ""
+    risk_level: str = ""
+    safety_budget: float = 1.0
+    hmac: str = ""
+    window_hmac: str = ""
+    token_count: int = 0
+    response_hash: str = ""
+    response_text: str = ""
+    response_tokens: int = 0
+    report_id: str = ""
+    report_hash: str = ""
+    model_fingerprint: str = ""
+    facts_included: tuple[str, ...] = ()
+    facts_deferred: tuple[DeferredFact, ...] = ()
+    failure_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """Context flow from a parent to a child (SPEC-004 §3.2)."""
+
+    session_id: str
+    source_id: str
+    target_id: str
+    transfer_type: TransferType
+    transferred_tokens: int
+    summary_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEventRecord:
+    """One audit event; chained by HMAC within its session (CRP-SPEC-011 facts).
+
+    Attributes:
+        sequence: 0-based position in the session's chain.
+        data: canonical JSON text of the event's data.
+        hmac: 64 hex digits over type, timestamp, SHA-256 of ``data``, window id and the previous event's HMAC.
+    """
+
+    session_id: str
+    sequence: int
+    event_id: str
+    event_type: str
+    timestamp: datetime
+    window_id: str
+    data: str
+    hmac: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRecord:
+    """A stored DPE report: ``body`` is the protobuf JSON text (proto field names, RFC 8785 canonical)."""
+
+    session_id: str
+    window_id: str
+    report_id: str
+    report_hash: str
+    created_at: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSnapshot:
+    """A consistent view: windows ordered by (window_number, window_id), edges by (target, source)."""
+
+    session: SessionRecord
+    windows: tuple[WindowRecord, ...]
+    edges: tuple[EdgeRecord, ...]
+    last_event: AuditEventRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChange:
+    """Everything that one step changes, written in one transaction or not at all.
+
+    Attributes:
+        session: the session as it shall be, ``version`` = the expected version + 1 (1 for a new one).
+        windows: windows to insert or replace.
+        edges, reports: to insert or replace.
+        events: to append; their sequence must continue the stored chain without a gap.
+        receipt: the remembered answer.
+    """
+
+    session: SessionRecord
+    windows: tuple[WindowRecord, ...] = ()
+    edges: tuple[EdgeRecord, ...] = ()
+    events: tuple[AuditEventRecord, ...] = ()
+    reports: tuple[ReportRecord, ...] = ()
+    receipt: Receipt | None = None
+
+
+class SessionStore(Protocol):
+    """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``."""
+
+    async def write(self, change: SessionChange) -> None:
+        """Apply the change if the stored version is ``change.session.version - 1``; all or nothing, durable.
+
+        Raises:
+            ConflictError: COMMIT_RACE: another writer came first; read the snapshot again and decide anew.
+        """
+        ...
+
+    async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+        """Return a consistent view of the session or ``None``."""
+        ...
+
+    async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
+        """Return the window that issued the continuation id or ``None``."""
+        ...
+
+    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
+        """Return up to ``limit`` sessions, newest first, that come after the session id ``after`` (empty = from the top)."""
+        ...
+
+    async def page_events(
+        self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
+    ) -> list[AuditEventRecord]:
+        """Return up to ``limit`` events with ``sequence > after_sequence`` (-1 = from the first), in order."""
+        ...
+
+    async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
+        """Return a report or ``None``."""
+        ...
+
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord]:
+        """Return up to ``limit`` reports with ``report_id > after``, ordered by id; empty session = all sessions."""
+        ...
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return what was answered to this request id, while it is kept."""
+        ...
+
+    async def check(self) -> None:
+        """Return when the store can serve; raise ``UnavailableError`` otherwise."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; idempotent."""
+        ...

@@ -1,0 +1,19 @@
+"""The hash that ties a DPE report to its window (architecture decision 4, ADR 0004; SPEC-004 §9.1, SPEC-005 §15)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from services.common.encoding import canonical_json, sha256_hex
+
+UNHASHED_REPORT_FIELDS: Final = frozenset({"hmac", "chain_integrity", "report_hash", "timings"})
+"""Top-level fields of the report's JSON form that the hash leaves out: what dag fills in later, and durations."""
+
+
+def report_hash(report: Mapping[str, Any]) -> str:
+    """Return 64 hex digits: SHA-256 over the JCS bytes of the report without ``UNHASHED_REPORT_FIELDS``.
+
+    Args:
+        report: the protobuf JSON mapping of ``crp.dpe.v1.DpeReport`` with proto field names and every field without
+            presence printed (``services.common.rpc.canonical.message_json``).
+    """
+    return sha256_hex(canonical_json({key: value for key, value in report.items() if key not in UNHASHED_REPORT_FIELDS}))
