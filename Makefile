@@ -1,0 +1,73 @@
+# The whole interface: make demo | test | lint | generate | bench | eval | conformance | docs | test-real | test-faults
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+.PHONY: help demo test lint format generate bench eval conformance docs test-real test-faults clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/uv: tools/bootstrap.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Groundtrail needs Python 3.11 or newer; set PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/bootstrap.lock
+	@touch $@
+
+# Installing with dev tools satisfies the runtime too, so that make demo after make test installs nothing.
+$(RUN_STAMP): $(BIN)/uv requirements.lock pyproject.toml
+	@if [ ! -f $(DEV_STAMP) ]; then $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; fi
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+$(DEV_STAMP): $(BIN)/uv requirements-dev.lock requirements.lock pyproject.toml
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+demo: $(RUN_STAMP) ## Set up on a fresh machine and see a question answered, checked and chained
+	@$(BIN)/groundtrail demo
+
+test: $(DEV_STAMP) ## Set up and run every test that needs no other server
+	@$(BIN)/pytest -q --cov --cov-report=json:.coverage.json --cov-report=
+	@$(BIN)/python tools/coverage_floor.py .coverage.json
+
+lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python tools/gen_protos.py --check
+	@$(BIN)/buf format --diff --exit-code proto
+	@$(BIN)/buf lint
+	@$(BIN)/python tools/buf_breaking.py
+
+format: $(DEV_STAMP) ## Format Python and protos in place
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/buf format -w proto
+
+generate: $(DEV_STAMP) ## Generate gen/ from proto/ without a network
+	@$(BIN)/python tools/gen_protos.py
+
+bench: $(DEV_STAMP) ## Measure against named baselines in the same run
+	@$(BIN)/python -m bench
+
+eval: $(DEV_STAMP) ## Measure quality on the data that GROUNDTRAIL_EVAL_DATA names
+	@$(BIN)/python -m tools.evaluate
+
+conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the embedded system
+	@$(BIN)/pytest -q tests/conformance
+
+docs: $(DEV_STAMP) ## Check every link, cited file and command line in the docs
+	@$(BIN)/pytest -q tests/unit/house
+
+test-real: $(DEV_STAMP) ## Run the tests that need real servers (each says which variable turns it on)
+	@$(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm" tests
+
+test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again
+	@GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
+
+clean: ## Remove what the targets above made, but no data
+	rm -rf $(VENV) .cache dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

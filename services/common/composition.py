@@ -1,0 +1,139 @@
+"""The shared adapters of a process, each built once, on first use, and closed in reverse order.
+
+Only composition roots (``services/*/compose.py``, ``__main__.py``, the command line) use this module; the services'
+own code gets ports. Which adapter stands behind a port is decided here and nowhere else, from typed settings.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self, TypeVar, cast
+
+from services.common.clock import Clock, SystemClock
+from services.common.ids import IdSource, RandomIds
+from services.common.ports.credentials import CredentialStore
+from services.common.ports.embedding import EmbeddingModel
+from services.common.ports.entailment import EntailmentModel
+from services.common.ports.facts import FactStore
+from services.common.ports.graph import KnowledgeGraph
+from services.common.ports.language_model import LanguageModel
+from services.common.ports.recognition import EntityRecognizer
+from services.common.ports.sessions import SessionStore
+from services.common.ports.tokens import TokenCounter
+from services.common.settings import Settings
+
+FACTS_FILE = "knowledge.db"
+GRAPH_FILE = "graph.db"
+SESSIONS_FILE = "sessions.db"
+GATEWAY_FILE = "gateway.db"
+
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+AdapterT = TypeVar("AdapterT")
+
+
+class Adapters:
+    """Builds what a composition root asks for and keeps it for the process's life.
+
+    Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,
+    in reverse order, also when a later construction fails.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+        self.settings = settings
+        self.clock: Clock = clock or SystemClock()
+        self.ids: IdSource = ids or RandomIds()
+        self._built: dict[str, object] = {}
+        self._lock = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def embedding(self) -> EmbeddingModel:
+        """Return the embedding model of the model repository, its digests verified."""
+        from services.common.adapters.onnx.embedding import open_embedding
+
+        return await self._once("embedding", lambda: open_embedding(self.settings.inference))
+
+    async def entity_recognizer(self) -> EntityRecognizer:
+        """Return the entity recogniser of the model repository, its digests verified."""
+        from services.common.adapters.spacy.recognizer import open_recognizer
+
+        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference))
+
+    async def entailment(self) -> EntailmentModel | None:
+        """Return the NLI encoder, or ``None`` while the model repository holds none; stages that need it say so."""
+        return None
+
+    async def tokens(self) -> TokenCounter:
+        """Return the token counter for all target models."""
+        from services.common.adapters.tokens.counter import open_token_counter
+
+        return await self._once("tokens", lambda: open_token_counter(self.settings.inference))
+
+    async def language_model(self) -> LanguageModel | None:
+        """Return the configured LLM provider, or ``None`` when none is set (decision 20: the extractive answerer)."""
+        if not self.settings.llm.base_url:
+            return None
+        from services.common.adapters.openai.language_model import open_language_model
+
+        return await self._once("language_model", lambda: open_language_model(self.settings.llm))
+
+    async def fact_store(self) -> FactStore:
+        """Return the store of facts and vectors."""
+        from services.common.adapters.sqlite.facts import SqliteFactStore
+
+        model = await self.embedding()
+        return await self._once(
+            "fact_store",
+            lambda: SqliteFactStore.open(self._path(FACTS_FILE), self.settings.store, dimension=model.dimension),
+        )
+
+    async def knowledge_graph(self) -> KnowledgeGraph:
+        """Return the store of sources and communities."""
+        from services.common.adapters.sqlite.graph import SqliteKnowledgeGraph
+
+        return await self._once(
+            "knowledge_graph", lambda: SqliteKnowledgeGraph.open(self._path(GRAPH_FILE), self.settings.store)
+        )
+
+    async def session_store(self) -> SessionStore:
+        """Return the store of sessions, windows, events and reports."""
+        from services.common.adapters.sqlite.sessions import SqliteSessionStore
+
+        return await self._once(
+            "session_store", lambda: SqliteSessionStore.open(self._path(SESSIONS_FILE), self.settings.store)
+        )
+
+    async def credentials(self) -> CredentialStore:
+        """Return the store of API keys, AI systems and policies."""
+        from services.common.adapters.sqlite.credentials import SqliteCredentialStore
+
+        return await self._once(
+            "credentials", lambda: SqliteCredentialStore.open(self._path(GATEWAY_FILE), self.settings.store)
+        )
+
+    def _path(self, name: str) -> Path:
+        folder = Path(self.settings.store.data_dir)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / name
+
+    async def _once(self, name: str, build: Callable[[], Awaitable[AdapterT]]) -> AdapterT:
+        async with self._lock:
+            if name not in self._built:
+                adapter = await build()
+                if hasattr(adapter, "close"):
+                    self._stack.push_async_callback(cast("_Closable", adapter).close)
+                self._built[name] = adapter
+            return cast("AdapterT", self._built[name])
