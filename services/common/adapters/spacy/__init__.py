@@ -1,0 +1,1 @@
+"""Entity recognition with spaCy and deterministic patterns."""

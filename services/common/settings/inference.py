@@ -1,0 +1,55 @@
+"""Settings of the models that run in the process: embedding, entity recognition, token counting."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class TokenizerSettings(BaseModel):
+    """How to count the tokens of one target model that is not in the built-in table.
+
+    Either ``path`` names the model's own ``tokenizer.json``, and counts are exact, or ``encoding`` names a built-in
+    encoding that stands in for it, and counts are approximate with ``safety_margin_ratio`` added.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(min_length=1)
+    """The target model's name as requests and the provider spell it."""
+    context_window_tokens: int = Field(gt=0)
+    """Input and output together, in tokens of the model."""
+    path: Path | None = None
+    """The model's ``tokenizer.json``; ``None`` when ``encoding`` stands in."""
+    encoding: Literal["cl100k_base", "o200k_base"] | None = None
+    """The built-in encoding that stands in for the model's own."""
+    safety_margin_ratio: float = Field(default=0.15, ge=0.0, le=1.0)
+    """Added to an approximate count, as a share of it (0.15 = 15%); unused with ``path``."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.path is None) == (self.encoding is None):
+            msg = f"tokenizer of {self.model}: set either path (exact) or encoding (approximate)"
+            raise ValueError(msg)
+        return self
+
+
+class InferenceSettings(BaseModel):
+    """``GROUNDTRAIL_INFERENCE__*``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_repository: Path | None = None
+    """Folder with MANIFEST.json and one folder per model; ``None`` = the one that is delivered with Groundtrail."""
+    embedding_model: str = Field(default="embedder", min_length=1)
+    """Name of the sentence embedder in the repository; another model means another vector index."""
+    ner_model: str = Field(default="ner", min_length=1)
+    """Name of the entity recogniser in the repository."""
+    intra_op_threads: int = Field(default=0, ge=0, le=256)
+    """Threads that one inference uses; 0 = as many as the process may run on."""
+    queue_items: int = Field(default=4096, ge=1, le=1_000_000)
+    """Texts that may wait per model; beyond it a call is refused (QUEUE_FULL) instead of waiting without end."""
+    ner_queue_texts: int = Field(default=4096, ge=1, le=1_000_000)
+    """Texts that may wait for entity recognition; beyond it QUEUE_FULL."""
+    tokenizers: tuple[TokenizerSettings, ...] = ()
+    """Target models besides the built-in table, as JSON: ``[{"model": …, "context_window_tokens": …, "path": …}]``."""
