@@ -1,0 +1,123 @@
+"""All settings of a process: typed, frozen, read once at start from ``GROUNDTRAIL_<SECTION>__<FIELD>``.
+
+``load_settings`` is what composition roots call; nothing else reads the environment. An unknown ``GROUNDTRAIL_*``
+variable, a value out of range or an impossible combination stops the process with every problem listed at once.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from services.common.settings.auth import AuthSettings, JwtSettings
+from services.common.settings.client import ClientSettings
+from services.common.settings.dag import DagSettings
+from services.common.settings.dpe import DpeSettings
+from services.common.settings.environment import (
+    DELIMITER,
+    PREFIX,
+    SettingsError,
+    StrictEnvironment,
+    known_variables,
+    validation_problems,
+)
+from services.common.settings.gateway import GatewaySettings
+from services.common.settings.inference import InferenceSettings
+from services.common.settings.llm import LlmSettings
+from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.server import ServerSettings, TlsSettings
+from services.common.settings.telemetry import TelemetrySettings
+
+__all__ = [
+    "AuthSettings",
+    "ClientSettings",
+    "DagSettings",
+    "DpeSettings",
+    "GatewaySettings",
+    "InferenceSettings",
+    "JwtSettings",
+    "LlmSettings",
+    "PeerSettings",
+    "PeerTlsSettings",
+    "ServerSettings",
+    "Settings",
+    "SettingsError",
+    "TelemetrySettings",
+    "TlsSettings",
+    "effective_configuration",
+    "known_variables",
+    "load_settings",
+]
+
+
+class Settings(BaseSettings):
+    """One process's settings; arguments win over the environment, the environment over defaults."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=PREFIX,
+        env_nested_delimiter=DELIMITER,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+    )
+
+    server: ServerSettings = ServerSettings()
+    """The gRPC server."""
+    auth: AuthSettings = AuthSettings()
+    """API keys and JWTs."""
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """Logs, traces and metrics."""
+    peers: PeerSettings = PeerSettings()
+    """The other services."""
+    client: ClientSettings = ClientSettings()
+    """What the command line talks to."""
+    inference: InferenceSettings = InferenceSettings()
+    """Models and tokenizers."""
+    llm: LlmSettings = LlmSettings()
+    """The provider that writes answers."""
+    dpe: DpeSettings = DpeSettings()
+    """The provenance stages."""
+    dag: DagSettings = DagSettings()
+    """Sessions, windows and tokens."""
+    gateway: GatewaySettings = GatewaySettings()
+    """Dispatch."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced by the strict one
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - files are not read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - files are not read
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments, then the environment, strictly."""
+        return init_settings, StrictEnvironment(settings_cls)
+
+
+def load_settings(**sections: BaseModel) -> Settings:
+    """Read the settings; ``sections`` given here win over the environment.
+
+    Raises:
+        SettingsError: with one line per problem; values are never shown.
+    """
+    try:
+        return Settings(**sections)  # type: ignore[arg-type]  # pydantic checks them
+    except ValidationError as error:
+        raise SettingsError(validation_problems(error)) from None
+
+
+def effective_configuration(settings: Settings) -> dict[str, str]:
+    """Return every setting as ``section.field`` and text; secrets are hidden by their type."""
+    flat: dict[str, str] = {}
+    _flatten(settings.model_dump(mode="json"), "", flat)
+    return flat
+
+
+def _flatten(value: Any, path: str, out: dict[str, str]) -> None:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            _flatten(item, f"{path}.{key}" if path else str(key), out)
+    else:
+        out[path] = "" if value is None else str(value)

@@ -1,0 +1,80 @@
+"""The environment as the source of settings: every ``GROUNDTRAIL_*`` variable must be a known one.
+
+A misspelt variable would otherwise be a setting that silently does not hold, so it stops the process and the message
+names the nearest known variable. Values are never part of a message: they may be secrets.
+"""
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import EnvSettingsSource
+
+PREFIX: Final = "GROUNDTRAIL_"
+DELIMITER: Final = "__"
+NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA")
+"""Variables that tests and evaluation read; no process takes settings from them."""
+
+
+class SettingsError(ValueError):
+    """The settings cannot be used; one line per problem, none of which holds a value."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def variable_name(path: Iterable[str]) -> str:
+    """Return the environment variable of a field: ``("server", "port")`` is ``GROUNDTRAIL_SERVER__PORT``."""
+    return PREFIX + DELIMITER.join(path).upper()
+
+
+def known_variables(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the variable of every field of ``model``, sections descended into."""
+    for name, field in model.model_fields.items():
+        here = (*path, name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from known_variables(field.annotation, here)
+        else:
+            yield variable_name(here)
+
+
+def unknown_variables(model: type[BaseModel], environment: Mapping[str, str]) -> list[str]:
+    """Return one line for each ``GROUNDTRAIL_*`` variable that is no setting, naming the nearest one that is."""
+    known = set(known_variables(model))
+    problems = []
+    for variable in sorted(environment):
+        name = variable.upper()
+        if not name.startswith(PREFIX) or name.startswith(NOT_SETTINGS) or name in known:
+            continue
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"; did you mean {nearest[0]}?" if nearest else ", and none is like it"
+        problems.append(f"{variable} is not a setting{hint}")
+    return problems
+
+
+def validation_problems(error: ValidationError) -> list[str]:
+    """Return one line per problem of a failed validation, naming the variable and never the value."""
+    problems = []
+    for item in error.errors(include_input=False, include_url=False, include_context=False):
+        path = [str(part) for part in item["loc"]]
+        text = item["msg"].removeprefix("Value error, ")
+        problems.append(f"{variable_name(path)}: {text}" if path else text)
+    return problems
+
+
+class StrictEnvironment(EnvSettingsSource):
+    """Reads ``GROUNDTRAIL_<SECTION>__<FIELD>`` and refuses variables that name no field."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the raw values.
+
+        Raises:
+            SettingsError: a variable is unknown.
+        """
+        problems = unknown_variables(self.settings_cls, os.environ)
+        if problems:
+            raise SettingsError(problems)
+        return super().__call__()
