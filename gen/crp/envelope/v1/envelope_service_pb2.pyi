@@ -1,0 +1,132 @@
+from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
+from crp.envelope.v1 import envelope_pb2 as _envelope_pb2
+from google.api import annotations_pb2 as _annotations_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class CarriedFact(_message.Message):
+    __slots__ = ("content", "importance_weight", "source_window_id", "transfer_type")
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_TYPE_FIELD_NUMBER: _ClassVar[int]
+    content: str
+    importance_weight: float
+    source_window_id: str
+    transfer_type: str
+    def __init__(self, content: _Optional[str] = ..., importance_weight: _Optional[float] = ..., source_window_id: _Optional[str] = ..., transfer_type: _Optional[str] = ...) -> None: ...
+
+class BuildEnvelopeRequest(_message.Message):
+    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
+    STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_PROMPT_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_RESPONSE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MAX_ENVELOPE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FACTS_SEEN_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    CARRIED_FACTS_FIELD_NUMBER: _ClassVar[int]
+    IF_MATCH_ETAG_FIELD_NUMBER: _ClassVar[int]
+    CACHE_DIRECTIVES_FIELD_NUMBER: _ClassVar[int]
+    ACCEPT_QUALITY_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_EMBEDDINGS_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    window_id: str
+    window_number: int
+    query: str
+    model: str
+    grounding_mode: _taxonomy_pb2.GroundingMode
+    strategy: _taxonomy_pb2.DispatchStrategy
+    system_prompt: str
+    expected_response_tokens: int
+    max_envelope_tokens: int
+    facts_seen: _containers.RepeatedScalarFieldContainer[str]
+    deferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    carried_facts: _containers.RepeatedCompositeFieldContainer[CarriedFact]
+    if_match_etag: str
+    cache_directives: _containers.RepeatedScalarFieldContainer[str]
+    accept_quality: _containers.RepeatedScalarFieldContainer[_taxonomy_pb2.QualityTier]
+    include_embeddings: bool
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ...) -> None: ...
+
+class BuildEnvelopeResponse(_message.Message):
+    __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality")
+    ENVELOPE_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FACTS_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_PROMPT_FIELD_NUMBER: _ClassVar[int]
+    NOT_MODIFIED_FIELD_NUMBER: _ClassVar[int]
+    SUB_QUERIES_FIELD_NUMBER: _ClassVar[int]
+    CACHE_STATUS_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    CONTINUATION_RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
+    REUSE_CKF_RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    envelope: _envelope_pb2.ContextEnvelope
+    deferred_facts: _containers.RepeatedCompositeFieldContainer[_envelope_pb2.DeferredFact]
+    system_prompt: str
+    not_modified: bool
+    sub_queries: _containers.RepeatedScalarFieldContainer[str]
+    cache_status: str
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    continuation_recommended: bool
+    reuse_ckf_recommended: bool
+    quality: _envelope_pb2.QualityAssessment
+    def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ...) -> None: ...
+
+class PreviewEnvelopeRequest(_message.Message):
+    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens")
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
+    STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_PROMPT_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_RESPONSE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MAX_ENVELOPE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    query: str
+    model: str
+    grounding_mode: _taxonomy_pb2.GroundingMode
+    strategy: _taxonomy_pb2.DispatchStrategy
+    system_prompt: str
+    expected_response_tokens: int
+    max_envelope_tokens: int
+    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ...) -> None: ...
+
+class PreviewEnvelopeResponse(_message.Message):
+    __slots__ = ("preview", "quality", "warnings")
+    PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    preview: _envelope_pb2.EnvelopePreview
+    quality: _envelope_pb2.QualityAssessment
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, preview: _Optional[_Union[_envelope_pb2.EnvelopePreview, _Mapping]] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CountTokensRequest(_message.Message):
+    __slots__ = ("model", "texts")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    texts: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, model: _Optional[str] = ..., texts: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CountTokensResponse(_message.Message):
+    __slots__ = ("counts", "tokenizer", "approximate", "context_window_tokens")
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZER_FIELD_NUMBER: _ClassVar[int]
+    APPROXIMATE_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    counts: _containers.RepeatedScalarFieldContainer[int]
+    tokenizer: str
+    approximate: bool
+    context_window_tokens: int
+    def __init__(self, counts: _Optional[_Iterable[int]] = ..., tokenizer: _Optional[str] = ..., approximate: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...

@@ -1,0 +1,81 @@
+"""Settings of the envelope service (CRP-SPEC-003) and of the knowledge fabric it writes (CRP-SPEC-009 facts)."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class EnvelopeSettings(BaseModel):
+    """Retrieval, packing, ingestion and clustering; what the specification fixes stands in the domain modules instead."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    retrieval_k: int = Field(default=50, ge=1, le=1000)
+    """Nearest neighbours for each sub-query (SPEC-003 §5.2 step 1.2). Facts, 1-1000, default 50."""
+
+    retrieval_k_pull: int = Field(default=100, ge=1, le=1000)
+    """The same in the strategy pull. Facts, 1-1000, default 100."""
+
+    expansion_communities: int = Field(default=8, ge=0, le=100)
+    """Communities that one build looks into again (SPEC-003 §5.2 step 1.3). 0-100, default 8; 0 turns it off."""
+
+    expansion_slack_cosine: float = Field(default=0.10, ge=0.0, le=1.0)
+    """How far below the last hit's cosine a fact still counts as within retrieval distance. 0-1, default 0.10."""
+
+    freshness_horizon_days: float = Field(default=365.0, gt=0.0)
+    """Age at which freshness reaches 0 (SPEC-003 §6.4). Days, > 0, default 365; 90 for temporal queries."""
+
+    relevance_weight: float = Field(default=0.50, ge=0.0, le=1.0)
+    """Weight of relevance in the composite score (SPEC-003 §6.2). 0-1, default 0.50."""
+
+    importance_factor: float = Field(default=0.25, ge=0.0, le=1.0)
+    """Weight of importance in the composite score (SPEC-003 §6.2). 0-1, default 0.25."""
+
+    freshness_weight: float = Field(default=0.15, ge=0.0, le=1.0)
+    """Weight of freshness in the composite score (SPEC-003 §6.2). 0-1, default 0.15."""
+
+    diversity_weight: float = Field(default=0.10, ge=0.0, le=1.0)
+    """Weight of the diversity bonus in the composite score (SPEC-003 §6.2). 0-1, default 0.10."""
+
+    expected_response_tokens: int = Field(default=2048, ge=1)
+    """Tokens reserved for the reply when the request names none (SPEC-003 §7.2). Default 2048."""
+
+    safety_margin_tokens: int = Field(default=512, ge=0)
+    """Tokens kept free for tokenizer variance (SPEC-003 §7.2, §10.1). Default 512."""
+
+    fact_overhead_tokens: int = Field(default=4, ge=0, le=64)
+    """Tokens that numbering a fact in the prompt costs, counted into its token_count. 0-64, default 4."""
+
+    tokenizer_model: str = Field(default="gpt-4o", min_length=1)
+    """Model whose tokenizer measures chunks at ingestion. Default gpt-4o."""
+
+    etag_salt: bool = False
+    """Whether the session id is hashed into ETags, so that sessions cannot be compared (SPEC-003 §16.2). Default off."""
+
+    remembered_builds: int = Field(default=4096, ge=0)
+    """Builds whose state is kept in memory to answer If-Match (SPEC-003 §11); the oldest go first. Default 4096."""
+
+    max_query_chars: int = Field(default=32_768, ge=1)
+    """Longest query. Unicode code points, default 32,768."""
+
+    max_document_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
+    """Largest document. Bytes, default 32 MiB; the server's message limit applies as well."""
+
+    max_document_pages: int = Field(default=2_000, ge=1)
+    """Most pages of a PDF. Default 2,000."""
+
+    max_document_chars: int = Field(default=20_000_000, ge=1)
+    """Most text that a document may unfold to. Unicode code points, default 20,000,000."""
+
+    max_facts_per_source: int = Field(default=50_000, ge=1)
+    """Most facts of one document. Default 50,000."""
+
+    embedding_batch: int = Field(default=64, ge=1, le=1024)
+    """Facts embedded and searched for entities in one call during ingestion. 1-1024, default 64."""
+
+    parser_threads: int = Field(default=2, ge=1, le=64)
+    """Documents parsed at once, each in a thread. 1-64, default 2."""
+
+    recluster_after_facts: int = Field(default=50, ge=0)
+    """New facts after which communities are computed again on their own (CRP-SPEC-009). Default 50; 0 = only on demand."""
+
+    max_clustered_facts: int = Field(default=200_000, ge=1)
+    """Most facts of one tenant that are clustered in this process. Default 200,000."""
