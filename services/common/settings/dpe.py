@@ -76,7 +76,7 @@ class DpeSettings(BaseModel):
     max_prior_windows: int = Field(default=100, ge=0, le=1_000)
     """Most prior windows of one call. Default 100."""
     embed_batch_size: int = Field(default=2_048, ge=1, le=20_000)
-    """Most texts handed to the embedding model at once, so that one long answer cannot fill its queue. Default 2,048."""
+    """Most texts in one call to the embedding model: a long answer cannot fill its queue. Default 2,048."""
     min_remaining_s: float = Field(default=0.05, ge=0.0, le=60.0)
     """Seconds that must be left before the caller's deadline for the next stage to start. Default 0.05."""
     loop_depth_threshold: int = Field(default=3, ge=0, le=100)

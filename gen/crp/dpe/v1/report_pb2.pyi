@@ -1,0 +1,307 @@
+import datetime
+
+from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
+from crp.dpe.v1 import claim_pb2 as _claim_pb2
+from crp.dpe.v1 import finding_pb2 as _finding_pb2
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RepetitionLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REPETITION_LEVEL_UNSPECIFIED: _ClassVar[RepetitionLevel]
+    REPETITION_LEVEL_NONE: _ClassVar[RepetitionLevel]
+    REPETITION_LEVEL_MINOR: _ClassVar[RepetitionLevel]
+    REPETITION_LEVEL_SIGNIFICANT: _ClassVar[RepetitionLevel]
+    REPETITION_LEVEL_SEVERE: _ClassVar[RepetitionLevel]
+
+class CompletenessLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    COMPLETENESS_LEVEL_UNSPECIFIED: _ClassVar[CompletenessLevel]
+    COMPLETENESS_LEVEL_COMPLETE: _ClassVar[CompletenessLevel]
+    COMPLETENESS_LEVEL_MOSTLY_COMPLETE: _ClassVar[CompletenessLevel]
+    COMPLETENESS_LEVEL_PARTIAL: _ClassVar[CompletenessLevel]
+    COMPLETENESS_LEVEL_INCOMPLETE: _ClassVar[CompletenessLevel]
+
+class EuAiActClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EU_AI_ACT_CLASS_UNSPECIFIED: _ClassVar[EuAiActClass]
+    EU_AI_ACT_CLASS_UNKNOWN: _ClassVar[EuAiActClass]
+    EU_AI_ACT_CLASS_MINIMAL: _ClassVar[EuAiActClass]
+    EU_AI_ACT_CLASS_LIMITED: _ClassVar[EuAiActClass]
+    EU_AI_ACT_CLASS_HIGH: _ClassVar[EuAiActClass]
+    EU_AI_ACT_CLASS_UNACCEPTABLE: _ClassVar[EuAiActClass]
+
+class NistTier(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NIST_TIER_UNSPECIFIED: _ClassVar[NistTier]
+    NIST_TIER_1: _ClassVar[NistTier]
+    NIST_TIER_2: _ClassVar[NistTier]
+    NIST_TIER_3: _ClassVar[NistTier]
+    NIST_TIER_4: _ClassVar[NistTier]
+
+class RiskSignalKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RISK_SIGNAL_KIND_UNSPECIFIED: _ClassVar[RiskSignalKind]
+    RISK_SIGNAL_KIND_ATTRIBUTION: _ClassVar[RiskSignalKind]
+    RISK_SIGNAL_KIND_FIDELITY: _ClassVar[RiskSignalKind]
+    RISK_SIGNAL_KIND_ENTAILMENT: _ClassVar[RiskSignalKind]
+    RISK_SIGNAL_KIND_SPECIFICITY: _ClassVar[RiskSignalKind]
+REPETITION_LEVEL_UNSPECIFIED: RepetitionLevel
+REPETITION_LEVEL_NONE: RepetitionLevel
+REPETITION_LEVEL_MINOR: RepetitionLevel
+REPETITION_LEVEL_SIGNIFICANT: RepetitionLevel
+REPETITION_LEVEL_SEVERE: RepetitionLevel
+COMPLETENESS_LEVEL_UNSPECIFIED: CompletenessLevel
+COMPLETENESS_LEVEL_COMPLETE: CompletenessLevel
+COMPLETENESS_LEVEL_MOSTLY_COMPLETE: CompletenessLevel
+COMPLETENESS_LEVEL_PARTIAL: CompletenessLevel
+COMPLETENESS_LEVEL_INCOMPLETE: CompletenessLevel
+EU_AI_ACT_CLASS_UNSPECIFIED: EuAiActClass
+EU_AI_ACT_CLASS_UNKNOWN: EuAiActClass
+EU_AI_ACT_CLASS_MINIMAL: EuAiActClass
+EU_AI_ACT_CLASS_LIMITED: EuAiActClass
+EU_AI_ACT_CLASS_HIGH: EuAiActClass
+EU_AI_ACT_CLASS_UNACCEPTABLE: EuAiActClass
+NIST_TIER_UNSPECIFIED: NistTier
+NIST_TIER_1: NistTier
+NIST_TIER_2: NistTier
+NIST_TIER_3: NistTier
+NIST_TIER_4: NistTier
+RISK_SIGNAL_KIND_UNSPECIFIED: RiskSignalKind
+RISK_SIGNAL_KIND_ATTRIBUTION: RiskSignalKind
+RISK_SIGNAL_KIND_FIDELITY: RiskSignalKind
+RISK_SIGNAL_KIND_ENTAILMENT: RiskSignalKind
+RISK_SIGNAL_KIND_SPECIFICITY: RiskSignalKind
+
+class StageOutcome(_message.Message):
+    __slots__ = ("number", "sub_stage", "name", "status", "reason", "detail", "section")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    SUB_STAGE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
+    SECTION_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    sub_stage: str
+    name: str
+    status: _taxonomy_pb2.StageStatus
+    reason: str
+    detail: str
+    section: str
+    def __init__(self, number: _Optional[int] = ..., sub_stage: _Optional[str] = ..., name: _Optional[str] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., detail: _Optional[str] = ..., section: _Optional[str] = ...) -> None: ...
+
+class RiskSignal(_message.Message):
+    __slots__ = ("kind", "value")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    kind: RiskSignalKind
+    value: float
+    def __init__(self, kind: _Optional[_Union[RiskSignalKind, str]] = ..., value: _Optional[float] = ...) -> None: ...
+
+class ModelFingerprint(_message.Message):
+    __slots__ = ("role", "fingerprint")
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    role: str
+    fingerprint: str
+    def __init__(self, role: _Optional[str] = ..., fingerprint: _Optional[str] = ...) -> None: ...
+
+class Coverage(_message.Message):
+    __slots__ = ("pairs_total", "pairs_scored", "cross_window_pairs_total", "cross_window_pairs_scored", "premise_windows_total", "premise_windows_scored", "response_chunks", "sentences_total")
+    PAIRS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    PAIRS_SCORED_FIELD_NUMBER: _ClassVar[int]
+    CROSS_WINDOW_PAIRS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    CROSS_WINDOW_PAIRS_SCORED_FIELD_NUMBER: _ClassVar[int]
+    PREMISE_WINDOWS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    PREMISE_WINDOWS_SCORED_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    SENTENCES_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    pairs_total: int
+    pairs_scored: int
+    cross_window_pairs_total: int
+    cross_window_pairs_scored: int
+    premise_windows_total: int
+    premise_windows_scored: int
+    response_chunks: int
+    sentences_total: int
+    def __init__(self, pairs_total: _Optional[int] = ..., pairs_scored: _Optional[int] = ..., cross_window_pairs_total: _Optional[int] = ..., cross_window_pairs_scored: _Optional[int] = ..., premise_windows_total: _Optional[int] = ..., premise_windows_scored: _Optional[int] = ..., response_chunks: _Optional[int] = ..., sentences_total: _Optional[int] = ...) -> None: ...
+
+class StageTiming(_message.Message):
+    __slots__ = ("number", "elapsed")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    ELAPSED_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    elapsed: _duration_pb2.Duration
+    def __init__(self, number: _Optional[int] = ..., elapsed: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class Timings(_message.Message):
+    __slots__ = ("stages", "total")
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    stages: _containers.RepeatedCompositeFieldContainer[StageTiming]
+    total: _duration_pb2.Duration
+    def __init__(self, stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., total: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class DpeReport(_message.Message):
+    __slots__ = ("report_id", "session_id", "window_id", "window_number", "timestamp", "claims_total", "claims_by_type", "attribution_dominant", "grounding_pct", "fabrication_count", "distortion_count", "distortion_types", "contradiction_count", "contradiction_scope", "omission_summary", "fidelity_score", "entailment_score", "contradiction_probability", "neutral_probability", "repetition_level", "repetition_overlap", "completeness_score", "completeness_level", "uncovered_sub_queries", "sub_queries_total", "flow_score", "flow_remediation", "cross_window_contradictions", "coherence_score", "quality_score", "maximum_quality_tier", "composite_score", "base_score", "amplifiers_applied", "risk_level", "risk_degraded", "risk_signals", "eu_ai_act_class", "nist_tier", "gdpr_pii_detected", "iso_42001_controls", "controls_met", "controls_total", "pii_cache_warning", "hmac", "chain_integrity", "response_content_hash", "report_hash", "claims", "fabrications", "distortions", "contradictions", "omissions", "pii_findings", "grounding_violations", "attribution_breakdown", "stages", "policy_hash", "models", "coverage", "grounding_mode", "ai_system_id", "envelope_etag", "gazetteer_version", "timings")
+    class ClaimsByTypeEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    class OmissionSummaryEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    class AttributionBreakdownEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_BY_TYPE_FIELD_NUMBER: _ClassVar[int]
+    ATTRIBUTION_DOMINANT_FIELD_NUMBER: _ClassVar[int]
+    GROUNDING_PCT_FIELD_NUMBER: _ClassVar[int]
+    FABRICATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DISTORTION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DISTORTION_TYPES_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTION_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    OMISSION_SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    FIDELITY_SCORE_FIELD_NUMBER: _ClassVar[int]
+    ENTAILMENT_SCORE_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    NEUTRAL_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    COMPLETENESS_SCORE_FIELD_NUMBER: _ClassVar[int]
+    COMPLETENESS_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    UNCOVERED_SUB_QUERIES_FIELD_NUMBER: _ClassVar[int]
+    SUB_QUERIES_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    FLOW_SCORE_FIELD_NUMBER: _ClassVar[int]
+    FLOW_REMEDIATION_FIELD_NUMBER: _ClassVar[int]
+    CROSS_WINDOW_CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
+    COHERENCE_SCORE_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_SCORE_FIELD_NUMBER: _ClassVar[int]
+    MAXIMUM_QUALITY_TIER_FIELD_NUMBER: _ClassVar[int]
+    COMPOSITE_SCORE_FIELD_NUMBER: _ClassVar[int]
+    BASE_SCORE_FIELD_NUMBER: _ClassVar[int]
+    AMPLIFIERS_APPLIED_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    RISK_DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    RISK_SIGNALS_FIELD_NUMBER: _ClassVar[int]
+    EU_AI_ACT_CLASS_FIELD_NUMBER: _ClassVar[int]
+    NIST_TIER_FIELD_NUMBER: _ClassVar[int]
+    GDPR_PII_DETECTED_FIELD_NUMBER: _ClassVar[int]
+    ISO_42001_CONTROLS_FIELD_NUMBER: _ClassVar[int]
+    CONTROLS_MET_FIELD_NUMBER: _ClassVar[int]
+    CONTROLS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    PII_CACHE_WARNING_FIELD_NUMBER: _ClassVar[int]
+    HMAC_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_INTEGRITY_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
+    REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    FABRICATIONS_FIELD_NUMBER: _ClassVar[int]
+    DISTORTIONS_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
+    OMISSIONS_FIELD_NUMBER: _ClassVar[int]
+    PII_FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    GROUNDING_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    ATTRIBUTION_BREAKDOWN_FIELD_NUMBER: _ClassVar[int]
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
+    AI_SYSTEM_ID_FIELD_NUMBER: _ClassVar[int]
+    ENVELOPE_ETAG_FIELD_NUMBER: _ClassVar[int]
+    GAZETTEER_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TIMINGS_FIELD_NUMBER: _ClassVar[int]
+    report_id: str
+    session_id: str
+    window_id: str
+    window_number: int
+    timestamp: _timestamp_pb2.Timestamp
+    claims_total: int
+    claims_by_type: _containers.ScalarMap[str, int]
+    attribution_dominant: _claim_pb2.AttributionType
+    grounding_pct: float
+    fabrication_count: int
+    distortion_count: int
+    distortion_types: _containers.RepeatedScalarFieldContainer[_finding_pb2.DistortionType]
+    contradiction_count: int
+    contradiction_scope: _finding_pb2.ContradictionScope
+    omission_summary: _containers.ScalarMap[str, int]
+    fidelity_score: float
+    entailment_score: float
+    contradiction_probability: float
+    neutral_probability: float
+    repetition_level: RepetitionLevel
+    repetition_overlap: float
+    completeness_score: float
+    completeness_level: CompletenessLevel
+    uncovered_sub_queries: _containers.RepeatedScalarFieldContainer[str]
+    sub_queries_total: int
+    flow_score: float
+    flow_remediation: str
+    cross_window_contradictions: _containers.RepeatedCompositeFieldContainer[_finding_pb2.Contradiction]
+    coherence_score: float
+    quality_score: float
+    maximum_quality_tier: _taxonomy_pb2.QualityTier
+    composite_score: float
+    base_score: float
+    amplifiers_applied: _containers.RepeatedScalarFieldContainer[str]
+    risk_level: _taxonomy_pb2.RiskLevel
+    risk_degraded: bool
+    risk_signals: _containers.RepeatedCompositeFieldContainer[RiskSignal]
+    eu_ai_act_class: EuAiActClass
+    nist_tier: NistTier
+    gdpr_pii_detected: bool
+    iso_42001_controls: _containers.RepeatedScalarFieldContainer[str]
+    controls_met: int
+    controls_total: int
+    pii_cache_warning: bool
+    hmac: str
+    chain_integrity: _taxonomy_pb2.ChainIntegrity
+    response_content_hash: str
+    report_hash: str
+    claims: _containers.RepeatedCompositeFieldContainer[_claim_pb2.Claim]
+    fabrications: _containers.RepeatedCompositeFieldContainer[_finding_pb2.Fabrication]
+    distortions: _containers.RepeatedCompositeFieldContainer[_finding_pb2.Distortion]
+    contradictions: _containers.RepeatedCompositeFieldContainer[_finding_pb2.Contradiction]
+    omissions: _containers.RepeatedCompositeFieldContainer[_finding_pb2.Omission]
+    pii_findings: _containers.RepeatedCompositeFieldContainer[_finding_pb2.PiiFinding]
+    grounding_violations: _containers.RepeatedCompositeFieldContainer[_finding_pb2.GroundingViolation]
+    attribution_breakdown: _containers.ScalarMap[str, int]
+    stages: _containers.RepeatedCompositeFieldContainer[StageOutcome]
+    policy_hash: str
+    models: _containers.RepeatedCompositeFieldContainer[ModelFingerprint]
+    coverage: Coverage
+    grounding_mode: _taxonomy_pb2.GroundingMode
+    ai_system_id: str
+    envelope_etag: str
+    gazetteer_version: str
+    timings: Timings
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., claims_total: _Optional[int] = ..., claims_by_type: _Optional[_Mapping[str, int]] = ..., attribution_dominant: _Optional[_Union[_claim_pb2.AttributionType, str]] = ..., grounding_pct: _Optional[float] = ..., fabrication_count: _Optional[int] = ..., distortion_count: _Optional[int] = ..., distortion_types: _Optional[_Iterable[_Union[_finding_pb2.DistortionType, str]]] = ..., contradiction_count: _Optional[int] = ..., contradiction_scope: _Optional[_Union[_finding_pb2.ContradictionScope, str]] = ..., omission_summary: _Optional[_Mapping[str, int]] = ..., fidelity_score: _Optional[float] = ..., entailment_score: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., neutral_probability: _Optional[float] = ..., repetition_level: _Optional[_Union[RepetitionLevel, str]] = ..., repetition_overlap: _Optional[float] = ..., completeness_score: _Optional[float] = ..., completeness_level: _Optional[_Union[CompletenessLevel, str]] = ..., uncovered_sub_queries: _Optional[_Iterable[str]] = ..., sub_queries_total: _Optional[int] = ..., flow_score: _Optional[float] = ..., flow_remediation: _Optional[str] = ..., cross_window_contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., coherence_score: _Optional[float] = ..., quality_score: _Optional[float] = ..., maximum_quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., composite_score: _Optional[float] = ..., base_score: _Optional[float] = ..., amplifiers_applied: _Optional[_Iterable[str]] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., risk_degraded: _Optional[bool] = ..., risk_signals: _Optional[_Iterable[_Union[RiskSignal, _Mapping]]] = ..., eu_ai_act_class: _Optional[_Union[EuAiActClass, str]] = ..., nist_tier: _Optional[_Union[NistTier, str]] = ..., gdpr_pii_detected: _Optional[bool] = ..., iso_42001_controls: _Optional[_Iterable[str]] = ..., controls_met: _Optional[int] = ..., controls_total: _Optional[int] = ..., pii_cache_warning: _Optional[bool] = ..., hmac: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., response_content_hash: _Optional[str] = ..., report_hash: _Optional[str] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., omissions: _Optional[_Iterable[_Union[_finding_pb2.Omission, _Mapping]]] = ..., pii_findings: _Optional[_Iterable[_Union[_finding_pb2.PiiFinding, _Mapping]]] = ..., grounding_violations: _Optional[_Iterable[_Union[_finding_pb2.GroundingViolation, _Mapping]]] = ..., attribution_breakdown: _Optional[_Mapping[str, int]] = ..., stages: _Optional[_Iterable[_Union[StageOutcome, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., models: _Optional[_Iterable[_Union[ModelFingerprint, _Mapping]]] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., envelope_etag: _Optional[str] = ..., gazetteer_version: _Optional[str] = ..., timings: _Optional[_Union[Timings, _Mapping]] = ...) -> None: ...
