@@ -1,0 +1,223 @@
+from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
+from crp.dag.v1 import dag_pb2 as _dag_pb2
+from crp.dpe.v1 import report_pb2 as _report_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class OversightMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OVERSIGHT_MODE_UNSPECIFIED: _ClassVar[OversightMode]
+    OVERSIGHT_MODE_AUTO: _ClassVar[OversightMode]
+    OVERSIGHT_MODE_HUMAN_REVIEW: _ClassVar[OversightMode]
+    OVERSIGHT_MODE_HALT: _ClassVar[OversightMode]
+    OVERSIGHT_MODE_LOG_ONLY: _ClassVar[OversightMode]
+
+class SafetyMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SAFETY_MODE_UNSPECIFIED: _ClassVar[SafetyMode]
+    SAFETY_MODE_STRICT: _ClassVar[SafetyMode]
+    SAFETY_MODE_WARN: _ClassVar[SafetyMode]
+    SAFETY_MODE_PERMISSIVE: _ClassVar[SafetyMode]
+
+class StreamSafetyMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STREAM_SAFETY_MODE_UNSPECIFIED: _ClassVar[StreamSafetyMode]
+    STREAM_SAFETY_MODE_BUFFER: _ClassVar[StreamSafetyMode]
+    STREAM_SAFETY_MODE_PASS_THROUGH: _ClassVar[StreamSafetyMode]
+
+class FanInPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FAN_IN_POLICY_UNSPECIFIED: _ClassVar[FanInPolicy]
+    FAN_IN_POLICY_PARTIAL: _ClassVar[FanInPolicy]
+    FAN_IN_POLICY_REQUIRE_ALL: _ClassVar[FanInPolicy]
+
+class Enforcement(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ENFORCEMENT_UNSPECIFIED: _ClassVar[Enforcement]
+    ENFORCEMENT_HALTED: _ClassVar[Enforcement]
+    ENFORCEMENT_WARNED: _ClassVar[Enforcement]
+    ENFORCEMENT_REPORTED: _ClassVar[Enforcement]
+
+class RemediationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REMEDIATION_KIND_UNSPECIFIED: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_RE_DISPATCH: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_ANTI_REPETITION: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_AUTO_CONTINUATION: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_PROMPT_AUGMENTATION: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_STITCH: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_STRATEGY_UPGRADE: _ClassVar[RemediationKind]
+OVERSIGHT_MODE_UNSPECIFIED: OversightMode
+OVERSIGHT_MODE_AUTO: OversightMode
+OVERSIGHT_MODE_HUMAN_REVIEW: OversightMode
+OVERSIGHT_MODE_HALT: OversightMode
+OVERSIGHT_MODE_LOG_ONLY: OversightMode
+SAFETY_MODE_UNSPECIFIED: SafetyMode
+SAFETY_MODE_STRICT: SafetyMode
+SAFETY_MODE_WARN: SafetyMode
+SAFETY_MODE_PERMISSIVE: SafetyMode
+STREAM_SAFETY_MODE_UNSPECIFIED: StreamSafetyMode
+STREAM_SAFETY_MODE_BUFFER: StreamSafetyMode
+STREAM_SAFETY_MODE_PASS_THROUGH: StreamSafetyMode
+FAN_IN_POLICY_UNSPECIFIED: FanInPolicy
+FAN_IN_POLICY_PARTIAL: FanInPolicy
+FAN_IN_POLICY_REQUIRE_ALL: FanInPolicy
+ENFORCEMENT_UNSPECIFIED: Enforcement
+ENFORCEMENT_HALTED: Enforcement
+ENFORCEMENT_WARNED: Enforcement
+ENFORCEMENT_REPORTED: Enforcement
+REMEDIATION_KIND_UNSPECIFIED: RemediationKind
+REMEDIATION_KIND_RE_DISPATCH: RemediationKind
+REMEDIATION_KIND_ANTI_REPETITION: RemediationKind
+REMEDIATION_KIND_AUTO_CONTINUATION: RemediationKind
+REMEDIATION_KIND_PROMPT_AUGMENTATION: RemediationKind
+REMEDIATION_KIND_STITCH: RemediationKind
+REMEDIATION_KIND_STRATEGY_UPGRADE: RemediationKind
+
+class CrpHeader(_message.Message):
+    __slots__ = ("name", "value")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    value: str
+    def __init__(self, name: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+
+class PolicyViolation(_message.Message):
+    __slots__ = ("directive", "violation_type", "description", "enforcement", "signal_missing")
+    DIRECTIVE_FIELD_NUMBER: _ClassVar[int]
+    VIOLATION_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    ENFORCEMENT_FIELD_NUMBER: _ClassVar[int]
+    SIGNAL_MISSING_FIELD_NUMBER: _ClassVar[int]
+    directive: str
+    violation_type: str
+    description: str
+    enforcement: Enforcement
+    signal_missing: bool
+    def __init__(self, directive: _Optional[str] = ..., violation_type: _Optional[str] = ..., description: _Optional[str] = ..., enforcement: _Optional[_Union[Enforcement, str]] = ..., signal_missing: _Optional[bool] = ...) -> None: ...
+
+class Warning(_message.Message):
+    __slots__ = ("code", "message")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    message: str
+    def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class Remediation(_message.Message):
+    __slots__ = ("kind", "reason", "attempt", "window_id")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    kind: RemediationKind
+    reason: str
+    attempt: int
+    window_id: str
+    def __init__(self, kind: _Optional[_Union[RemediationKind, str]] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., window_id: _Optional[str] = ...) -> None: ...
+
+class EnvelopeSummary(_message.Message):
+    __slots__ = ("facts_available", "facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "communities", "memory_tier_hit", "cache_status", "fact_ids", "facts_deferred")
+    FACTS_AVAILABLE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_INCLUDED_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    SATURATION_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_TIER_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    COMMUNITIES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_TIER_HIT_FIELD_NUMBER: _ClassVar[int]
+    CACHE_STATUS_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    FACTS_DEFERRED_FIELD_NUMBER: _ClassVar[int]
+    facts_available: int
+    facts_included: int
+    token_count: int
+    token_budget: int
+    saturation: float
+    quality_tier: _taxonomy_pb2.QualityTier
+    etag: str
+    communities: _containers.RepeatedScalarFieldContainer[str]
+    memory_tier_hit: int
+    cache_status: str
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    facts_deferred: int
+    def __init__(self, facts_available: _Optional[int] = ..., facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., cache_status: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ..., facts_deferred: _Optional[int] = ...) -> None: ...
+
+class Answer(_message.Message):
+    __slots__ = ("text", "report", "window", "session_token", "continuation_id", "model_fingerprint", "envelope", "finish_reason", "session_id", "prompt_tokens", "completion_tokens", "strategy", "chain_integrity", "safety_budget")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    CONTINUATION_ID_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    ENVELOPE_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COMPLETION_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_INTEGRITY_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    report: _report_pb2.DpeReport
+    window: _dag_pb2.WindowNode
+    session_token: str
+    continuation_id: str
+    model_fingerprint: str
+    envelope: EnvelopeSummary
+    finish_reason: str
+    session_id: str
+    prompt_tokens: int
+    completion_tokens: int
+    strategy: _taxonomy_pb2.DispatchStrategy
+    chain_integrity: _taxonomy_pb2.ChainIntegrity
+    safety_budget: float
+    def __init__(self, text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., session_token: _Optional[str] = ..., continuation_id: _Optional[str] = ..., model_fingerprint: _Optional[str] = ..., envelope: _Optional[_Union[EnvelopeSummary, _Mapping]] = ..., finish_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., safety_budget: _Optional[float] = ...) -> None: ...
+
+class Halted(_message.Message):
+    __slots__ = ("halt_reason", "session_id", "window_id", "audit_trail_uri", "oversight_required", "retry_condition", "risk_level", "hallucination_score")
+    HALT_REASON_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_TRAIL_URI_FIELD_NUMBER: _ClassVar[int]
+    OVERSIGHT_REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    RETRY_CONDITION_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    HALLUCINATION_SCORE_FIELD_NUMBER: _ClassVar[int]
+    halt_reason: str
+    session_id: str
+    window_id: str
+    audit_trail_uri: str
+    oversight_required: bool
+    retry_condition: str
+    risk_level: _taxonomy_pb2.RiskLevel
+    hallucination_score: float
+    def __init__(self, halt_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., audit_trail_uri: _Optional[str] = ..., oversight_required: _Optional[bool] = ..., retry_condition: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., hallucination_score: _Optional[float] = ...) -> None: ...
+
+class NotModified(_message.Message):
+    __slots__ = ("etag", "cache_status")
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    CACHE_STATUS_FIELD_NUMBER: _ClassVar[int]
+    etag: str
+    cache_status: str
+    def __init__(self, etag: _Optional[str] = ..., cache_status: _Optional[str] = ...) -> None: ...
+
+class HeldForReview(_message.Message):
+    __slots__ = ("review_id", "session_id", "window_id", "reason")
+    REVIEW_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    review_id: str
+    session_id: str
+    window_id: str
+    reason: str
+    def __init__(self, review_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
