@@ -13,7 +13,7 @@ class DagSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     max_windows: int = Field(default=5, ge=1, le=10_000)
-    """Highest window_number of a session (SPEC-004 §11.1); 1-10000, default 5. A session keeps the limits it began with."""
+    """Highest window_number of a session (SPEC-004 §11.1); 1-10000, default 5. A session keeps its limits."""
 
     max_fan_out: int = Field(default=10, ge=1, le=1_000)
     """Most children of one window (SPEC-004 §11.2); 1-1000, default 10."""

@@ -1,0 +1,427 @@
+import datetime
+
+from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
+from crp.dag.v1 import dag_pb2 as _dag_pb2
+from crp.dpe.v1 import report_pb2 as _report_pb2
+from google.api import annotations_pb2 as _annotations_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class FanInPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FAN_IN_POLICY_UNSPECIFIED: _ClassVar[FanInPolicy]
+    FAN_IN_POLICY_REQUIRE_ALL: _ClassVar[FanInPolicy]
+    FAN_IN_POLICY_PARTIAL: _ClassVar[FanInPolicy]
+
+class AuditExportFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    AUDIT_EXPORT_FORMAT_UNSPECIFIED: _ClassVar[AuditExportFormat]
+    AUDIT_EXPORT_FORMAT_NDJSON: _ClassVar[AuditExportFormat]
+    AUDIT_EXPORT_FORMAT_OCSF: _ClassVar[AuditExportFormat]
+FAN_IN_POLICY_UNSPECIFIED: FanInPolicy
+FAN_IN_POLICY_REQUIRE_ALL: FanInPolicy
+FAN_IN_POLICY_PARTIAL: FanInPolicy
+AUDIT_EXPORT_FORMAT_UNSPECIFIED: AuditExportFormat
+AUDIT_EXPORT_FORMAT_NDJSON: AuditExportFormat
+AUDIT_EXPORT_FORMAT_OCSF: AuditExportFormat
+
+class CreateSessionRequest(_message.Message):
+    __slots__ = ("request_id", "policy_hash", "loop_depth", "agent_session_parent", "safety_budget_ceiling")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
+    LOOP_DEPTH_FIELD_NUMBER: _ClassVar[int]
+    AGENT_SESSION_PARENT_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_CEILING_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    policy_hash: str
+    loop_depth: int
+    agent_session_parent: str
+    safety_budget_ceiling: float
+    def __init__(self, request_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_session_parent: _Optional[str] = ..., safety_budget_ceiling: _Optional[float] = ...) -> None: ...
+
+class CreateSessionResponse(_message.Message):
+    __slots__ = ("session", "session_token", "set_session")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SET_SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: _dag_pb2.Session
+    session_token: str
+    set_session: str
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ...) -> None: ...
+
+class OpenWindowRequest(_message.Message):
+    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    CONTINUATION_IDS_FIELD_NUMBER: _ClassVar[int]
+    STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
+    LOOP_DEPTH_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_CEILING_FIELD_NUMBER: _ClassVar[int]
+    AGENT_SESSION_PARENT_FIELD_NUMBER: _ClassVar[int]
+    AVAILABLE_BUDGET_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FAN_IN_POLICY_FIELD_NUMBER: _ClassVar[int]
+    POLICY_TIGHTENED_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_token: str
+    continuation_ids: _containers.RepeatedScalarFieldContainer[str]
+    strategy: _taxonomy_pb2.DispatchStrategy
+    policy_hash: str
+    loop_depth: int
+    safety_budget_ceiling: float
+    agent_session_parent: str
+    available_budget_tokens: int
+    fan_in_policy: FanInPolicy
+    policy_tightened: bool
+    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ...) -> None: ...
+
+class ParentContext(_message.Message):
+    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped")
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_TYPE_FIELD_NUMBER: _ClassVar[int]
+    TRANSFERRED_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_FIELD_NUMBER: _ClassVar[int]
+    window_id: str
+    window_number: int
+    response_text: str
+    transfer_type: _dag_pb2.TransferType
+    transferred_tokens: int
+    deferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    skipped: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class PriorWindow(_message.Message):
+    __slots__ = ("window_id", "window_number", "text")
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    window_id: str
+    window_number: int
+    text: str
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
+
+class OpenWindowResponse(_message.Message):
+    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    PARENTS_FIELD_NUMBER: _ClassVar[int]
+    FACTS_SEEN_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_INTEGRITY_FIELD_NUMBER: _ClassVar[int]
+    PRIOR_WINDOWS_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_HISTORY_FIELD_NUMBER: _ClassVar[int]
+    DEGRADATION_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_POSITION_FIELD_NUMBER: _ClassVar[int]
+    session: _dag_pb2.Session
+    window: _dag_pb2.WindowNode
+    parents: _containers.RepeatedCompositeFieldContainer[ParentContext]
+    facts_seen: _containers.RepeatedScalarFieldContainer[str]
+    safety_budget: float
+    chain_integrity: _taxonomy_pb2.ChainIntegrity
+    prior_windows: _containers.RepeatedCompositeFieldContainer[PriorWindow]
+    quality_history: _containers.RepeatedScalarFieldContainer[_taxonomy_pb2.QualityTier]
+    degradation: _dag_pb2.QualityDegradation
+    window_position: str
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ...) -> None: ...
+
+class CommitWindowRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    ENVELOPE_ETAG_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_TIER_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FACTS_INCLUDED_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FACTS_FIELD_NUMBER: _ClassVar[int]
+    STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    CKF_STATE_HASH_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    window_id: str
+    response_text: str
+    report: _report_pb2.DpeReport
+    envelope_etag: str
+    quality_tier: _taxonomy_pb2.QualityTier
+    token_count: int
+    response_tokens: int
+    facts_included: _containers.RepeatedScalarFieldContainer[str]
+    deferred_facts: _containers.RepeatedCompositeFieldContainer[_dag_pb2.DeferredFactRef]
+    strategy: _taxonomy_pb2.DispatchStrategy
+    model_fingerprint: str
+    ckf_state_hash: str
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., response_text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., envelope_etag: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., token_count: _Optional[int] = ..., response_tokens: _Optional[int] = ..., facts_included: _Optional[_Iterable[str]] = ..., deferred_facts: _Optional[_Iterable[_Union[_dag_pb2.DeferredFactRef, _Mapping]]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., model_fingerprint: _Optional[str] = ..., ckf_state_hash: _Optional[str] = ...) -> None: ...
+
+class CommitWindowResponse(_message.Message):
+    __slots__ = ("window", "session", "session_token", "set_session", "continuation_id", "chain_integrity", "lineage", "quality_history", "safety_budget", "budget_warning", "dag_root", "audit_trail_id", "report_id", "degradation", "human_review_required", "halt_reason", "window_position")
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SET_SESSION_FIELD_NUMBER: _ClassVar[int]
+    CONTINUATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_INTEGRITY_FIELD_NUMBER: _ClassVar[int]
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_HISTORY_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_WARNING_FIELD_NUMBER: _ClassVar[int]
+    DAG_ROOT_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_TRAIL_ID_FIELD_NUMBER: _ClassVar[int]
+    REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    DEGRADATION_FIELD_NUMBER: _ClassVar[int]
+    HUMAN_REVIEW_REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    HALT_REASON_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_POSITION_FIELD_NUMBER: _ClassVar[int]
+    window: _dag_pb2.WindowNode
+    session: _dag_pb2.Session
+    session_token: str
+    set_session: str
+    continuation_id: str
+    chain_integrity: _taxonomy_pb2.ChainIntegrity
+    lineage: str
+    quality_history: _containers.RepeatedScalarFieldContainer[_taxonomy_pb2.QualityTier]
+    safety_budget: float
+    budget_warning: str
+    dag_root: str
+    audit_trail_id: str
+    report_id: str
+    degradation: _dag_pb2.QualityDegradation
+    human_review_required: bool
+    halt_reason: str
+    window_position: str
+    def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ..., continuation_id: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., lineage: _Optional[str] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., safety_budget: _Optional[float] = ..., budget_warning: _Optional[str] = ..., dag_root: _Optional[str] = ..., audit_trail_id: _Optional[str] = ..., report_id: _Optional[str] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., human_review_required: _Optional[bool] = ..., halt_reason: _Optional[str] = ..., window_position: _Optional[str] = ...) -> None: ...
+
+class FailWindowRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "window_id", "reason")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    window_id: str
+    reason: str
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class FailWindowResponse(_message.Message):
+    __slots__ = ("window",)
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    window: _dag_pb2.WindowNode
+    def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ...) -> None: ...
+
+class GetWindowRequest(_message.Message):
+    __slots__ = ("session_id", "window_id", "include_response")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    window_id: str
+    include_response: bool
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., include_response: _Optional[bool] = ...) -> None: ...
+
+class GetWindowResponse(_message.Message):
+    __slots__ = ("window", "response_text", "parent_edges")
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    PARENT_EDGES_FIELD_NUMBER: _ClassVar[int]
+    window: _dag_pb2.WindowNode
+    response_text: str
+    parent_edges: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowEdge]
+    def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., response_text: _Optional[str] = ..., parent_edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ...) -> None: ...
+
+class GetDagRequest(_message.Message):
+    __slots__ = ("session_id",)
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
+
+class GetDagResponse(_message.Message):
+    __slots__ = ("session", "windows", "edges")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    WINDOWS_FIELD_NUMBER: _ClassVar[int]
+    EDGES_FIELD_NUMBER: _ClassVar[int]
+    session: _dag_pb2.Session
+    windows: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowNode]
+    edges: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowEdge]
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[_dag_pb2.WindowNode, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ...) -> None: ...
+
+class GetLineageRequest(_message.Message):
+    __slots__ = ("session_id", "window_id")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    window_id: str
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ...) -> None: ...
+
+class GetLineageResponse(_message.Message):
+    __slots__ = ("lineage", "window_ids")
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_IDS_FIELD_NUMBER: _ClassVar[int]
+    lineage: str
+    window_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, lineage: _Optional[str] = ..., window_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class VerifyChainRequest(_message.Message):
+    __slots__ = ("session_id",)
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
+
+class VerifyChainResponse(_message.Message):
+    __slots__ = ("integrity", "windows_verified", "windows_total", "events_verified", "events_total", "fault", "tips", "partial_reason")
+    INTEGRITY_FIELD_NUMBER: _ClassVar[int]
+    WINDOWS_VERIFIED_FIELD_NUMBER: _ClassVar[int]
+    WINDOWS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_VERIFIED_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    FAULT_FIELD_NUMBER: _ClassVar[int]
+    TIPS_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_REASON_FIELD_NUMBER: _ClassVar[int]
+    integrity: _taxonomy_pb2.ChainIntegrity
+    windows_verified: int
+    windows_total: int
+    events_verified: int
+    events_total: int
+    fault: ChainFault
+    tips: _containers.RepeatedScalarFieldContainer[str]
+    partial_reason: str
+    def __init__(self, integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., windows_verified: _Optional[int] = ..., windows_total: _Optional[int] = ..., events_verified: _Optional[int] = ..., events_total: _Optional[int] = ..., fault: _Optional[_Union[ChainFault, _Mapping]] = ..., tips: _Optional[_Iterable[str]] = ..., partial_reason: _Optional[str] = ...) -> None: ...
+
+class ChainFault(_message.Message):
+    __slots__ = ("record_kind", "record_id", "detail")
+    RECORD_KIND_FIELD_NUMBER: _ClassVar[int]
+    RECORD_ID_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
+    record_kind: str
+    record_id: str
+    detail: str
+    def __init__(self, record_kind: _Optional[str] = ..., record_id: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...
+
+class AppendEventRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "event_type", "window_id", "data")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    EVENT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    event_type: _dag_pb2.AuditEventType
+    window_id: str
+    data: str
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., event_type: _Optional[_Union[_dag_pb2.AuditEventType, str]] = ..., window_id: _Optional[str] = ..., data: _Optional[str] = ...) -> None: ...
+
+class AppendEventResponse(_message.Message):
+    __slots__ = ("event",)
+    EVENT_FIELD_NUMBER: _ClassVar[int]
+    event: _dag_pb2.AuditEvent
+    def __init__(self, event: _Optional[_Union[_dag_pb2.AuditEvent, _Mapping]] = ...) -> None: ...
+
+class ListAuditEventsRequest(_message.Message):
+    __slots__ = ("session_id", "page_size", "page_token")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, session_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListAuditEventsResponse(_message.Message):
+    __slots__ = ("events", "next_page_token")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[_dag_pb2.AuditEvent]
+    next_page_token: str
+    def __init__(self, events: _Optional[_Iterable[_Union[_dag_pb2.AuditEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ExportAuditRequest(_message.Message):
+    __slots__ = ("session_id", "format")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    format: AuditExportFormat
+    def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[AuditExportFormat, str]] = ...) -> None: ...
+
+class ExportAuditResponse(_message.Message):
+    __slots__ = ("line",)
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    line: str
+    def __init__(self, line: _Optional[str] = ...) -> None: ...
+
+class GetReportRequest(_message.Message):
+    __slots__ = ("report_id",)
+    REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    report_id: str
+    def __init__(self, report_id: _Optional[str] = ...) -> None: ...
+
+class GetReportResponse(_message.Message):
+    __slots__ = ("report", "canonical_json", "summary")
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    CANONICAL_JSON_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    report: _report_pb2.DpeReport
+    canonical_json: str
+    summary: ReportSummary
+    def __init__(self, report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., canonical_json: _Optional[str] = ..., summary: _Optional[_Union[ReportSummary, _Mapping]] = ...) -> None: ...
+
+class ReportSummary(_message.Message):
+    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time")
+    REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
+    CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
+    report_id: str
+    session_id: str
+    window_id: str
+    report_hash: str
+    created_time: _timestamp_pb2.Timestamp
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListReportsRequest(_message.Message):
+    __slots__ = ("session_id", "page_size", "page_token")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, session_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListReportsResponse(_message.Message):
+    __slots__ = ("reports", "next_page_token")
+    REPORTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    reports: _containers.RepeatedCompositeFieldContainer[ReportSummary]
+    next_page_token: str
+    def __init__(self, reports: _Optional[_Iterable[_Union[ReportSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class TerminateSessionRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "reason")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    reason: str
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class TerminateSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: _dag_pb2.Session
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ...) -> None: ...
