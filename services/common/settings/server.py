@@ -73,7 +73,7 @@ class ServerSettings(BaseModel):
     overload_retry_s: float = Field(default=0.5, gt=0, le=60)
     """What RetryInfo suggests to a caller that met a concurrency limit, in seconds."""
     min_deadline_ms: int = Field(default=2, ge=0, le=60_000)
-    """A call that arrives with less time left than this is refused at once, in milliseconds; 0 = only when it is over."""
+    """A call that arrives with less time left is refused at once, in milliseconds; 0 = only when it is over."""
     health_interval_s: float = Field(default=5.0, gt=0, le=300)
     """How often readiness polls the backends, in seconds."""
     health_timeout_s: float = Field(default=2.0, gt=0, le=60)

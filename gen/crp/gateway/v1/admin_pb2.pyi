@@ -1,0 +1,107 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ApiKeyRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    API_KEY_ROLE_UNSPECIFIED: _ClassVar[ApiKeyRole]
+    API_KEY_ROLE_READER: _ClassVar[ApiKeyRole]
+    API_KEY_ROLE_WRITER: _ClassVar[ApiKeyRole]
+    API_KEY_ROLE_ADMIN: _ClassVar[ApiKeyRole]
+
+class ApiKeyState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    API_KEY_STATE_UNSPECIFIED: _ClassVar[ApiKeyState]
+    API_KEY_STATE_ACTIVE: _ClassVar[ApiKeyState]
+    API_KEY_STATE_EXPIRED: _ClassVar[ApiKeyState]
+    API_KEY_STATE_REVOKED: _ClassVar[ApiKeyState]
+
+class AiSystemDomain(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    AI_SYSTEM_DOMAIN_UNSPECIFIED: _ClassVar[AiSystemDomain]
+    AI_SYSTEM_DOMAIN_BIOMETRIC_IDENTIFICATION: _ClassVar[AiSystemDomain]
+    AI_SYSTEM_DOMAIN_EMPLOYMENT: _ClassVar[AiSystemDomain]
+    AI_SYSTEM_DOMAIN_EDUCATION_ACCESS: _ClassVar[AiSystemDomain]
+    AI_SYSTEM_DOMAIN_CRITICAL_INFRASTRUCTURE: _ClassVar[AiSystemDomain]
+    AI_SYSTEM_DOMAIN_GENERAL_INFORMATION: _ClassVar[AiSystemDomain]
+    AI_SYSTEM_DOMAIN_CREATIVE: _ClassVar[AiSystemDomain]
+API_KEY_ROLE_UNSPECIFIED: ApiKeyRole
+API_KEY_ROLE_READER: ApiKeyRole
+API_KEY_ROLE_WRITER: ApiKeyRole
+API_KEY_ROLE_ADMIN: ApiKeyRole
+API_KEY_STATE_UNSPECIFIED: ApiKeyState
+API_KEY_STATE_ACTIVE: ApiKeyState
+API_KEY_STATE_EXPIRED: ApiKeyState
+API_KEY_STATE_REVOKED: ApiKeyState
+AI_SYSTEM_DOMAIN_UNSPECIFIED: AiSystemDomain
+AI_SYSTEM_DOMAIN_BIOMETRIC_IDENTIFICATION: AiSystemDomain
+AI_SYSTEM_DOMAIN_EMPLOYMENT: AiSystemDomain
+AI_SYSTEM_DOMAIN_EDUCATION_ACCESS: AiSystemDomain
+AI_SYSTEM_DOMAIN_CRITICAL_INFRASTRUCTURE: AiSystemDomain
+AI_SYSTEM_DOMAIN_GENERAL_INFORMATION: AiSystemDomain
+AI_SYSTEM_DOMAIN_CREATIVE: AiSystemDomain
+
+class ApiKey(_message.Message):
+    __slots__ = ("key_id", "prefix", "label", "roles", "state", "create_time", "expire_time", "revoke_time")
+    KEY_ID_FIELD_NUMBER: _ClassVar[int]
+    PREFIX_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    ROLES_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    REVOKE_TIME_FIELD_NUMBER: _ClassVar[int]
+    key_id: str
+    prefix: str
+    label: str
+    roles: _containers.RepeatedScalarFieldContainer[ApiKeyRole]
+    state: ApiKeyState
+    create_time: _timestamp_pb2.Timestamp
+    expire_time: _timestamp_pb2.Timestamp
+    revoke_time: _timestamp_pb2.Timestamp
+    def __init__(self, key_id: _Optional[str] = ..., prefix: _Optional[str] = ..., label: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[ApiKeyRole, str]]] = ..., state: _Optional[_Union[ApiKeyState, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class AiSystem(_message.Message):
+    __slots__ = ("ai_system_id", "name", "domain", "sector", "iso_42001_evidence", "register_time")
+    class Iso42001EvidenceEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    AI_SYSTEM_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    SECTOR_FIELD_NUMBER: _ClassVar[int]
+    ISO_42001_EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    REGISTER_TIME_FIELD_NUMBER: _ClassVar[int]
+    ai_system_id: str
+    name: str
+    domain: AiSystemDomain
+    sector: str
+    iso_42001_evidence: _containers.ScalarMap[str, str]
+    register_time: _timestamp_pb2.Timestamp
+    def __init__(self, ai_system_id: _Optional[str] = ..., name: _Optional[str] = ..., domain: _Optional[_Union[AiSystemDomain, str]] = ..., sector: _Optional[str] = ..., iso_42001_evidence: _Optional[_Mapping[str, str]] = ..., register_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class TenantPolicy(_message.Message):
+    __slots__ = ("safety_policy", "allowed_sink_hosts", "data_residency", "version", "update_time")
+    SAFETY_POLICY_FIELD_NUMBER: _ClassVar[int]
+    ALLOWED_SINK_HOSTS_FIELD_NUMBER: _ClassVar[int]
+    DATA_RESIDENCY_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    safety_policy: str
+    allowed_sink_hosts: _containers.RepeatedScalarFieldContainer[str]
+    data_residency: str
+    version: int
+    update_time: _timestamp_pb2.Timestamp
+    def __init__(self, safety_policy: _Optional[str] = ..., allowed_sink_hosts: _Optional[_Iterable[str]] = ..., data_residency: _Optional[str] = ..., version: _Optional[int] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
