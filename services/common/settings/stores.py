@@ -50,5 +50,5 @@ class StoreSettings(BaseModel):
     """Keep built indexes beside knowledge.db, so that a restart only has to catch up."""
 
     vector_cache_bytes: int = Field(default=2 * 1024**3, ge=16 * 1024**2)
-    """Memory for the vectors of all tenants together, in bytes; at least 16 MiB. Above it the tenants that were searched
-    longest ago are dropped from memory and read again when needed."""
+    """Memory for the vectors of all tenants together, in bytes; at least 16 MiB. Above it the tenants that were
+    searched longest ago are dropped from memory and read again when needed."""

@@ -1,0 +1,79 @@
+"""``KnowledgeGraph`` in dictionaries, for tests and as the reference of the contract suite."""
+
+from collections.abc import Sequence
+
+from services.common.adapters.memory.receipts import MemoryReceipts
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.receipts import Receipt
+
+
+class MemoryKnowledgeGraph:
+    """Sources and communities of all tenants in one process's memory."""
+
+    def __init__(self) -> None:
+        self._sources: dict[tuple[str, str], SourceRecord] = {}
+        self._communities: dict[str, list[CommunityRecord]] = {}
+        self._clusterings: dict[str, ClusteringRecord] = {}
+        self._receipts = MemoryReceipts()
+
+    async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace."""
+        self._receipts.check(receipt)
+        self._sources[source.tenant_id, source.source_id] = source
+        self._receipts.put(receipt)
+
+    async def delete_source(self, tenant_id: str, source_id: str) -> None:
+        """Remove the record."""
+        self._sources.pop((tenant_id, source_id), None)
+
+    async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
+        """Return the source or ``None``."""
+        return self._sources.get((tenant_id, source_id))
+
+    async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
+        """Return the newest source of this URI that is not ERASED."""
+        found = [
+            source for source in self._of(tenant_id) if source.uri == uri and source.status is not SourceStatus.ERASED
+        ]
+        return max(found, key=lambda source: (source.ingested_at, source.source_id), default=None)
+
+    async def page_sources(self, tenant_id: str, *, after: str, limit: int) -> list[SourceRecord]:
+        """Return the next sources by id."""
+        return [source for source in self._of(tenant_id) if source.source_id > after][:limit]
+
+    async def unfinished_sources(self) -> list[SourceRecord]:
+        """Return INGESTING and ERASING sources of all tenants."""
+        open_states = {SourceStatus.INGESTING, SourceStatus.ERASING}
+        return [self._sources[key] for key in sorted(self._sources) if self._sources[key].status in open_states]
+
+    async def replace_communities(
+        self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
+    ) -> None:
+        """Replace the tenant's communities."""
+        if any(community.tenant_id != clustering.tenant_id for community in communities):
+            raise ValueError("communities of another tenant")
+        self._receipts.check(receipt)
+        self._clusterings[clustering.tenant_id] = clustering
+        self._communities[clustering.tenant_id] = sorted(communities, key=lambda community: community.label)
+        self._receipts.put(receipt)
+
+    async def page_communities(self, tenant_id: str, *, after: str, limit: int) -> list[CommunityRecord]:
+        """Return the next communities by label."""
+        return [found for found in self._communities.get(tenant_id, []) if found.label > after][:limit]
+
+    async def clustering(self, tenant_id: str) -> ClusteringRecord:
+        """Return the clustering state; epoch 0 when there is none."""
+        return self._clusterings.get(tenant_id, ClusteringRecord(tenant_id, 0, None, 0, ""))
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return a remembered answer."""
+        return self._receipts.get(tenant_id, rpc, request_id)
+
+    async def check(self) -> None:
+        """Memory can always serve."""
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+    def _of(self, tenant_id: str) -> list[SourceRecord]:
+        return [self._sources[key] for key in sorted(self._sources) if key[0] == tenant_id]
