@@ -1,0 +1,1 @@
+"""The runtime: how services are started, served, protected, watched and called."""
