@@ -8,11 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as SourceError
 
 from services.common.settings.auth import AuthSettings, JwtSettings
 from services.common.settings.client import ClientSettings
 from services.common.settings.dag import DagSettings
 from services.common.settings.dpe import DpeSettings
+from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.environment import (
     DELIMITER,
     PREFIX,
@@ -26,6 +28,7 @@ from services.common.settings.inference import InferenceSettings
 from services.common.settings.llm import LlmSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.server import ServerSettings, TlsSettings
+from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "ClientSettings",
     "DagSettings",
     "DpeSettings",
+    "EnvelopeSettings",
     "GatewaySettings",
     "InferenceSettings",
     "JwtSettings",
@@ -42,6 +46,7 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "SettingsError",
+    "StoreSettings",
     "TelemetrySettings",
     "TlsSettings",
     "effective_configuration",
@@ -72,10 +77,14 @@ class Settings(BaseSettings):
     """The other services."""
     client: ClientSettings = ClientSettings()
     """What the command line talks to."""
+    store: StoreSettings = StoreSettings()
+    """The embedded stores."""
     inference: InferenceSettings = InferenceSettings()
     """Models and tokenizers."""
     llm: LlmSettings = LlmSettings()
     """The provider that writes answers."""
+    envelope: EnvelopeSettings = EnvelopeSettings()
+    """Ingestion, retrieval and packing."""
     dpe: DpeSettings = DpeSettings()
     """The provenance stages."""
     dag: DagSettings = DagSettings()
@@ -106,6 +115,8 @@ def load_settings(**sections: BaseModel) -> Settings:
         return Settings(**sections)  # type: ignore[arg-type]  # pydantic checks them
     except ValidationError as error:
         raise SettingsError(validation_problems(error)) from None
+    except SourceError as error:  # a list or object that is no JSON
+        raise SettingsError([str(error)]) from None
 
 
 def effective_configuration(settings: Settings) -> dict[str, str]:
