@@ -101,6 +101,14 @@ class CredentialStore(Protocol):
         """Return what was answered to this request id, while it is kept."""
         ...
 
+    async def put_receipt(self, receipt: Receipt) -> None:
+        """Keep an answer that goes with no other write of this store, durably; the same receipt again is fine.
+
+        Raises:
+            ConflictError: COMMIT_RACE: another answer is kept under this request id; read it and return that.
+        """
+        ...
+
     async def check(self) -> None:
         """Return when the store can serve; raise ``UnavailableError`` otherwise."""
         ...
