@@ -39,6 +39,7 @@ class LanguageRequest:
         query: the user's question alone.
         messages: the whole prompt; what an LLM gets. Nothing else leaves the process (Axiom 4).
         evidence: the envelope's facts; what the extractive answerer composes from.
+        prior_texts: answers of earlier windows, oldest first; what the extractive answerer does not say again.
         model: target model name.
         max_tokens: upper bound of the reply.
         temperature: 0.0-2.0.
@@ -54,6 +55,7 @@ class LanguageRequest:
     temperature: float = 0.7
     seed: int | None = None
     timeout_s: float | None = None
+    prior_texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
