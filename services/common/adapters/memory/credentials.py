@@ -73,6 +73,11 @@ class MemoryCredentialStore:
         """Return a remembered answer."""
         return self._receipts.get(tenant_id, rpc, request_id)
 
+    async def put_receipt(self, receipt: Receipt) -> None:
+        """Remember an answer that stands alone."""
+        self._receipts.check(receipt)
+        self._receipts.put(receipt)
+
     async def check(self) -> None:
         """Memory can always serve."""
 
