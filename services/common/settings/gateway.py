@@ -1,52 +1,49 @@
 """Settings of the gateway: limits of a dispatch, defaults of its calls, and what it does when time runs short."""
 
-from enum import StrEnum, unique
-
 from pydantic import BaseModel, ConfigDict, Field
 
 
-@unique
-class BudgetProfile(StrEnum):
-    """Which reading of the safety budget is in force (architecture decision 6)."""
-
-    SPEC_004 = "spec-004"
-    SPEC_012 = "spec-012"
-
-
 class GatewaySettings(BaseModel):
-    """How the gateway dispatches."""
+    """How the gateway dispatches; environment prefix ``GROUNDTRAIL_GATEWAY__``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    max_query_chars: int = Field(default=16_384, ge=1, le=1_000_000)
-    """Longest query, in Unicode code points. Default 16384."""
+    max_query_chars: int = Field(default=16_384, ge=1, le=32_768)
+    """Longest query, in Unicode code points; 1-32768, default 16384."""
+
+    max_system_prompt_chars: int = Field(default=32_768, ge=0, le=1_000_000)
+    """Longest instruction of the application, in Unicode code points; default 32768."""
 
     default_max_tokens: int = Field(default=2_048, ge=1, le=131_072)
-    """Upper bound of an answer when the request names none, in tokens of the target model. Default 2048."""
+    """Upper bound of an answer when the request names none, in tokens of the target model; default 2048."""
 
     default_temperature: float = Field(default=0.7, ge=0.0, le=2.0)
-    """Sampling temperature when the request names none (CRP-SPEC-005 §19.2 gives 0.7). Default 0.7."""
+    """Sampling temperature when the request names none; 0.0-2.0, default 0.7 (CRP-SPEC-005 §19.2)."""
+
+    default_safety_policy: str = "halt-on CRITICAL; warn-on HIGH"
+    """Safety policy in force when neither the request nor the tenant names one (CRP-SPEC-006); empty = none."""
 
     extractive_model: str = Field(default="gpt-4o-mini", min_length=1)
-    """Model name whose tokenizer and context window the built-in extractive answerer is budgeted with. Default gpt-4o-mini."""
+    """Model whose tokenizer and context window the built-in extractive answerer is budgeted with; default gpt-4o-mini."""
 
     extractive_max_sentences: int = Field(default=5, ge=1, le=50)
-    """Most sentences of an extractive answer. Default 5."""
+    """Most sentences of an extractive answer; 1-50, default 5."""
 
-    extractive_min_relevance: float = Field(default=0.35, ge=0.0, le=1.0)
-    """Least score (0.0-1.0) of a sentence's match with the query for it to enter an extractive answer. Default 0.35."""
+    extractive_min_score: float = Field(default=0.30, ge=0.0, le=1.0)
+    """Least score of a sentence for it to enter an extractive answer; 0.0-1.0, default 0.30."""
 
-    budget_profile: BudgetProfile = BudgetProfile.SPEC_004
-    """``spec-004``: human review from <= 0.10, halt at <= 0. ``spec-012``: review below 0.25, halt at <= 0.10. Default spec-004."""
+    data_residency: str = Field(default="", pattern=r"^[A-Za-z0-9-]{0,32}$")
+    """Region that this deployment processes in (CRP-Compliance-Data-Residency); empty = not stated, and then a request
+    that asks for a region is refused."""
 
-    llm_min_seconds: float = Field(default=0.5, ge=0.0, le=60.0)
-    """Least time in seconds that must be left before the model is called; less is DEADLINE_EXCEEDED at once. Default 0.5."""
+    community_header: bool = True
+    """Whether ``CRP-Memory-CKF-Community`` is sent; CRP-SPEC-003 §16.3 lets a deployment suppress it. Default true."""
 
-    reserve_seconds: float = Field(default=0.25, ge=0.0, le=60.0)
-    """Seconds of the caller's deadline kept back from the model call for analysis and commit. Default 0.25."""
+    llm_min_s: float = Field(default=0.1, ge=0.0, le=60.0)
+    """Least time that must be left for the model call, in seconds; with less the dispatch stops at once. Default 0.1."""
 
-    cleanup_seconds: float = Field(default=5.0, gt=0.0, le=60.0)
-    """Most seconds that FailWindow may take after a dispatch broke off. Default 5."""
+    reserve_s: float = Field(default=0.15, ge=0.0, le=60.0)
+    """Time of the caller's deadline kept back from the model call for analysis and commit, in seconds; default 0.15."""
 
-    state_hash_headers: bool = True
-    """Whether ``CRP-Memory-CKF-Community`` is sent (CRP-SPEC-003 §16.3 lets a deployment suppress it). Default true."""
+    cleanup_s: float = Field(default=5.0, gt=0.0, le=60.0)
+    """Longest time that giving up a window may take after a dispatch broke off, in seconds; default 5."""
