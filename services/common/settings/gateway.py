@@ -24,7 +24,7 @@ class GatewaySettings(BaseModel):
     """Safety policy in force when neither the request nor the tenant names one (CRP-SPEC-006); empty = none."""
 
     extractive_model: str = Field(default="gpt-4o-mini", min_length=1)
-    """Model whose tokenizer and context window the built-in extractive answerer is budgeted with; default gpt-4o-mini."""
+    """Model whose tokenizer and context window the extractive answerer is budgeted with; default gpt-4o-mini."""
 
     extractive_max_sentences: int = Field(default=5, ge=1, le=50)
     """Most sentences of an extractive answer; 1-50, default 5."""
@@ -40,7 +40,7 @@ class GatewaySettings(BaseModel):
     """Whether ``CRP-Memory-CKF-Community`` is sent; CRP-SPEC-003 §16.3 lets a deployment suppress it. Default true."""
 
     llm_min_s: float = Field(default=0.1, ge=0.0, le=60.0)
-    """Least time that must be left for the model call, in seconds; with less the dispatch stops at once. Default 0.1."""
+    """Least time that must be left for the model call, in seconds; with less the dispatch stops. Default 0.1."""
 
     reserve_s: float = Field(default=0.15, ge=0.0, le=60.0)
     """Time of the caller's deadline kept back from the model call for analysis and commit, in seconds; default 0.15."""
