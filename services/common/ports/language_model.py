@@ -24,11 +24,12 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFact:
-    """A fact as the answerer sees it, in envelope order."""
+    """A fact as the answerer sees it, in envelope order; ``stale`` when a newer version of its source replaced it."""
 
     fact_id: str
     content: str
     relevance_score: float
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
