@@ -1,0 +1,152 @@
+"""What audit events hold, and how a step's events are chained (CRP-SPEC-011 facts; architecture decision 4).
+
+A window's event carries the JCS of its node and edges, so that every field that an auditor reads is under an HMAC; the
+session's fixed fields stand in SESSION_CREATED, its end in SESSION_TERMINATED. ``verify`` compares the stored records
+with the latest of these.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum, unique
+from typing import Any, Final
+
+from services.common.encoding import canonical_json, iso_micros, sha256_hex
+from services.common.ports.sessions import AuditEventRecord, EdgeRecord, ReportRecord, SessionRecord, WindowRecord
+from services.dag.domain.chain import EventMaterial, event_hmac, event_id
+
+
+@unique
+class OwnEvent(StrEnum):
+    """The event types that the dag service writes itself; callers cannot append them."""
+
+    SESSION_CREATED = "SESSION_CREATED"
+    SESSION_CONTINUED = "SESSION_CONTINUED"
+    SESSION_TERMINATED = "SESSION_TERMINATED"
+    DISPATCH_STARTED = "DISPATCH_STARTED"
+    DISPATCH_COMPLETED = "DISPATCH_COMPLETED"
+    DISPATCH_FAILED = "DISPATCH_FAILED"
+    DPE_COMPLETED = "DPE_COMPLETED"
+
+
+BUDGET_DEPLETED: Final = "SAFETY_BUDGET_DEPLETED"
+OVERSIGHT_TRIGGERED: Final = "OVERSIGHT_TRIGGERED"
+WINDOW_EVENTS: Final = frozenset({OwnEvent.DISPATCH_STARTED, OwnEvent.DISPATCH_COMPLETED, OwnEvent.DISPATCH_FAILED})
+"""Types whose data holds a window's node and edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event before it is chained."""
+
+    event_type: str
+    window_id: str
+    data: Mapping[str, Any]
+
+
+def chain_events(
+    drafts: Sequence[Draft], session_id: str, last: AuditEventRecord | None, now: datetime, key: bytes
+) -> tuple[AuditEventRecord, ...]:
+    """Return the drafts as records that continue the session's chain.
+
+    Args:
+        drafts: in order.
+        session_id: their session.
+        last: the stored chain's last event, or ``None`` for the first of a session.
+        now: their timestamp.
+        key: the session's HMAC key.
+    """
+    records: list[AuditEventRecord] = []
+    for draft in drafts:
+        previous = records[-1] if records else last
+        data = canonical_json(draft.data).decode()
+        material = EventMaterial(draft.event_type, now, data, draft.window_id)
+        mac = event_hmac(material, previous.hmac if previous else "", key)
+        records.append(
+            AuditEventRecord(
+                session_id=session_id,
+                sequence=previous.sequence + 1 if previous else 0,
+                event_id=event_id(mac),
+                event_type=draft.event_type,
+                timestamp=now,
+                window_id=draft.window_id,
+                data=data,
+                hmac=mac,
+            )
+        )
+    return tuple(records)
+
+
+def session_data(session: SessionRecord) -> dict[str, Any]:
+    """Return the session's fixed fields: everything but status and the version, which only guards against races."""
+    return {
+        "tenant_id": session.tenant_id,
+        "session_id": session.session_id,
+        "scope": session.scope,
+        "created_at": iso_micros(session.created_at),
+        "audit_trail_id": session.audit_trail_id,
+        "key_version": session.key_version,
+        "policy_hash": session.policy_hash,
+        "max_windows": session.max_windows,
+        "max_fan_out": session.max_fan_out,
+        "max_dag_nodes": session.max_dag_nodes,
+        "max_loop_depth": session.max_loop_depth,
+        "parent_session_id": session.parent_session_id,
+        "loop_depth": session.loop_depth,
+    }
+
+
+def window_data(window: WindowRecord, edges: Iterable[EdgeRecord]) -> dict[str, Any]:
+    """Return node and edges of a window; the text itself is under ``response_hash``, children under their own events."""
+    return {"node": _node(window), "edges": [_edge(edge) for edge in sorted(edges, key=lambda edge: edge.source_id)]}
+
+
+def report_data(report: ReportRecord) -> dict[str, Any]:
+    """Return what ties the stored report, its unhashed fields included, to the chain."""
+    return {
+        "report_id": report.report_id,
+        "report_hash": report.report_hash,
+        "created_at": iso_micros(report.created_at),
+        "body_sha256": sha256_hex(report.body),
+    }
+
+
+def _node(window: WindowRecord) -> dict[str, Any]:
+    return {
+        "session_id": window.session_id,
+        "window_id": window.window_id,
+        "window_number": window.window_number,
+        "parent_ids": sorted(window.parent_ids),
+        "pattern": window.pattern.value,
+        "status": window.status.value,
+        "strategy": window.strategy,
+        "timestamp": iso_micros(window.timestamp),
+        "opened_by_request": window.opened_by_request,
+        "continuation_id": window.continuation_id,
+        "envelope_etag": window.envelope_etag,
+        "quality_tier": window.quality_tier,
+        "risk_level": window.risk_level,
+        "safety_budget": window.safety_budget,
+        "hmac": window.hmac,
+        "window_hmac": window.window_hmac,
+        "token_count": window.token_count,
+        "response_hash": window.response_hash,
+        "response_tokens": window.response_tokens,
+        "report_id": window.report_id,
+        "report_hash": window.report_hash,
+        "model_fingerprint": window.model_fingerprint,
+        "facts_included": list(window.facts_included),
+        "facts_deferred": [[fact.fact_id, fact.token_count] for fact in window.facts_deferred],
+        "failure_reason": window.failure_reason,
+    }
+
+
+def _edge(edge: EdgeRecord) -> dict[str, Any]:
+    return {
+        "session_id": edge.session_id,
+        "source_id": edge.source_id,
+        "target_id": edge.target_id,
+        "transfer_type": edge.transfer_type.value,
+        "transferred_tokens": edge.transferred_tokens,
+        "summary_hash": edge.summary_hash,
+    }

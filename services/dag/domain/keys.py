@@ -1,0 +1,48 @@
+"""Keys of a session, derived from the master key (CRP-SPEC-007, -015 facts). Nothing here is ever logged or exported.
+
+Both keys are HKDF-SHA256 (RFC 5869) of the master key with the session id as salt and their own ``info``, 32 bytes.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+HMAC_INFO: Final = b"crp-session-hmac-v3"
+SIGN_INFO: Final = b"crp-session-sign-v3"
+KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class MasterKey:
+    """One version of the master key.
+
+    Attributes:
+        version: from 1; what a token's ``kv`` and a session's ``key_version`` name.
+        secret: 32 bytes; kept out of ``repr``.
+        retired_at: when the next version took over; ``None`` for the one that signs now.
+    """
+
+    version: int
+    secret: bytes = field(repr=False)
+    retired_at: datetime | None = None
+
+    def signs_at(self, now: datetime, lifetime: timedelta) -> bool:
+        """Say whether tokens under this key still hold: a retired one does for one token lifetime (CRP-SPEC-007)."""
+        return self.retired_at is None or now < self.retired_at + lifetime
+
+
+def session_hmac_key(master: MasterKey, session_id: str) -> bytes:
+    """Return the key of the session's window and audit-event HMACs."""
+    return _derive(master.secret, session_id, HMAC_INFO)
+
+
+def session_sign_key(master: MasterKey, session_id: str) -> bytes:
+    """Return the key of the session's tokens under this master key."""
+    return _derive(master.secret, session_id, SIGN_INFO)
+
+
+def _derive(secret: bytes, session_id: str, info: bytes) -> bytes:
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=session_id.encode(), info=info).derive(secret)

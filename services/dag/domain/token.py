@@ -1,0 +1,306 @@
+"""The session token: how state travels with the client (SPEC-004 §10; CRP-SPEC-007 facts; architecture decision 8).
+
+``token = base64url(payload) + "." + base64url(signature)``, no padding. The payload is canonical JSON with short field
+names and at most 4096 base64url characters; long names of SPEC-004 §10.1 are read as well. This module decides form,
+signature, expiry, scope, policy and nonce, in that order; whether the token's leaf is still open is the DAG's matter.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from services.common.encoding import SHA256_PREFIX, base64url, base64url_decode, canonical_json
+from services.common.errors import CrpError, ErrorReason, PermissionDeniedError, UnauthenticatedError
+
+TOKEN_VERSION: Final = 3
+MAX_PAYLOAD_CHARS: Final = 4096
+MAX_HISTORY: Final = 256
+"""Tiers that a token carries at most, the latest ones; the store has all."""
+_HEADER: Final = base64url(b'{"alg":"HS256","typ":"CRP"}')
+_NONCE_BYTES: Final = 16
+_NONCE_LABEL: Final = b"crp-policy-nonce-v3"
+_HEX_DIGITS: Final = 64
+
+_LONG_NAMES: Final[Mapping[str, str]] = {
+    "session_id": "sid",
+    "window_number": "win",
+    "quality_history": "qh",
+    "safety_budget_remaining": "sb",
+    "hmac_chain_tip": "ct",
+    "continuation_id": "cid",
+    "dag_structure": "dag",
+    "issued_at": "iat",
+    "expires_at": "exp",
+    "strategy": "str",
+    "policy_hash": "pol",
+    "ckf_state": "ckf",
+    "key_version": "kv",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenState:
+    """What a token says.
+
+    Attributes:
+        window_number: of the leaf; 0 before the first window.
+        quality_history: tiers from the root on, the latest ``MAX_HISTORY``.
+        chain_tip: the leaf's HMAC, 64 hex digits; empty before the first window.
+        continuation_id: the leaf's pointer; empty when there is none.
+        dag_structure: the leaf's pattern, LINEAR before the first window.
+        policy_hash: 64 hex digits or empty.
+        scope: the credential scope that the token is bound to.
+        tenant: digest of the tenant (``tenant_digest``), since scopes of two tenants may coincide; empty when another
+            implementation left it out.
+        limits: max_windows, max_fan_out, max_dag_nodes, max_loop_depth, for an instance that adopts the session; empty
+            when another implementation left them out.
+        issued_at, expires_at: whole seconds, UTC.
+    """
+
+    session_id: str
+    window_number: int
+    quality_history: tuple[str, ...]
+    safety_budget: float
+    chain_tip: str
+    continuation_id: str
+    dag_structure: str
+    strategy: str
+    policy_hash: str
+    ckf_state_hash: str
+    scope: str
+    tenant: str
+    limits: tuple[int, ...]
+    issued_at: datetime
+    expires_at: datetime
+    key_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A token as it was presented: read, not yet believed."""
+
+    state: TokenState
+    nonce: str
+    payload_text: str
+    signature: bytes
+
+
+def tenant_digest(tenant_id: str) -> str:
+    """Return 16 hex digits that stand for the tenant in a token."""
+    return hashlib.sha256(b"crp-tenant:" + tenant_id.encode()).hexdigest()[:16]
+
+
+def policy_nonce(session_id: str, policy_hash: str, sign_key: bytes) -> str:
+    """Return the nonce that binds the policy to the session (CRP-Safety-Nonce), base64url of 16 bytes."""
+    text = f"{session_id}.{policy_hash}".encode()
+    return base64url(hmac.new(sign_key, _NONCE_LABEL + text, hashlib.sha256).digest()[:_NONCE_BYTES])
+
+
+def issue(state: TokenState, sign_key: bytes) -> str:
+    """Return the signed token.
+
+    Args:
+        state: what it shall say; times lose their fraction of a second, the history all but the latest tiers.
+        sign_key: ``keys.session_sign_key`` of ``state.key_version``.
+
+    Raises:
+        CrpError: INTERNAL when the payload would be longer than 4096 characters.
+    """
+    payload = base64url(canonical_json(_payload(state, sign_key)))
+    if len(payload) > MAX_PAYLOAD_CHARS:
+        raise CrpError(ErrorReason.INTERNAL, "a session token would be longer than 4096 characters")
+    return f"{payload}.{base64url(_signature(payload, sign_key))}"
+
+
+def set_session(token: str, state: TokenState, history: str) -> str:
+    """Return the whole CRP-Set-Session value; ``history`` is the printed quality history, perhaps empty."""
+    lifetime_s = int((state.expires_at - state.issued_at).total_seconds())
+    fields = [f"token={token}", "Path=/", f"Max-Age={lifetime_s}", "Signed", "SameSite=Strict"]
+    fields.append(f"Window={state.window_number}")
+    if history:
+        fields.append(f"QualityHistory={history}")
+    return "; ".join(fields)
+
+
+def read(token: str) -> Presented:
+    """Read a token's form, short or long field names, without believing it.
+
+    Raises:
+        UnauthenticatedError: TOKEN_INVALID.
+    """
+    payload_text, dot, signature_text = token.partition(".")
+    if not dot or len(payload_text) > MAX_PAYLOAD_CHARS:
+        raise _invalid("is malformed")
+    try:
+        raw = json.loads(base64url_decode(payload_text))
+        fields = {_LONG_NAMES.get(name, name): value for name, value in raw.items()}
+        state, nonce = _state(fields), str(fields.get("nonce", ""))
+        return Presented(state, nonce, payload_text, base64url_decode(signature_text))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise _invalid("is malformed") from None
+
+
+def check_signature(presented: Presented, sign_key: bytes) -> None:
+    """First check, in constant time (SPEC-004 §17.2).
+
+    Raises:
+        UnauthenticatedError: TOKEN_INVALID.
+    """
+    if not hmac.compare_digest(_signature(presented.payload_text, sign_key), presented.signature):
+        raise _invalid("does not verify")
+
+
+def check_expiry(presented: Presented, now: datetime) -> None:
+    """Second check (SPEC-004 §10.3).
+
+    Raises:
+        UnauthenticatedError: TOKEN_EXPIRED.
+    """
+    if now >= presented.state.expires_at:
+        expired = presented.state.expires_at.isoformat()
+        text = f"the session token expired at {expired}; start a new session"
+        raise UnauthenticatedError(ErrorReason.TOKEN_EXPIRED, text, retry_after_s=0, expired_at=expired)
+
+
+def check_scope(presented: Presented, scope: str, tenant_id: str) -> None:
+    """Third check: the token was issued to this credential of this tenant.
+
+    Raises:
+        UnauthenticatedError: TOKEN_SCOPE_MISMATCH.
+    """
+    state = presented.state
+    same_tenant = not state.tenant or _equal(state.tenant, tenant_digest(tenant_id))
+    if not (_equal(state.scope, scope) and same_tenant):
+        text = "the session token was issued to another credential; start a new session"
+        raise UnauthenticatedError(ErrorReason.TOKEN_SCOPE_MISMATCH, text, retry_after_s=0)
+
+
+def check_policy(presented: Presented, policy_hash: str, *, tightened: bool) -> str:
+    """Fourth check: the policy stays, or was only tightened (CRP-SPEC-006 facts). Returns the hash in force.
+
+    Args:
+        presented: the token.
+        policy_hash: of the request; empty keeps the session's.
+        tightened: the caller compared both policies, directive by directive.
+
+    Raises:
+        PermissionDeniedError: POLICY_RELAXED.
+    """
+    held = presented.state.policy_hash
+    if not policy_hash or policy_hash == held:
+        return held
+    if held and not tightened:
+        text = "the safety policy differs from the session's and was not shown to be at least as strict"
+        raise PermissionDeniedError(ErrorReason.POLICY_RELAXED, text, session_policy_hash=held, policy_hash=policy_hash)
+    return policy_hash
+
+
+def check_nonce(presented: Presented, sign_key: bytes) -> None:
+    """Fifth check: the nonce is the one of session and policy.
+
+    Raises:
+        UnauthenticatedError: TOKEN_INVALID.
+    """
+    state = presented.state
+    if not _equal(presented.nonce, policy_nonce(state.session_id, state.policy_hash, sign_key)):
+        raise _invalid("has a nonce of another policy")
+
+
+def _equal(left: str, right: str) -> bool:
+    return hmac.compare_digest(left.encode(), right.encode())
+
+
+def _signature(payload_text: str, sign_key: bytes) -> bytes:
+    return hmac.new(sign_key, f"{_HEADER}.{payload_text}".encode(), hashlib.sha256).digest()
+
+
+def _payload(state: TokenState, sign_key: bytes) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "v": TOKEN_VERSION,
+        "sid": state.session_id,
+        "win": state.window_number,
+        "qh": list(state.quality_history[-MAX_HISTORY:]),
+        "sb": state.safety_budget,
+        "ct": SHA256_PREFIX + state.chain_tip if state.chain_tip else "",
+        "cid": state.continuation_id,
+        "dag": state.dag_structure,
+        "str": state.strategy,
+        "pol": state.policy_hash,
+        "ckf": state.ckf_state_hash,
+        "scope": state.scope,
+        "ten": state.tenant,
+        "lim": list(state.limits),
+        "iat": int(state.issued_at.timestamp()),
+        "exp": int(state.expires_at.timestamp()),
+        "nonce": policy_nonce(state.session_id, state.policy_hash, sign_key),
+        "kv": state.key_version,
+    }
+    return fields
+
+
+def _state(fields: Mapping[str, Any]) -> TokenState:
+    if fields.get("v", TOKEN_VERSION) != TOKEN_VERSION:
+        msg = "unknown token version"
+        raise ValueError(msg)
+    limits = tuple(_count(limit) for limit in fields.get("lim", ()))
+    if len(limits) not in (0, 4):
+        raise ValueError
+    return TokenState(
+        session_id=_text(fields["sid"]),
+        window_number=_count(fields["win"]),
+        quality_history=tuple(_text(tier) for tier in fields["qh"]),
+        safety_budget=_fraction(fields["sb"]),
+        chain_tip=_digest(fields["ct"]),
+        continuation_id=_text(fields["cid"]),
+        dag_structure=_text(fields.get("dag", "LINEAR")),
+        strategy=_text(fields.get("str", "")),
+        policy_hash=_digest(fields.get("pol", "")),
+        ckf_state_hash=_text(fields.get("ckf", "")),
+        scope=_text(fields["scope"]),
+        tenant=_text(fields.get("ten", "")),
+        limits=limits,
+        issued_at=_moment(fields["iat"]),
+        expires_at=_moment(fields["exp"]),
+        key_version=_count(fields.get("kv", 1)),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError
+    return value
+
+
+def _fraction(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise TypeError
+    return float(value)
+
+
+def _digest(value: Any) -> str:
+    text = _text(value).removeprefix(SHA256_PREFIX)
+    if text and (len(text) != _HEX_DIGITS or set(text) - set("0123456789abcdef")):
+        raise ValueError
+    return text
+
+
+def _moment(value: Any) -> datetime:
+    if isinstance(value, str):
+        moment = datetime.fromisoformat(value)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=_count(value))
+
+
+def _invalid(what: str) -> UnauthenticatedError:
+    text = f"the session token {what}; start a new session"
+    return UnauthenticatedError(ErrorReason.TOKEN_INVALID, text, retry_after_s=0)
