@@ -1,0 +1,75 @@
+"""``groundtrail ask "…"``: one question, its checked answer, and the session to go on with."""
+
+import uuid
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.gateway.v1 import dispatch_service_pb2 as dispatch
+from services.cli import render
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.local_state import HeldSession, LocalState
+from services.common.errors import ErrorReason, NotFoundError, PreconditionError
+from services.common.settings import Settings
+
+
+async def send(suite: Suite, state: LocalState, question: str, session_id: str = "") -> dispatch.DispatchResponse:
+    """Send a question, continuing the session when one is named, and keep the token that comes back.
+
+    Raises:
+        NotFoundError: this machine holds no token of the session.
+        PreconditionError: the session is complete.
+    """
+    request = dispatch.DispatchRequest(
+        request_id=str(uuid.uuid4()), query=question, strategies=[taxonomy.DISPATCH_STRATEGY_PUSH]
+    )
+    if session_id:
+        held = state.session(session_id)
+        if held is None:
+            raise NotFoundError(
+                ErrorReason.SESSION_NOT_FOUND,
+                f"no token of session {session_id} is held here, so it cannot be continued from this machine",
+                session_id=session_id,
+            )
+        if not held.continuation_id:
+            raise PreconditionError(
+                ErrorReason.SESSION_CLOSED, f"session {session_id} is complete; ask without --session", session_id=session_id
+            )
+        request.session_token = held.session_token
+        request.continuation_ids.append(held.continuation_id)
+    response: dispatch.DispatchResponse = await suite.call(suite.dispatch.Dispatch, request)
+    if response.HasField("answer"):
+        answer = response.answer
+        state.keep_session(HeldSession(answer.session_id, answer.session_token, answer.continuation_id))
+    return response
+
+
+def show_outcome(response: dispatch.DispatchResponse, output: Output) -> Exit:
+    """Show whichever outcome there was and return what it means for a script."""
+    outcome = response.WhichOneof("outcome")
+    if outcome == "answer":
+        render.show_answer(response, output)
+        return Exit.OK
+    if outcome == "halted":
+        output.say(f"halted: {response.halted.halt_reason} ({response.halted.retry_condition})", style="bold red")
+    elif outcome == "held_for_review":
+        output.say(f"held for review {response.held_for_review.review_id}", style="yellow")
+    else:
+        output.say("not modified: the knowledge behind the presented ETag is unchanged", style="cyan")
+        return Exit.OK
+    render.show_headers(response, output)
+    return Exit.VERDICT
+
+
+async def ask(settings: Settings, output: Output, question: str, session_id: str) -> Exit:
+    """Ask, show the checked answer, and say how to go on."""
+    from pathlib import Path
+
+    state = LocalState(Path(settings.store.data_dir))
+    async with connect(settings) as suite:
+        response = await send(suite, state, question, session_id)
+    code = show_outcome(response, output)
+    output.result(render.response_json(response))
+    if response.HasField("answer") and response.answer.continuation_id:
+        output.say(f'go on:  groundtrail ask "…" --session {response.answer.session_id}', style="dim")
+    return code

@@ -1,0 +1,85 @@
+"""``groundtrail verify | sessions | show``: what the record says, and whether anybody changed it."""
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import dag_pb2 as dag
+from crp.dag.v1 import session_service_pb2 as sessions
+from services.cli import render
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import Settings
+
+
+async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
+    """Recompute a session's chain; a chain that does not hold is exit code 3."""
+    async with connect(settings) as suite:
+        verdict = await suite.call(suite.sessions.VerifyChain, sessions.VerifyChainRequest(session_id=session_id))
+    render.show_chain(session_id, verdict, output)
+    output.result(render.response_json(verdict))
+    return Exit.VERDICT if verdict.integrity == taxonomy.CHAIN_INTEGRITY_BROKEN else Exit.OK
+
+
+async def _reports(suite: Suite) -> list[sessions.ReportSummary]:
+    found: list[sessions.ReportSummary] = []
+    token = ""
+    while True:
+        page = await suite.call(
+            suite.sessions.ListReports, sessions.ListReportsRequest(page_size=100, page_token=token)
+        )
+        found.extend(page.reports)
+        token = page.next_page_token
+        if not token:
+            return found
+
+
+async def list_sessions(settings: Settings, output: Output) -> Exit:
+    """List the tenant's sessions that hold at least one analysed window, newest first."""
+    async with connect(settings) as suite:
+        ids = dict.fromkeys(
+            report.session_id
+            for report in sorted(await _reports(suite), key=lambda r: r.created_time.ToNanoseconds(), reverse=True)
+        )
+        graphs = [await suite.call(suite.sessions.GetDag, sessions.GetDagRequest(session_id=i)) for i in ids]
+    rows = []
+    for graph in graphs:
+        windows = [w for w in graph.windows if w.status == dag.WINDOW_STATUS_COMMITTED]
+        last = windows[-1]
+        rows.append(
+            (
+                graph.session.session_id,
+                render.enum_text(dag.SessionStatus, graph.session.status),
+                str(len(windows)),
+                render.enum_text(taxonomy.QualityTier, last.quality_tier),
+                render.coloured(render.enum_text(taxonomy.RiskLevel, last.risk_level)),
+                f"{last.safety_budget:.2f}",
+                last.report_id,
+            )
+        )
+    columns = ("session", "status", "windows", "tier", "risk", "budget", "last report")
+    output.table(f"Sessions ({len(rows)})", columns, rows)
+    output.result({"sessions": [render.response_json(graph) for graph in graphs]})
+    if not rows:
+        output.say('none yet; `groundtrail ask "…"` starts one', style="dim")
+    return Exit.OK
+
+
+async def show(settings: Settings, output: Output, report_id: str) -> Exit:
+    """Show a stored report: claims, findings, stages and scores."""
+    async with connect(settings) as suite:
+        found = await suite.call(suite.sessions.GetReport, sessions.GetReportRequest(report_id=report_id))
+    report = found.report
+    render.show_claims(report, output)
+    render.show_findings(report, output)
+    render.show_stages(report, output)
+    scores = [
+        (name, f"{getattr(report, name):.3f}" if report.HasField(name) else "not computed")
+        for name in ("grounding_pct", "fidelity_score", "entailment_score", "composite_score", "quality_score")
+    ]
+    risk = render.coloured(render.enum_text(taxonomy.RiskLevel, report.risk_level))
+    output.table(
+        "Scores",
+        ("score", "value"),
+        [*scores, ("risk_level", risk), ("report_hash", report.report_hash), ("hmac", report.hmac)],
+    )
+    output.result(render.response_json(found))
+    return Exit.OK

@@ -1,0 +1,195 @@
+"""``groundtrail doctor``: looks at weights, stores, ports, keys and settings, and explains each finding."""
+
+import asyncio
+import shutil
+import socket
+import sqlite3
+import stat
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum, unique
+from pathlib import Path
+from typing import Final
+
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.render import coloured
+from services.common.composition import FACTS_FILE, GATEWAY_FILE, GRAPH_FILE, SESSIONS_FILE, Adapters
+from services.common.errors import CrpError
+from services.common.model_repository import ModelRepository
+from services.common.resources import resource_path
+from services.common.settings import Settings
+
+MIN_FREE_BYTES: Final = 512 * 1024 * 1024
+
+
+@unique
+class Level(StrEnum):
+    """How bad a finding is; ``problem`` makes the exit code 3."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check saw, and what to do about it."""
+
+    check: str
+    level: Level
+    detail: str
+    advice: str = ""
+
+
+async def doctor(settings: Settings, output: Output) -> Exit:
+    """Run every check, none of which changes anything."""
+    findings: list[Finding] = []
+    with output.progress("looking", total=len(_CHECKS)) as bar:
+        for check in _CHECKS:
+            findings.extend(await check(settings))
+            bar.step()
+    rows = [(f.check, coloured(f.level.value), f.detail, f.advice) for f in findings]
+    output.table("Findings", ("check", "finding", "detail", "what to do"), rows)
+    output.result({"findings": [asdict(f) for f in findings]})
+    return Exit.VERDICT if any(f.level is Level.PROBLEM for f in findings) else Exit.OK
+
+
+async def _python(_: Settings) -> list[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return [Finding("python", Level.OK, f"{version}, SQLite {sqlite3.sqlite_version}")]
+
+
+async def _weights(settings: Settings) -> list[Finding]:
+    folder = settings.inference.model_repository or resource_path("model_repository")
+    try:
+        repository = await asyncio.to_thread(ModelRepository.open, Path(folder))
+        await asyncio.to_thread(repository.verify)
+    except (CrpError, OSError, ValueError) as error:
+        return [
+            Finding(
+                "weights",
+                Level.PROBLEM,
+                str(error),
+                "restore model_repository/ from the release: a process refuses to start with other weights",
+            )
+        ]
+    names = ", ".join(f"{model.name}@{model.version}" for model in repository.models)
+    return [Finding("weights", Level.OK, f"digests match MANIFEST.json: {names}")]
+
+
+async def _data_dir(settings: Settings) -> list[Finding]:
+    folder = Path(settings.store.data_dir).resolve()
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(existing).free
+    if free < MIN_FREE_BYTES:
+        return [
+            Finding(
+                "disk",
+                Level.PROBLEM,
+                f"{free // 2**20} MiB free under {folder}",
+                "free some space, or move GROUNDTRAIL_STORE__DATA_DIR",
+            )
+        ]
+    return [Finding("disk", Level.OK, f"{free // 2**30} GiB free under {folder}")]
+
+
+async def _stores(settings: Settings) -> list[Finding]:
+    return [
+        await asyncio.to_thread(_store, Path(settings.store.data_dir) / name)
+        for name in (FACTS_FILE, GRAPH_FILE, SESSIONS_FILE, GATEWAY_FILE)
+    ]
+
+
+def _store(path: Path) -> Finding:
+    if not path.is_file():
+        return Finding(path.name, Level.OK, "not there yet; made at first use")
+    try:
+        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=2.0) as database:
+            verdict = database.execute("PRAGMA quick_check").fetchone()[0]
+    except sqlite3.Error as error:
+        return Finding(path.name, Level.PROBLEM, str(error), "restore the file from a backup (docs/operations.md)")
+    if verdict != "ok":
+        return Finding(path.name, Level.PROBLEM, verdict, "restore the file from a backup (docs/operations.md)")
+    return Finding(path.name, Level.OK, f"{path.stat().st_size / 2**20:.1f} MiB, pages intact")
+
+
+async def _secrets(settings: Settings) -> list[Finding]:
+    return list(_open_secrets(Path(settings.store.data_dir))) or [
+        Finding("secrets", Level.OK, "no key file is readable by others")
+    ]
+
+
+def _open_secrets(data_dir: Path) -> Iterator[Finding]:
+    for folder in ("keys", "cli"):
+        for path in sorted((data_dir / folder).glob("*")):
+            if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                yield Finding("secrets", Level.PROBLEM, f"{path} is readable by others", f"chmod 600 {path}")
+
+
+async def _ports(settings: Settings) -> list[Finding]:
+    host, port = settings.server.host, settings.server.port
+    if not port:
+        return [Finding("port", Level.OK, "a free one is taken at start")]
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        taken = probe.connect_ex((host, port)) == 0
+    if taken:
+        return [
+            Finding(
+                "port",
+                Level.WARNING,
+                f"something already listens on {host}:{port}",
+                "that may be Groundtrail itself; otherwise set GROUNDTRAIL_SERVER__PORT",
+            )
+        ]
+    return [Finding("port", Level.OK, f"{host}:{port} is free")]
+
+
+async def _language_model(settings: Settings) -> list[Finding]:
+    if not settings.llm.base_url:
+        return [
+            Finding(
+                "llm",
+                Level.WARNING,
+                "none is configured: answers are composed of the facts' own sentences",
+                "set GROUNDTRAIL_LLM__BASE_URL, __API_KEY and __MODEL for a real provider",
+            )
+        ]
+    async with Adapters(settings) as adapters:
+        model = await adapters.language_model()
+        try:
+            if model is not None:
+                await model.check()
+        except CrpError as error:
+            return [
+                Finding("llm", Level.PROBLEM, error.message, "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network")
+            ]
+    return [Finding("llm", Level.OK, f"{settings.llm.model} answers")]
+
+
+async def _exposure(settings: Settings) -> list[Finding]:
+    loopback = settings.server.host in {"127.0.0.1", "::1", "localhost"}
+    if not loopback and settings.server.tls is None:
+        return [
+            Finding(
+                "tls",
+                Level.WARNING,
+                f"the server would listen on {settings.server.host} without TLS: API keys would cross the network in clear",
+                "set GROUNDTRAIL_SERVER__TLS__CERTIFICATE_FILE and __KEY_FILE, or bind to loopback behind a proxy",
+            )
+        ]
+    return [Finding("tls", Level.OK, "loopback only" if loopback else "TLS is on")]
+
+
+_CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
+    _python,
+    _weights,
+    _data_dir,
+    _stores,
+    _secrets,
+    _ports,
+    _exposure,
+    _language_model,
+)

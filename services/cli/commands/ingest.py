@@ -1,0 +1,127 @@
+"""``groundtrail ingest PATH…``: documents into the knowledge fabric."""
+
+import asyncio
+import mimetypes
+import uuid
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from crp.ckf.v1 import ckf_pb2 as ckf
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit, exit_of
+from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
+from services.common.settings import Settings
+
+SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf")
+"""What a folder is searched for; a file that is named is sent whatever its suffix."""
+
+_MEDIA_TYPES: Final = {".md": "text/markdown", ".markdown": "text/markdown"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of one file."""
+
+    path: str
+    source_id: str = ""
+    facts_created: int = 0
+    facts_stale: int = 0
+    unchanged: bool = False
+    error: str = ""
+    reason: str = ""
+
+
+def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
+    """Return the files to send, each with its name below the path that was given, folders searched in order.
+
+    Raises:
+        InvalidRequestError: a path does not exist, or nothing ingestible is below any of them.
+    """
+    found: list[tuple[Path, str]] = []
+    for path in paths:
+        if path.is_dir():
+            files = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in SUFFIXES)
+            found.extend((file, f"{path.name}/{file.relative_to(path).as_posix()}") for file in files)
+        elif path.is_file():
+            found.append((path, path.name))
+        else:
+            raise InvalidRequestError.of(FieldViolation("PATH", f"{path} does not exist"))
+    if not found:
+        raise InvalidRequestError.of(FieldViolation("PATH", f"no file ends in one of {', '.join(SUFFIXES)}"))
+    return found
+
+
+async def ingest_all(
+    suite: Suite, files: list[tuple[Path, str]], source_type: "ckf.SourceType", output: Output
+) -> list[Ingested]:
+    """Send the files one after another under a progress bar; a refused file does not stop the others."""
+    results = []
+    with output.progress("ingesting", total=len(files)) as bar:
+        for path, name in files:
+            results.append(await _ingest_one(suite, path, name, source_type))
+            bar.step()
+    return results
+
+
+async def _ingest_one(suite: Suite, path: Path, name: str, source_type: "ckf.SourceType") -> Ingested:
+    suffix = path.suffix.lower()
+    try:
+        content = await asyncio.to_thread(path.read_bytes)
+        response = await suite.call(
+            suite.knowledge.IngestSource,
+            knowledge.IngestSourceRequest(
+                request_id=str(uuid.uuid4()),
+                uri=f"file:{name}",
+                title=path.stem.replace("-", " ").replace("_", " "),
+                media_type=_MEDIA_TYPES.get(suffix) or mimetypes.types_map.get(suffix, ""),
+                source_type=source_type,
+                content=content,
+            ),
+        )
+    except OSError as error:
+        return Ingested(str(path), error=error.strerror or "cannot be read", reason="FILE_UNREADABLE")
+    except CrpError as error:
+        if error.reason in {ErrorReason.INVALID_FIELD, ErrorReason.UNSUPPORTED_MEDIA, ErrorReason.DOCUMENT_WITHOUT_TEXT}:
+            return Ingested(str(path), error=error.message, reason=error.reason.value)
+        if error.reason is ErrorReason.MESSAGE_TOO_LARGE:
+            return Ingested(str(path), error=error.message, reason=error.reason.value)
+        raise
+    return Ingested(
+        path=str(path),
+        source_id=response.source.source_id,
+        facts_created=response.facts_created,
+        facts_stale=response.facts_stale,
+        unchanged=response.unchanged,
+    )
+
+
+def show(results: list[Ingested], output: Output) -> None:
+    """Show a line per file."""
+    rows = [
+        (
+            r.path,
+            r.error or ("unchanged" if r.unchanged else f"{r.facts_created} facts"),
+            str(r.facts_stale) if r.facts_stale else "",
+        )
+        for r in results
+    ]
+    output.table("Documents", ("file", "result", "made stale"), rows)
+
+
+async def ingest(settings: Settings, output: Output, paths: list[Path], source_type: str) -> Exit:
+    """Ingest files and folders; the exit code tells whether every file was taken."""
+    files = documents(paths)
+    kind = ckf.SourceType.Value(f"SOURCE_TYPE_{source_type.upper().replace('-', '_')}")
+    async with connect(settings) as suite:
+        results = await ingest_all(suite, files, kind, output)
+    show(results, output)
+    output.result({"documents": [asdict(r) for r in results]})
+    refused = [r for r in results if r.error]
+    if not refused:
+        return Exit.OK
+    output.say(f"{len(refused)} of {len(results)} files were not taken", style="red")
+    return exit_of(InvalidRequestError.of()) if len(refused) == len(results) else Exit.VERDICT

@@ -1,0 +1,67 @@
+"""``groundtrail keys create | list | revoke``: the API keys of the tenant."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from crp.gateway.v1 import admin_pb2 as admin
+from crp.gateway.v1 import admin_service_pb2 as service
+from services.cli import render
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import Settings
+
+
+async def create(settings: Settings, output: Output, label: str, roles: list[str], days: int | None) -> Exit:
+    """Create a key and show it, this once."""
+    request = service.CreateApiKeyRequest(
+        request_id=str(uuid.uuid4()),
+        label=label,
+        roles=[admin.ApiKeyRole.Value(f"API_KEY_ROLE_{role.upper()}") for role in roles],
+    )
+    if days is not None:
+        request.expire_time.FromDatetime(datetime.now(tz=UTC) + timedelta(days=days))
+    async with connect(settings) as suite:
+        made = await suite.call(suite.admin.CreateApiKey, request)
+    output.say(made.api_key, style="bold green")
+    output.say("This is the only time that the key is shown: it is stored hashed.", style="yellow")
+    output.result(render.response_json(made))
+    return Exit.OK
+
+
+async def list_keys(settings: Settings, output: Output) -> Exit:
+    """List the tenant's keys by prefix; never the keys."""
+    keys: list[admin.ApiKey] = []
+    token = ""
+    async with connect(settings) as suite:
+        while True:
+            page = await suite.call(suite.admin.ListApiKeys, service.ListApiKeysRequest(page_size=100, page_token=token))
+            keys.extend(page.keys)
+            token = page.next_page_token
+            if not token:
+                break
+    rows = [
+        (
+            key.key_id,
+            key.prefix + "…",
+            key.label,
+            ", ".join(render.enum_text(admin.ApiKeyRole, role).lower() for role in key.roles),
+            render.enum_text(admin.ApiKeyState, key.state).lower(),
+            key.expire_time.ToJsonString() if key.HasField("expire_time") else "never",
+        )
+        for key in keys
+    ]
+    output.table(f"API keys ({len(rows)})", ("id", "prefix", "label", "roles", "state", "expires"), rows)
+    output.result({"keys": [render.response_json(key) for key in keys]})
+    return Exit.OK
+
+
+async def revoke(settings: Settings, output: Output, key_id: str) -> Exit:
+    """Revoke a key; services that cached it refuse it within their cache's lifetime."""
+    async with connect(settings) as suite:
+        revoked = await suite.call(
+            suite.admin.RevokeApiKey, service.RevokeApiKeyRequest(request_id=str(uuid.uuid4()), key_id=key_id)
+        )
+    output.say(f"revoked {revoked.key.prefix}…", style="green")
+    output.result(render.response_json(revoked))
+    return Exit.OK

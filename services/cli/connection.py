@@ -1,0 +1,109 @@
+"""The suite as a command sees it: stubs of a running server, or of the whole suite started inside the process."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import grpc
+
+from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
+from crp.dag.v1 import session_service_pb2_grpc as sessions
+from crp.gateway.v1 import admin_service_pb2_grpc as admin
+from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+from services.cli.local_state import LocalState
+from services.common.rpc.status import from_wire
+from services.common.settings import Settings
+
+CALL_TIMEOUT_S: Final = 120.0
+"""How long a command waits for one call; a PDF of hundreds of pages takes most of it on two cores."""
+
+ResponseT = TypeVar("ResponseT")
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Stubs of the services that commands use, and the credential they present.
+
+    ``knowledge``, ``sessions``, ``admin`` and ``dispatch`` may stand on one address or, behind a proxy, on several.
+    """
+
+    address: str
+    api_key: str
+    knowledge: knowledge.KnowledgeServiceStub
+    sessions: sessions.SessionServiceStub
+    admin: admin.AdminServiceStub
+    dispatch: dispatch.DispatchServiceStub
+
+    async def call(self, method: Any, request: Any, *, timeout_s: float = CALL_TIMEOUT_S) -> Any:
+        """Call one RPC and return its response.
+
+        Raises:
+            CrpError: what the server refused or could not do.
+        """
+        pending: Awaitable[Any] = method(
+            request, timeout=timeout_s, metadata=(("authorization", f"Bearer {self.api_key}"),)
+        )
+        try:
+            return await pending
+        except grpc.aio.AioRpcError as error:
+            trailers = dict(error.trailing_metadata() or ())
+            details = trailers.get("grpc-status-details-bin")
+            raise from_wire(error.code(), error.details() or "", _as_bytes(details), self.address) from None
+
+
+def _as_bytes(value: str | bytes | None) -> bytes | None:
+    return value.encode() if isinstance(value, str) else value
+
+
+@asynccontextmanager
+async def connect(settings: Settings) -> AsyncIterator[Suite]:
+    """Give the suite: the server that ``GROUNDTRAIL_CLIENT__SERVER`` names, or one inside this process.
+
+    The in-process suite keeps its data and its API key under the data directory, so that the next command finds the
+    same sessions.
+    """
+    if settings.client.server:
+        async with _open(settings.client.server, settings) as channel:
+            yield _suite(settings.client.server, settings.client.api_key.get_secret_value(), channel)
+        return
+    from services.allinone.embedded import embedded
+
+    async with embedded(settings) as system:
+        state = LocalState(Path(settings.store.data_dir))
+        key = state.api_key()
+        if not key or not await system.accepts(key):
+            key = await system.issue_key("groundtrail command line")
+            state.keep_api_key(key)
+        async with _open(system.address, settings) as channel:
+            yield _suite(system.address, key, channel)
+
+
+@asynccontextmanager
+async def _open(address: str, settings: Settings) -> AsyncIterator[grpc.aio.Channel]:
+    client = settings.client
+    limit = settings.server.max_message_bytes
+    options = (("grpc.max_receive_message_length", limit), ("grpc.max_send_message_length", -1))
+    if client.server and client.ca_file is not None:
+        credentials = grpc.ssl_channel_credentials(
+            root_certificates=client.ca_file.read_bytes(),
+            private_key=client.key_file.read_bytes() if client.key_file else None,
+            certificate_chain=client.certificate_file.read_bytes() if client.certificate_file else None,
+        )
+        async with grpc.aio.secure_channel(address, credentials, options=options) as channel:
+            yield channel
+        return
+    async with grpc.aio.insecure_channel(address, options=options) as channel:
+        yield channel
+
+
+def _suite(address: str, key: str, channel: grpc.aio.Channel) -> Suite:
+    return Suite(
+        address=address,
+        api_key=key,
+        knowledge=knowledge.KnowledgeServiceStub(channel),
+        sessions=sessions.SessionServiceStub(channel),
+        admin=admin.AdminServiceStub(channel),
+        dispatch=dispatch.DispatchServiceStub(channel),
+    )

@@ -1,0 +1,81 @@
+"""One way to speak: tables and colours for people, one JSON document on stdout with ``--json``."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+
+class Output:
+    """Where a command's result goes.
+
+    With ``as_json`` nothing but the result is written to stdout; notes and progress go to stderr or nowhere.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self._out = Console(highlight=False, soft_wrap=False)
+        self._err = Console(stderr=True, highlight=False)
+
+    def result(self, value: Any) -> None:
+        """Write the command's result as JSON; a no-op for people, who got tables."""
+        if self.as_json:
+            self._out.print_json(json.dumps(value, ensure_ascii=False, default=str))
+
+    def say(self, text: str, style: str = "") -> None:
+        """Tell people something; silent with ``--json``. The text is never read as markup."""
+        if not self.as_json:
+            self._out.print(Text(text, style=style))
+
+    def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str | Text, ...]]) -> None:
+        """Show people a table; silent with ``--json``. Cells are never read as markup."""
+        if self.as_json:
+            return
+        table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+        self._out.print(table)
+
+    def error(self, message: str, *, reason: str = "", hint: str = "", fields: list[dict[str, str]] | None = None) -> None:
+        """Report a failure: on stdout as JSON with ``--json``, on stderr for people."""
+        if self.as_json:
+            self.result({"error": {"reason": reason, "message": message, "hint": hint, "fields": fields or []}})
+            return
+        self._err.print(Text(f"error: {message}", style="bold red"))
+        for field in fields or []:
+            self._err.print(Text(f"  {field['field']}: {field['description']}", style="red"))
+        if hint:
+            self._err.print(Text(f"  {hint}", style="yellow"))
+
+    @contextmanager
+    def progress(self, what: str, total: int) -> Iterator["Advance"]:
+        """Show a progress bar on stderr while people wait; silent with ``--json``."""
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._err,
+            disable=self.as_json,
+        )
+        with bar:
+            yield Advance(bar, what, total)
+
+
+class Advance:
+    """Moves a progress bar."""
+
+    def __init__(self, bar: Progress, what: str, total: int) -> None:
+        self._bar = bar
+        self._task = bar.add_task(what, total=total)
+
+    def step(self) -> None:
+        """Count one item as done."""
+        self._bar.advance(self._task)

@@ -1,0 +1,58 @@
+"""What the command line keeps between two commands: its API key and the tokens of its sessions, readable by the owner only."""
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+_SESSION_ID: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSession:
+    """What it takes to continue a session.
+
+    Attributes:
+        continuation_id: empty when the session is complete.
+    """
+
+    session_id: str
+    session_token: str
+    continuation_id: str
+
+
+class LocalState:
+    """Files under ``<data_dir>/cli`` (mode 0700; each file 0600)."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._folder = data_dir / "cli"
+
+    def api_key(self) -> str:
+        """Return the kept key, or an empty text."""
+        path = self._folder / "api-key"
+        return path.read_text(encoding="ascii").strip() if path.is_file() else ""
+
+    def keep_api_key(self, key: str) -> None:
+        """Keep the key for the next command."""
+        self._write("api-key", key + "\n")
+
+    def session(self, session_id: str) -> HeldSession | None:
+        """Return what is held of a session, or ``None``."""
+        if not _SESSION_ID.fullmatch(session_id):
+            return None
+        path = self._folder / f"{session_id}.json"
+        return HeldSession(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+    def keep_session(self, held: HeldSession) -> None:
+        """Keep the newest token of a session."""
+        self._write(f"{held.session_id}.json", json.dumps(asdict(held)))
+
+    def _write(self, name: str, text: str) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = self._folder / f".{name}.{os.getpid()}"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        fresh.replace(self._folder / name)

@@ -1,0 +1,164 @@
+"""How answers, claims and headers look to people, and what they are as JSON."""
+
+from typing import Any
+
+from rich.text import Text
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import session_service_pb2 as sessions
+from crp.dpe.v1 import claim_pb2 as claims
+from crp.dpe.v1 import report_pb2 as reports
+from crp.gateway.v1 import dispatch_service_pb2 as dispatch
+from services.cli.console import Output
+from services.common.rpc.canonical import message_json
+
+_STYLES = {
+    "CONTEXT_GROUNDED": "green",
+    "SUPPORTED": "green",
+    "MIXED": "yellow",
+    "PARAMETRIC": "yellow",
+    "UNSUPPORTED": "yellow",
+    "UNVERIFIABLE": "red",
+    "CONTRADICTED": "red",
+    "LOW": "green",
+    "MEDIUM": "yellow",
+    "HIGH": "red",
+    "CRITICAL": "bold red",
+    "VALID": "bold green",
+    "UNVERIFIED": "cyan",
+    "PARTIAL": "yellow",
+    "BROKEN": "bold red",
+    "COMPLETED": "green",
+    "DEGRADED": "yellow",
+    "SKIPPED": "dim",
+    "NOT_APPLICABLE": "dim",
+    "FAILED": "red",
+    "ok": "green",
+    "warning": "yellow",
+    "problem": "bold red",
+}
+
+
+def enum_text(enum: Any, value: int) -> str:
+    """Return an enum value's name without its prefix: ``RISK_LEVEL_LOW`` is ``LOW``."""
+    name: str = enum.Name(value)
+    words = "".join("_" + c if c.isupper() else c for c in enum.DESCRIPTOR.name).upper().lstrip("_")
+    return name.removeprefix(words + "_")
+
+
+def coloured(word: str) -> Text:
+    """Return the word in the colour that it has everywhere."""
+    return Text(word, style=_STYLES.get(word, ""))
+
+
+def show_claims(report: reports.DpeReport, output: Output) -> None:
+    """Show each claim with its attribution, verdict and best evidence."""
+    rows: list[tuple[str | Text, ...]] = []
+    for number, claim in enumerate(report.claims, start=1):
+        attribution = claim.attribution
+        kind = enum_text(claims.AttributionType, attribution.type) if claim.HasField("attribution") else "-"
+        similarity = attribution.calibrated_similarity if attribution.HasField("calibrated_similarity") else None
+        evidence = attribution.evidence[0] if attribution.evidence else None
+        values = [
+            f"{value.answer_text} = {value.fact_text}"
+            if value.relation == claims.VALUE_RELATION_EQUAL
+            else f"{value.answer_text} ≠ {value.fact_text}"
+            for value in (evidence.aligned_values if evidence else ())
+        ]
+        rows.append(
+            (
+                str(number),
+                claim.text,
+                enum_text(claims.ClaimType, claim.claim_type),
+                coloured(kind),
+                "-" if similarity is None else f"{similarity:.2f}",
+                coloured(enum_text(claims.ClaimVerdict, claim.verdict)) if claim.verdict else "-",
+                (evidence.fact_id[:8] if evidence else "-") + (f"\n{'; '.join(values)}" if values else ""),
+            )
+        )
+    output.table(
+        f"Claims ({len(rows)})", ("#", "claim", "type", "attribution", "similarity", "verdict", "evidence"), rows
+    )
+
+
+def show_stages(report: reports.DpeReport, output: Output) -> None:
+    """Show how each stage of the analysis ended, and why where it did not run in full."""
+    rows: list[tuple[str | Text, ...]] = [
+        (
+            f"{stage.number}{stage.sub_stage}",
+            stage.name,
+            coloured(enum_text(taxonomy.StageStatus, stage.status)),
+            stage.reason + (f": {stage.detail}" if stage.detail else ""),
+        )
+        for stage in report.stages
+    ]
+    output.table("Stages", ("stage", "name", "status", "reason"), rows)
+
+
+def show_findings(report: reports.DpeReport, output: Output) -> None:
+    """Show fabrications and distortions, when there are any."""
+    rows: list[tuple[str | Text, ...]] = [
+        (coloured_finding("fabrication"), item.entity.text, "no fact, nor the question, names it")
+        for item in report.fabrications
+    ]
+    for item in report.distortions:
+        values = f"{item.values.answer_text} against {item.values.fact_text}" if item.HasField("values") else ""
+        rows.append((coloured_finding(enum_text_distortion(item.type)), values, f"fact {item.fact_id[:8]}"))
+    if rows:
+        output.table("Findings", ("finding", "what", "why"), rows)
+
+
+def coloured_finding(word: str) -> Text:
+    """Return a finding's name in red."""
+    return Text(word, style="red")
+
+
+def enum_text_distortion(value: int) -> str:
+    """Return the name of a distortion type."""
+    from crp.dpe.v1 import finding_pb2 as findings
+
+    return enum_text(findings.DistortionType, value)
+
+
+def show_headers(response: dispatch.DispatchResponse, output: Output) -> None:
+    """Show the CRP headers of an answer."""
+    rows: list[tuple[str | Text, ...]] = []
+    for header in response.headers:
+        value = header.value if len(header.value) <= 96 else header.value[:72] + f"… ({len(header.value)} characters)"
+        rows.append((header.name, coloured(value)))
+    output.table("CRP headers", ("header", "value"), rows)
+
+
+def show_answer(response: dispatch.DispatchResponse, output: Output, *, headers: bool = True) -> None:
+    """Show an answer whole: text, claims, findings, headers."""
+    answer = response.answer
+    output.say("")
+    output.say(answer.text, style="bold")
+    output.say(f"— {answer.model_fingerprint}", style="dim")
+    output.say("")
+    show_claims(answer.report, output)
+    show_findings(answer.report, output)
+    for warning in response.warnings:
+        output.say(f"warning: {warning.message}", style="yellow")
+    if headers:
+        show_headers(response, output)
+
+
+def show_chain(session_id: str, verdict: sessions.VerifyChainResponse, output: Output) -> None:
+    """Show what the verification of a chain found."""
+    integrity = enum_text(taxonomy.ChainIntegrity, verdict.integrity)
+    output.say(
+        f"Chain-Integrity {integrity}: {session_id}, {verdict.windows_verified}/{verdict.windows_total} windows and "
+        f"{verdict.events_verified}/{verdict.events_total} audit events recomputed",
+        style=_STYLES.get(integrity, ""),
+    )
+    if verdict.HasField("fault"):
+        fault = verdict.fault
+        output.say(f"first bad record: {fault.record_kind} {fault.record_id}: {fault.detail}", style="red")
+    if verdict.partial_reason:
+        output.say(verdict.partial_reason, style="yellow")
+
+
+def response_json(message: Any) -> dict[str, Any]:
+    """Return a message as the JSON document that ``--json`` prints."""
+    return message_json(message)

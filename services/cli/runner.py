@@ -1,0 +1,53 @@
+"""Runs one command: reads the settings, runs its coroutine, and turns every failure into a message and an exit code."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import typer
+
+from services.cli.console import Output
+from services.cli.exits import Exit, exit_of
+from services.common.errors import CrpError, ErrorReason
+from services.common.settings import Settings, SettingsError, load_settings
+
+_HINTS: Final = {
+    ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER to run in the process",
+    ErrorReason.CREDENTIAL_INVALID: "`groundtrail keys create` makes a key; give it in GROUNDTRAIL_CLIENT__API_KEY",
+    ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER? `groundtrail doctor` looks",
+    ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
+    ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
+    ErrorReason.TOKEN_EXPIRED: "ask again without --session to start a new session",
+    ErrorReason.TOKEN_SPENT: "the session went on elsewhere; ask again without --session",
+    ErrorReason.UNSUPPORTED_MEDIA: "text, Markdown, HTML and PDF files can be ingested",
+    ErrorReason.DOCUMENT_WITHOUT_TEXT: "run a text recogniser (OCR) over the file first",
+    ErrorReason.LLM_UNAVAILABLE: "check GROUNDTRAIL_LLM__BASE_URL and __API_KEY, or unset them to use the extractive answerer",
+    ErrorReason.STORAGE_FULL: "free some space under GROUNDTRAIL_STORE__DATA_DIR; nothing was half-written",
+    ErrorReason.MODEL_UNAVAILABLE: "`groundtrail doctor` checks the weights",
+}
+
+Command = Callable[[Settings, Output], Awaitable[Exit]]
+
+
+def run(command: Command, *, as_json: bool) -> None:
+    """Run the command and leave the process with its exit code."""
+    output = Output(as_json=as_json)
+    try:
+        settings = load_settings()
+    except SettingsError as error:
+        output.error("the settings cannot be used", reason="SETTINGS_INVALID", hint="\n  ".join(error.problems))
+        raise typer.Exit(Exit.USAGE) from None
+    try:
+        code = asyncio.run(_run(command, settings, output))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    raise typer.Exit(code)
+
+
+async def _run(command: Command, settings: Settings, output: Output) -> Exit:
+    try:
+        return await command(settings, output)
+    except CrpError as error:
+        fields = [{"field": v.field, "description": v.description} for v in error.violations]
+        output.error(error.message, reason=error.reason.value, hint=_HINTS.get(error.reason, ""), fields=fields)
+        return exit_of(error)
