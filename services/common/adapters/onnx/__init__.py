@@ -1,0 +1,1 @@
+"""Models in the process, computed by ONNX Runtime."""

@@ -1,0 +1,104 @@
+"""An ONNX Runtime session over a transformer encoder: token ids in, one vector per text out."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from services.common.errors import ErrorReason, UnavailableError
+from services.common.model_repository import (
+    ModelEntry,
+    ModelRepository,
+    ModelRepositoryError,
+    TensorSpec,
+    check_tensors,
+)
+
+WEIGHTS_FILE: Final = "1/model.onnx"
+TokenIds: TypeAlias = tuple[int, ...]
+_DTYPES: Final = {
+    "tensor(int64)": "int64",
+    "tensor(int32)": "int32",
+    "tensor(float)": "float32",
+    "tensor(float16)": "float16",
+    "tensor(bool)": "bool",
+}
+
+
+class OnnxEncoder:
+    """Runs batches of token ids. Thread-safe; ONNX Runtime releases the interpreter while it computes.
+
+    Args:
+        repository: where the model lies; its files must have been verified.
+        entry: the model's manifest entry; the graph's tensors must be those it names.
+        threads: threads of one inference; 0 = as many as the process may run on.
+
+    Raises:
+        ModelRepositoryError: the graph cannot be loaded, or its tensors differ from the manifest's.
+    """
+
+    def __init__(self, repository: ModelRepository, entry: ModelEntry, *, threads: int) -> None:
+        path = repository.folder(entry.name) / WEIGHTS_FILE
+        self._name = entry.name
+        self._session = _open_session(path, threads)
+        check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
+        check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
+        self._output = entry.outputs[0].name
+        self.dimension = entry.outputs[0].shape[-1]
+
+    def encode(self, batch: Sequence[TokenIds]) -> list[NDArray[np.float32]]:
+        """Return one vector per item, in order; shorter items are padded and masked.
+
+        Raises:
+            UnavailableError: MODEL_UNAVAILABLE: ONNX Runtime could not compute it (out of memory, for instance).
+        """
+        width = max(len(ids) for ids in batch)
+        input_ids = np.zeros((len(batch), width), dtype=np.int64)
+        mask = np.zeros((len(batch), width), dtype=np.int64)
+        for row, ids in enumerate(batch):
+            input_ids[row, : len(ids)] = ids
+            mask[row, : len(ids)] = 1
+        try:
+            (vectors,) = self._session.run([self._output], {"input_ids": input_ids, "attention_mask": mask})
+        except Exception as error:
+            raise UnavailableError(
+                ErrorReason.MODEL_UNAVAILABLE,
+                f"Model {self._name} failed to compute a batch of {len(batch)} texts.",
+                model=self._name,
+                cause=type(error).__name__,
+            ) from error
+        return list(vectors)
+
+
+def available_threads() -> int:
+    """Return how many threads this process may run at once."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _open_session(path: Path, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or available_threads()
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Lengths vary from batch to batch: a plan per shape would only be kept, never used again.
+    options.enable_mem_pattern = False
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error
+
+
+def _specs(nodes: Sequence[Any]) -> list[TensorSpec]:
+    return [
+        TensorSpec(
+            node.name,
+            _DTYPES.get(node.type, node.type),
+            tuple(size if isinstance(size, int) else -1 for size in node.shape),
+        )
+        for node in nodes
+    ]

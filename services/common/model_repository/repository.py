@@ -1,0 +1,163 @@
+"""Opens the model repository and proves that its files are the pinned ones (SPEC-005 §21.1).
+
+Nothing is loaded from it that is not listed in MANIFEST.json with its digest. A difference stops the process: a model
+that was changed would make every report wrong without a trace.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from services.common.model_repository.config import ModelConfig, ModelConfigError, TensorSpec, parse_model_config
+from services.common.model_repository.manifest import Manifest, ModelEntry, ModelFile, Tensor
+from services.common.resources import resource_path
+from services.common.settings.inference import InferenceSettings
+
+MANIFEST_FILE: Final = "MANIFEST.json"
+CONFIG_FILE: Final = "config.pbtxt"
+VERSION_FOLDER: Final = "1"
+
+
+class ModelRepositoryError(RuntimeError):
+    """The model repository cannot be used; the process must not start. The message says which file and why."""
+
+
+class ModelRepository:
+    """A folder of models with its manifest.
+
+    Args:
+        root: the folder that holds MANIFEST.json.
+        manifest: its parsed content.
+    """
+
+    def __init__(self, root: Path, manifest: Manifest) -> None:
+        self._root = root
+        self._entries = {entry.name: entry for entry in manifest.models}
+
+    @classmethod
+    def open(cls, root: Path) -> "ModelRepository":
+        """Read the manifest; files are verified when a model is asked for.
+
+        Raises:
+            ModelRepositoryError: no manifest, or one that cannot be read.
+        """
+        path = root / MANIFEST_FILE
+        try:
+            manifest = Manifest.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise ModelRepositoryError(f"{path} cannot be read: {error.strerror}") from error
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the file"
+            raise ModelRepositoryError(f"{path}: {where}: {first['msg']}") from error
+        names = [entry.name for entry in manifest.models]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ModelRepositoryError(f"{path}: the model {twice[0]} is listed twice")
+        return cls(root, manifest)
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._root
+
+    @property
+    def models(self) -> tuple[ModelEntry, ...]:
+        """All entries, in the manifest's order."""
+        return tuple(self._entries.values())
+
+    def folder(self, name: str) -> Path:
+        """Return the model's folder."""
+        return self._root / name
+
+    def entry(self, name: str) -> ModelEntry:
+        """Return a model's entry without touching its files.
+
+        Raises:
+            ModelRepositoryError: no such model; the message lists those there are.
+        """
+        if name not in self._entries:
+            known = ", ".join(sorted(self._entries)) or "none"
+            raise ModelRepositoryError(f"{self._root} holds no model {name}; it holds: {known}")
+        return self._entries[name]
+
+    def verified(self, name: str) -> ModelEntry:
+        """Return a model's entry after proving that its files are exactly the pinned ones.
+
+        Raises:
+            ModelRepositoryError: a file is missing, was changed, or lies in the version folder without being listed.
+        """
+        entry = self.entry(name)
+        folder = self.folder(name)
+        for file in entry.files:
+            _verify(folder / file.path, file)
+        listed = {file.path for file in entry.files}
+        present = {path.relative_to(folder).as_posix() for path in _files_below(folder / VERSION_FOLDER)}
+        if present - listed:
+            stray = folder / min(present - listed)
+            raise ModelRepositoryError(f"{stray} is not listed in {MANIFEST_FILE}; remove it or pin it")
+        return entry
+
+    def config(self, name: str) -> ModelConfig:
+        """Return a verified model's parsed ``config.pbtxt``, checked against the manifest.
+
+        Raises:
+            ModelRepositoryError: it is not listed, cannot be parsed, or contradicts the manifest.
+        """
+        entry = self.entry(name)
+        path = self.folder(name) / CONFIG_FILE
+        if entry.file(CONFIG_FILE) is None:
+            raise ModelRepositoryError(f"{path} is not listed in {MANIFEST_FILE}")
+        try:
+            config = parse_model_config(path.read_text(encoding="utf-8"))
+        except (OSError, ModelConfigError) as error:
+            raise ModelRepositoryError(f"{path}: {error}") from error
+        if config.name != name:
+            raise ModelRepositoryError(f"{path}: name is {config.name}, the folder is {name}")
+        check_tensors(f"{path}: input", config.inputs, entry.inputs)
+        check_tensors(f"{path}: output", config.outputs, entry.outputs)
+        return config
+
+
+def open_repository(settings: InferenceSettings) -> ModelRepository:
+    """Open the repository that the settings name, or else the one that is delivered with Groundtrail."""
+    return ModelRepository.open(settings.model_repository or resource_path("model_repository"))
+
+
+def check_tensors(where: str, actual: Iterable[TensorSpec], expected: Iterable[Tensor]) -> None:
+    """Compare tensors by name, dtype and shape with what the manifest says.
+
+    Raises:
+        ModelRepositoryError: the first difference, with both sides.
+    """
+    found = {spec.name: spec for spec in actual}
+    wanted = {tensor.name: TensorSpec(tensor.name, tensor.dtype, tensor.shape) for tensor in expected}
+    if found.keys() != wanted.keys():
+        raise ModelRepositoryError(f"{where}: found {sorted(found)}, {MANIFEST_FILE} says {sorted(wanted)}")
+    for name, spec in found.items():
+        if spec != wanted[name]:
+            raise ModelRepositoryError(
+                f"{where} {name}: found {spec.dtype} {list(spec.shape)}, "
+                f"{MANIFEST_FILE} says {wanted[name].dtype} {list(wanted[name].shape)}"
+            )
+
+
+def _files_below(folder: Path) -> Iterable[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def _verify(path: Path, pinned: ModelFile) -> None:
+    # SPEC-005 §21.1: models are pinned to versions and verified by hash.
+    try:
+        with path.open("rb") as stream:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelRepositoryError(f"{path} cannot be read: {error.strerror}") from error
+    if actual != pinned.sha256:
+        raise ModelRepositoryError(
+            f"{path} is not the pinned file: expected sha256 {pinned.sha256}, found {actual}. "
+            "Restore it, or pin the new one in MANIFEST.json on purpose."
+        )
