@@ -1,0 +1,65 @@
+"""How many calls a process takes on at a time, in all and for one tenant.
+
+More are refused, not queued: a queue would only turn overload into latency. Counted on the event loop, without locks.
+"""
+
+from services.common.errors import ErrorReason, LimitExceededError
+from services.common.settings import ServerSettings
+
+
+class CallLimits:
+    """Counts calls in and out."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._most = settings.max_concurrent_calls
+        self._most_per_tenant = settings.max_concurrent_calls_per_tenant
+        self._retry_s = settings.overload_retry_s
+        self._running = 0
+        self._by_tenant: dict[str, int] = {}
+
+    @property
+    def running(self) -> int:
+        """Calls that were entered and not left."""
+        return self._running
+
+    def enter(self) -> None:
+        """Take a call on.
+
+        Raises:
+            LimitExceededError: CONCURRENCY_LIMIT, nothing was counted.
+        """
+        if self._running >= self._most:
+            raise self._refusal("process", self._most)
+        self._running += 1
+
+    def leave(self) -> None:
+        """Undo ``enter``."""
+        self._running -= 1
+
+    def enter_tenant(self, tenant_id: str) -> None:
+        """Count the call for its tenant.
+
+        Raises:
+            LimitExceededError: CONCURRENCY_LIMIT, nothing was counted.
+        """
+        running = self._by_tenant.get(tenant_id, 0)
+        if running >= self._most_per_tenant:
+            raise self._refusal("tenant", self._most_per_tenant)
+        self._by_tenant[tenant_id] = running + 1
+
+    def leave_tenant(self, tenant_id: str) -> None:
+        """Undo ``enter_tenant``."""
+        running = self._by_tenant[tenant_id] - 1
+        if running:
+            self._by_tenant[tenant_id] = running
+        else:
+            del self._by_tenant[tenant_id]
+
+    def _refusal(self, scope: str, limit: int) -> LimitExceededError:
+        return LimitExceededError(
+            ErrorReason.CONCURRENCY_LIMIT,
+            f"{limit} calls of this {scope} are in flight already; try again after the delay given in RetryInfo",
+            retry_after_s=self._retry_s,
+            scope=scope,
+            limit=str(limit),
+        )

@@ -1,0 +1,174 @@
+"""The one way to start a service: settings, adapters, services, server; and back in reverse order.
+
+``python -m services.<name> --port …`` and ``groundtrail serve`` both end in ``run``. ``running_server`` is the same
+without a process around it: the embedded mode and tests use it.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from services.common.composition import Adapters
+from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
+from services.common.rpc.server import RpcServer, ServedService
+from services.common.settings import (
+    ServerSettings,
+    Settings,
+    SettingsError,
+    TelemetrySettings,
+    effective_configuration,
+    load_settings,
+)
+from services.common.telemetry import configure_logs, open_telemetry
+
+Build = Callable[[Settings, Adapters], Awaitable[list[ServedService]]]
+EXIT_SETTINGS: Final = 2
+"""Exit status when the settings cannot be used."""
+
+
+@asynccontextmanager
+async def running_server(
+    name: str, build: Build, settings: Settings, *, adapters: Adapters | None = None
+) -> AsyncIterator[RpcServer]:
+    """Build the services, serve them, and close everything in reverse order, also when the start fails half way.
+
+    Args:
+        name: of the process, in logs and traces: ``dpe``, ``allinone`` …
+        build: makes the services from settings and adapters.
+        settings: of the process.
+        adapters: shared ones of the caller, who closes them; made and closed here when not given.
+    """
+    async with AsyncExitStack() as stack:
+        telemetry = open_telemetry(settings.telemetry, name, version("groundtrail"))
+        stack.callback(telemetry.close)
+        if adapters is None:
+            adapters = await stack.enter_async_context(Adapters(settings))
+        services = await build(settings, adapters)
+        server = RpcServer(services, settings, await _authenticator(settings, adapters), telemetry)
+        stack.push_async_callback(server.drain)
+        await server.start()
+        yield server
+
+
+async def serve(name: str, build: Build, settings: Settings, ready_file: Path | None = None) -> None:
+    """Serve until SIGTERM or SIGINT, then drain; a second signal ends the process at once.
+
+    Args:
+        name: of the process.
+        build: makes the services.
+        settings: of the process.
+        ready_file: written once the server listens and readiness was polled: JSON with ``address``, ``port``,
+            ``http_port``, ``unix_socket``, ``ready`` and ``pid``.
+    """
+    log = structlog.get_logger("groundtrail")
+    log.info("configuration", service=name, settings=effective_configuration(settings))
+    stop = _stop_on_signal()
+    async with running_server(name, build, settings) as server:
+        listening = _listening(name, server, settings)
+        log.info("listening", **listening)
+        sys.stdout.write(f"{name} listening on {server.address}\n")
+        sys.stdout.flush()
+        if ready_file is not None:
+            _write_whole(ready_file, json.dumps(listening))
+        await stop.wait()
+        log.info("draining", service=name, grace_s=settings.server.drain_grace_s)
+    log.info("stopped", service=name)
+
+
+def run(name: str, build: Build, argv: Sequence[str] | None = None) -> None:
+    """Run a service as the whole process; this is what every ``__main__`` calls.
+
+    Args:
+        name: of the process.
+        build: makes the services.
+        argv: command line; that of the process when not given.
+    """
+    arguments = _parser(name).parse_args(argv)
+    try:
+        settings = _settings(arguments)
+        configure_logs(settings.telemetry)
+        asyncio.run(serve(name, build, settings, arguments.ready_file))
+    except SettingsError as error:
+        for problem in error.problems:
+            sys.stderr.write(f"{name}: {problem}\n")
+        sys.exit(EXIT_SETTINGS)
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"groundtrail serve {name}", description=f"Serve {name} over gRPC.")
+    parser.add_argument("--host", help="address to listen on (GROUNDTRAIL_SERVER__HOST)")
+    parser.add_argument("--port", type=int, help="port to listen on, 0 = any free one (GROUNDTRAIL_SERVER__PORT)")
+    parser.add_argument("--http-port", type=int, help="port of /metrics, /healthz, /readyz (…TELEMETRY__HTTP_PORT)")
+    parser.add_argument("--insecure-local", action="store_true", help="no credentials; loopback only")
+    parser.add_argument("--ready-file", type=Path, help="file to write, as JSON, once calls are accepted")
+    return parser
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    settings = load_settings()
+    server: dict[str, Any] = {}
+    if arguments.host is not None:
+        server["host"] = arguments.host
+    if arguments.port is not None:
+        server["port"] = arguments.port
+    if arguments.insecure_local:
+        server["insecure_local"] = True
+    telemetry = {} if arguments.http_port is None else {"http_port": arguments.http_port}
+    try:
+        return settings.model_copy(
+            update={
+                "server": ServerSettings.model_validate(settings.server.model_dump() | server),
+                "telemetry": TelemetrySettings.model_validate(settings.telemetry.model_dump() | telemetry),
+            }
+        )
+    except ValueError as error:
+        raise SettingsError([f"the command line does not fit the settings: {error}"]) from None
+
+
+async def _authenticator(settings: Settings, adapters: Adapters) -> Authenticator:
+    if settings.server.insecure_local:
+        return LocalAuthenticator()
+    return open_authenticator(settings.auth, await adapters.credentials(), adapters.clock)
+
+
+def _listening(name: str, server: RpcServer, settings: Settings) -> dict[str, Any]:
+    return {
+        "service": name,
+        "address": server.address,
+        "port": server.port,
+        "http_port": server.http_port,
+        "unix_socket": str(settings.server.unix_socket or ""),
+        "ready": server.readiness.ready,
+        "pid": os.getpid(),
+    }
+
+
+def _stop_on_signal() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal() -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)  # the next one acts as if we had never listened
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    return stop
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write so that a reader sees nothing or all of it."""
+    part = path.with_suffix(path.suffix + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

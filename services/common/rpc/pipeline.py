@@ -1,0 +1,200 @@
+"""Everything that happens around an RPC, in one pass.
+
+Request id, limits, deadline, credential, role, context, span, error table, metrics and access line. It wraps the
+registered handlers themselves instead of standing in gRPC's chain of interceptors: that chain is walked anew for every
+call, and each link of it costs more than all the work done here (bench/rpc_overhead.py).
+
+Invariants: whatever was entered is left, on every path; ``CancelledError`` and gRPC's ``AbortError`` pass through; an
+unexpected exception leaves as INTERNAL with a fixed text and goes to the log with its traceback.
+"""
+
+import asyncio
+import re
+import time
+import uuid
+from typing import Any, Final, NoReturn
+
+import grpc
+from opentelemetry.trace import Span
+
+from services.common.context import CallContext, Caller, set_current_call
+from services.common.errors import CrpError, DeadlineError, ErrorReason, PermissionDeniedError
+from services.common.rpc.authentication import Authenticator
+from services.common.rpc.concurrency import CallLimits
+from services.common.rpc.methods import Method
+from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
+from services.common.settings import ServerSettings
+from services.common.telemetry import Telemetry, open_notes
+from services.common.telemetry.traces import begin_server_span, end_server_span, keep_received
+
+REQUEST_ID_KEY: Final = "x-request-id"
+AUTHORIZATION_KEY: Final = "authorization"
+_SANE_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
+_NOBODY: Final = Caller("", "", frozenset(), "")
+_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+
+
+class ServedCall:
+    """One call on its way through; lives as long as the call."""
+
+    __slots__ = (
+        "authorization",
+        "code",
+        "context",
+        "entered",
+        "method",
+        "notes",
+        "reason",
+        "received",
+        "request_id",
+        "span",
+        "started",
+        "tenant",
+    )
+
+    def __init__(self, method: Method, context: Any) -> None:
+        self.method = method
+        self.context = context
+        self.started = time.monotonic()
+        self.authorization = ""
+        self.request_id = ""
+        self.received: dict[str, str] = {}
+        self.code = grpc.StatusCode.OK
+        self.reason = ""
+        self.tenant = ""
+        self.entered = False
+        self.span: Span | None = None
+        self.notes = open_notes()
+
+
+class Pipeline:
+    """The steps around every RPC of a server."""
+
+    def __init__(
+        self, authenticator: Authenticator, telemetry: Telemetry, settings: ServerSettings, *, log_calls: bool = True
+    ) -> None:
+        self._authenticator = authenticator
+        self._tracer = telemetry.tracer
+        self._limits = CallLimits(settings)
+        self._min_left_s = settings.min_deadline_ms / 1000
+        self._log = telemetry.log.bind()
+        self._log_calls = log_calls
+
+    def begin(self, method: Method, context: Any) -> ServedCall:
+        """Read the call's metadata and count it; never refuses."""
+        call = ServedCall(method, context)
+        if method.metrics is not None:
+            method.metrics.begin()
+        for key, value in context.invocation_metadata() or ():
+            if key == AUTHORIZATION_KEY:
+                # Two credentials prove nobody: joined they match no form of credential.
+                call.authorization = f"{call.authorization} {value}".strip()
+            elif key == REQUEST_ID_KEY:
+                call.request_id = value if _SANE_REQUEST_ID.fullmatch(value) else ""
+            elif key in {"traceparent", "tracestate"}:
+                call.received[key] = value
+        if not call.request_id:
+            call.request_id = str(uuid.uuid4())
+        if self._tracer is not None:
+            call.span = begin_server_span(self._tracer, method.rpc, call.received)
+        elif call.received:
+            keep_received(call.received)
+        return call
+
+    async def admit(self, call: ServedCall) -> None:
+        """Let the call in and set its context.
+
+        Raises:
+            LimitExceededError: CONCURRENCY_LIMIT.
+            DeadlineError: the time left is too short.
+            UnauthenticatedError: as ``Authenticator.authenticate``.
+            PermissionDeniedError: ROLE_MISSING.
+        """
+        self._limits.enter()
+        call.entered = True
+        deadline = self._deadline(call)
+        caller = _NOBODY
+        if call.method.role is not None:
+            caller = self._authenticator.remembered(call.authorization) or await self._authenticator.authenticate(
+                call.authorization
+            )
+            if not caller.allows(call.method.role):
+                raise _role_missing(call.method)
+            self._limits.enter_tenant(caller.tenant_id)
+            call.tenant = caller.tenant_id
+        set_current_call(CallContext(caller, call.request_id, call.method.rpc, deadline, call.authorization))
+
+    def succeed(self, call: ServedCall) -> None:
+        """Send the request id along with what the servicer set as trailing metadata."""
+        call.context.set_trailing_metadata((*call.context.trailing_metadata(), (REQUEST_ID_KEY, call.request_id)))
+        code = call.context.code()
+        if code:
+            call.code = _CODES.get(code, grpc.StatusCode.UNKNOWN) if isinstance(code, int) else code
+
+    async def fail(self, call: ServedCall, error: Exception) -> NoReturn:
+        """End the call with the status and details of ``error``."""
+        if isinstance(error, grpc.aio.AbortError):
+            call.code = _CODES.get(call.context.code(), grpc.StatusCode.UNKNOWN)
+            raise error
+        if not isinstance(error, CrpError):
+            self._log.error("unexpected exception", rpc=call.method.rpc, request_id=call.request_id, exc_info=error)
+            error = internal_error()
+        wire = to_wire(error, call.request_id)
+        call.code, call.reason = wire.code, error.reason.value
+        sent = (*call.context.trailing_metadata(), (REQUEST_ID_KEY, call.request_id), (DETAILS_KEY, wire.details))
+        await call.context.abort(wire.code, wire.message, sent)
+        raise AssertionError("abort returned")  # it always raises
+
+    def cancelled(self, call: ServedCall) -> None:
+        """Note that the caller went away, or that its time was up while we worked."""
+        left = call.context.time_remaining()
+        over = left is not None and left <= 0
+        call.code = grpc.StatusCode.DEADLINE_EXCEEDED if over else grpc.StatusCode.CANCELLED
+        call.reason = ErrorReason.DEADLINE_EXCEEDED.value if over else ""
+
+    def end(self, call: ServedCall) -> None:
+        """Count the call out, close its span and write its access line."""
+        seconds = time.monotonic() - call.started
+        if call.entered:
+            self._limits.leave()
+        if call.tenant:
+            self._limits.leave_tenant(call.tenant)
+        code = call.code.name
+        if call.method.metrics is not None:
+            call.method.metrics.end(code, seconds)
+        if call.span is not None:
+            end_server_span(call.span, code, call.code.value[0], call.reason)
+        if self._log_calls:
+            self._log.info(
+                "rpc",
+                rpc=call.method.rpc,
+                code=code,
+                reason=call.reason,
+                duration_ms=round(seconds * 1000, 3),
+                request_id=call.request_id,
+                tenant=call.tenant,
+                **call.notes,
+            )
+
+    def _deadline(self, call: ServedCall) -> float | None:
+        left = call.context.time_remaining()
+        if left is None:
+            return None
+        if left <= self._min_left_s:
+            raise DeadlineError(
+                ErrorReason.DEADLINE_EXCEEDED,
+                f"{max(left, 0) * 1000:.1f} ms are left, too few to do anything; nothing was done",
+                left_ms=f"{max(left, 0) * 1000:.1f}",
+                needed_ms=f"{self._min_left_s * 1000:.1f}",
+            )
+        return asyncio.get_running_loop().time() + float(left)
+
+
+def _role_missing(method: Method) -> PermissionDeniedError:
+    role = method.role.value if method.role is not None else ""
+    return PermissionDeniedError(
+        ErrorReason.ROLE_MISSING,
+        f"{method.rpc} needs the role {role}, which this credential does not have",
+        role=role,
+        rpc=method.rpc,
+    )

@@ -1,0 +1,191 @@
+"""One gRPC server for any set of services.
+
+It adds to what the services register: the pipeline around every RPC, grpc.health.v1, reflection, TLS, a unix socket,
+the HTTP endpoint for scrapers, and a drain that lets calls in flight finish.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import grpc
+from grpc_health.v1 import health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
+
+from services.common.context import Role
+from services.common.rpc.authentication import Authenticator
+from services.common.rpc.handlers import wrap
+from services.common.rpc.http_endpoint import HttpEndpoint
+from services.common.rpc.methods import MethodTable, OneTable, build_method
+from services.common.rpc.pipeline import Pipeline
+from services.common.rpc.readiness import Readiness
+from services.common.rpc.tls import server_credentials
+from services.common.settings import Settings, SettingsError
+from services.common.settings.server import is_loopback
+from services.common.telemetry import Telemetry
+
+HEALTH_SERVICE: Final = "grpc.health.v1.Health"
+WIRE_SLACK: Final = 2
+"""The wire takes messages up to this multiple of the configured limit, so that what is moderately too large is refused
+with its reason and size; beyond it gRPC refuses without details."""
+MAX_METADATA_BYTES: Final = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ServedService:
+    """One proto service, ready to be served.
+
+    Attributes:
+        name: full name, ``crp.dpe.v1.ProvenanceService``.
+        register: the generated ``add_…_to_server`` with its servicer filled in.
+        roles: what each implemented RPC needs, by short name; one too few or too many stops the start.
+        check: returns when the backends can serve, raises otherwise; polled for readiness.
+    """
+
+    name: str
+    register: Callable[[grpc.aio.Server], None]
+    roles: Mapping[str, Role]
+    check: Callable[[], Awaitable[None]]
+
+
+class RpcServer:
+    """Serves; ``start`` once, ``drain`` once."""
+
+    def __init__(
+        self, services: Sequence[ServedService], settings: Settings, authenticator: Authenticator, telemetry: Telemetry
+    ) -> None:
+        self._services = tuple(services)
+        self._settings = settings
+        self._telemetry = telemetry
+        self._pipeline = Pipeline(authenticator, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
+        self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
+        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness)
+        self._server: grpc.aio.Server | None = None
+        self._port = 0
+
+    @property
+    def port(self) -> int:
+        """The TCP port that it listens on; 0 before ``start``."""
+        return self._port
+
+    @property
+    def address(self) -> str:
+        """``host:port`` to dial; loopback where it listens on every interface."""
+        host = self._settings.server.host
+        everywhere = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "[::]": "[::1]"}  # noqa: S104 - recognised, not bound
+        return f"{everywhere.get(host, _bracketed(host))}:{self._port}"
+
+    @property
+    def http_port(self) -> int | None:
+        """Port of ``/metrics``; ``None`` when it is off."""
+        return self._http.port
+
+    @property
+    def readiness(self) -> Readiness:
+        """What the backends say."""
+        return self._readiness
+
+    async def start(self) -> None:
+        """Register, listen and begin to serve; returns once calls are accepted and readiness was polled.
+
+        Raises:
+            SettingsError: an address is taken or a certificate cannot be read.
+            TypeError: the roles of a service are not those of its RPCs.
+        """
+        handlers = self._handlers()
+        self._server = grpc.aio.server(options=self._options())
+        self._server.add_generic_rpc_handlers((OneTable(handlers),))
+        health_pb2_grpc.add_HealthServicer_to_server(self._readiness.servicer, self._server)
+        self._listen(self._server)
+        await self._server.start()
+        await self._http.start()
+        await self._readiness.start()
+
+    async def drain(self) -> None:
+        """Say NOT_SERVING, take no new calls, let those in flight finish within the grace period, and stop."""
+        await self._readiness.drain()
+        if self._server is not None:
+            await self._server.stop(self._settings.server.drain_grace_s)
+        await self._http.close()
+        if self._settings.server.unix_socket is not None:
+            self._settings.server.unix_socket.unlink(missing_ok=True)
+
+    def _handlers(self) -> dict[str, grpc.RpcMethodHandler[Any, Any]]:
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+        for service in self._services:
+            table = MethodTable()
+            service.register(cast("grpc.aio.Server", table))
+            _check_roles(service, table)
+            self._wrap_all(table, service.roles, handlers)
+        if self._settings.server.reflection:
+            self._wrap_all(self._reflection(), None, handlers)
+        return handlers
+
+    def _wrap_all(
+        self, table: MethodTable, roles: Mapping[str, Role] | None, out: dict[str, grpc.RpcMethodHandler[Any, Any]]
+    ) -> None:
+        """Wrap the RPCs of ``table``; without ``roles`` they are reflection's."""
+        for service_name, registered in table.handlers.items():
+            for name, handler in registered.items():
+                role = self._reflection_role() if roles is None else roles[name]
+                method = build_method(
+                    service_name,
+                    name,
+                    handler,
+                    role=role,
+                    max_bytes=self._settings.server.max_message_bytes,
+                    metrics=self._telemetry.rpc_metrics,
+                )
+                if method.rpc in out:
+                    raise TypeError(f"{service_name} is served twice")
+                out[method.rpc] = wrap(self._pipeline, method)
+
+    def _reflection(self) -> MethodTable:
+        table = MethodTable()
+        names = [*(service.name for service in self._services), HEALTH_SERVICE, reflection.SERVICE_NAME]
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
+            reflection.aio.ReflectionServicer(names), cast("grpc.aio.Server", table)
+        )
+        return table
+
+    def _reflection_role(self) -> Role | None:
+        return Role.READER if self._settings.server.reflection_needs_credential else None
+
+    def _listen(self, server: grpc.aio.Server) -> None:
+        settings = self._settings.server
+        address = f"{_bracketed(settings.host)}:{settings.port}"
+        credentials = server_credentials(settings.tls)
+        if credentials is None and not is_loopback(settings.host):
+            self._telemetry.log.warning("plaintext", address=address, advice="set GROUNDTRAIL_SERVER__TLS__CERT_FILE")
+        try:
+            if credentials is None:
+                self._port = server.add_insecure_port(address)
+            else:
+                self._port = server.add_secure_port(address, credentials)
+            if settings.unix_socket is not None:
+                server.add_insecure_port(f"unix:{settings.unix_socket}")
+        except RuntimeError:
+            text = f"cannot listen on {address}: the port is taken, or the host, socket or certificate cannot be used"
+            raise SettingsError([f"GROUNDTRAIL_SERVER__PORT: {text}"]) from None
+
+    def _options(self) -> list[tuple[str, Any]]:
+        return [
+            ("grpc.max_receive_message_length", self._settings.server.max_message_bytes * WIRE_SLACK),
+            ("grpc.max_send_message_length", -1),  # checked where the message is written
+            ("grpc.max_metadata_size", MAX_METADATA_BYTES),
+            ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
+            ("grpc.so_reuseport", 0),  # two processes on one port is an error to be told, not load balancing
+        ]
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _check_roles(service: ServedService, table: MethodTable) -> None:
+    implemented = set(table.handlers.get(service.name, {}))
+    if set(table.handlers) != {service.name}:
+        raise TypeError(f"{service.name} registers {sorted(table.handlers)}")
+    missing, extra = implemented - set(service.roles), set(service.roles) - implemented
+    if missing or extra:
+        raise TypeError(f"{service.name}: RPCs without a role {sorted(missing)}, roles without an RPC {sorted(extra)}")
