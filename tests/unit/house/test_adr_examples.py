@@ -1,0 +1,256 @@
+"""Every decision record has its parts, stands in the index, and its worked example says what the rule gives.
+
+The rules are written down here a second time, in a line or two each, so that a record, the code and this file have to
+agree before a number may change.
+"""
+
+import hashlib
+import hmac
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import rfc8785
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from services.common.encoding import base64url
+from services.common.errors import ErrorReason
+
+ROOT = Path(__file__).resolve().parents[3]
+ADR = ROOT / "docs" / "adr"
+RECORDS = sorted(ADR.glob("[0-9]*.md"))
+PARTS = ("## Context", "## Options", "## Decision", "## Consequences", "## Worked example")
+
+
+def record(number: int) -> str:
+    return next(ADR.glob(f"{number:04d}-*.md")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_record_has_its_parts(path):
+    text = path.read_text(encoding="utf-8")
+    assert re.match(rf"# {path.name[:4]}\. \S", text)
+    assert re.search(r"^Status: (accepted|superseded by \[?ADR)", text, re.MULTILINE)
+    assert [part for part in PARTS if not re.search(f"^{part}", text, re.MULTILINE)] == []
+
+
+def test_index_lists_every_record_with_its_title():
+    listed = dict(re.findall(r"\((\d{4}-[\w-]+\.md)\) \| (.+) \|", (ADR / "README.md").read_text(encoding="utf-8")))
+    assert listed == {path.name: path.read_text(encoding="utf-8").splitlines()[0][8:] for path in RECORDS}
+
+
+def sha(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def test_0001_names_exactly_the_direct_dependencies():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    direct = {re.match(r"[A-Za-z0-9-]+", line).group() for line in project["dependencies"]}
+    table = re.findall(r"^\| ([a-z][a-z0-9, -]*[a-z0-9]) \|", record(1), re.MULTILINE)
+    named: set[str] = set()
+    for cell in table:
+        first, *others = cell.split(", ")
+        stem = first.removesuffix("-health-checking").removesuffix("-api")
+        named |= {first} | {stem + other if other.startswith("-") else other for other in others}
+    assert named - {"package"} == direct
+    assert f"names {len(direct)} direct runtime" in record(1)
+
+
+def tier(score: float, bounds: Sequence[tuple[float, str]], floor: str) -> str:
+    return next((name for bound, name in bounds if score >= bound), floor)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "saturation", "relevance", "row"),
+    [
+        (0.98, 0.97, 0.96, "| 0.98 | 0.97 | 0.96 | 0.9700 | S | A | | A |"),
+        (0.90, 0.62, 0.81, "| 0.90 | 0.62 | 0.81 | 0.7845 | B | C | | C |"),
+        (40 / 312, 0.994, 0.71, "| 40/312 | 0.994 | 0.71 | 0.5916 | C | S | coverage below 0.30 | D |"),
+    ],
+)
+def test_0002_tiers(coverage, saturation, relevance, row):
+    score = coverage * 0.35 + saturation * 0.30 + relevance * 0.35
+    by_score = tier(score, ((0.95, "S"), (0.85, "A"), (0.70, "B"), (0.50, "C")), "D")
+    by_saturation = tier(saturation, ((0.99, "S"), (0.95, "A"), (0.85, "B")), "C")
+    worst = "D" if coverage < 0.30 else max(by_score, by_saturation, key="SABCD".index)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert (f"{score:.4f}", by_score, by_saturation, worst) == (cells[3], cells[4], cells[5], cells[7])
+    assert row in record(2)
+
+
+@pytest.mark.parametrize(
+    "before", [(0.50, 0.35, 0.15, 0.10), (0.40, 0.35, 0.25, 0.10), (0.35, 0.15, 0.15, 0.10), (0.35, 0.15, 0.25, 0.10)]
+)
+def test_0003_weights(before):
+    left = " | ".join(f"{weight:.2f}" for weight in (*before, sum(before)))
+    right = ", ".join(f"{weight / sum(before):.6f}" for weight in before)
+    assert f"{left} | {right} |" in record(3)
+
+
+def test_0003_scores():
+    fact = (0.80, 0.90, 0.50, 1.00)
+    plain = sum(a * b for a, b in zip(fact, (0.50, 0.25, 0.15, 0.10), strict=True))
+    strict = sum(a * b for a, b in zip(fact, (0.50, 0.35, 0.15, 0.10), strict=True)) / 1.10
+    assert f"scores {plain:.4f} for the plain query" in record(3)
+    assert f"and {strict:.4f} in context-strict" in record(3)
+
+
+SESSION = "crp_sess_0123456789abcdef"
+
+
+def window(number: int, moment: str, response: str, parent: str) -> list[str]:
+    """Return key, response hash, report hash and HMAC of ADR 0004's example window."""
+    key = HKDF(SHA256(), 32, SESSION.encode(), b"crp-session-hmac-v3").derive(bytes(range(32)))
+    report = {"claims_total": 1, "composite_score": 0.14, "session_id": SESSION, "window_number": number}
+    hashes = [sha(response), sha(rfc8785.dumps(report))]
+    text = SESSION + str(number) + moment + "".join(hashes) + parent
+    return [key.hex(), *hashes, hmac.new(key, text.encode(), "sha256").hexdigest()]
+
+
+def test_0004_chain():
+    first = window(1, "2026-05-24T09:02:00.000000Z", "A motor accident must be reported within 7 days.", "")
+    closing = "The claim is decided within 15 working days."
+    second = window(2, "2026-05-24T09:03:30.250000Z", closing, first[-1])
+    alone = window(2, "2026-05-24T09:03:30.250000Z", closing, "")
+    missing = [value for value in (*first, *second, *alone) if value not in record(4)]
+    assert missing == []
+    assert len(SESSION) + 1 + 27 + 64 + 64 == 181
+    assert "The input has 181 characters" in record(4)
+
+
+def sandwich(facts: Sequence[tuple[str, float]]) -> str:
+    critical = [name for name, score in facts if score >= 0.80]
+    important = [name for name, score in facts if 0.50 <= score < 0.80]
+    supporting = [name for name, score in facts if score < 0.50]
+    return " ".join(critical[:1] + critical[1:][-1:] + supporting + important + critical[1:-1])
+
+
+def test_0005_order():
+    facts = [("a", 0.95), ("b", 0.91), ("c", 0.88), ("d", 0.83), ("e", 0.71), ("f", 0.55), ("g", 0.40), ("h", 0.21)]
+    for chosen in ("abcdefgh", "aefgh", "efgh"):
+        assert f"`{sandwich([fact for fact in facts if fact[0] in chosen])}`" in record(5)
+
+
+def test_0006_etag():
+    assert f"sha256:{sha('fact_a|fact_b|fact_c|3')}" in record(6)
+
+
+def test_0007_budget():
+    cost = {"LOW": "0", "MEDIUM": "0.05", "HIGH": "0.15", "CRITICAL": "0.35"}
+    budget = Decimal("1.00")
+    rows = re.findall(r"^\| (\d) \| (\w+) \| (\d\.\d\d) \|([^|]*)\|([^|]*)\|$", record(7), re.MULTILINE)
+    assert len(rows) == 9
+    for _number, risk, after, warning, _other in rows:
+        budget -= Decimal(cost[risk])
+        expected = (
+            "halt"
+            if budget <= 0
+            else "low, review"
+            if budget <= Decimal("0.10")
+            else "low"
+            if budget < Decimal("0.25")
+            else "caution"
+            if budget <= Decimal("0.50")
+            else ""
+        )
+        assert (after, warning.strip()) == (f"{budget:.2f}", expected)
+
+
+def test_0008_limits():
+    assert "after 39 windows of the third level" in record(8)
+    assert 50 - (1 + 10) == 39
+
+
+def test_0009_token_form():
+    header = base64url(b'{"alg":"HS256","typ":"CRP"}')
+    assert f"`{header}`, {len(header)}\ncharacters" in record(9)
+    assert (len(base64url(bytes(32))), len(base64url(bytes(450)))) == (43, 600)
+    expiry = datetime(2026, 5, 24, 9, 2, tzinfo=UTC) + timedelta(seconds=3600)
+    assert f"refused from {expiry:%H:%M:%S} on" in record(9)
+
+
+def test_0010_cost():
+    assert pytest.approx(65.5, abs=0.05) == 32 * 1024 / 500e6 * 1e6
+    assert "0.33 ms" in record(10)
+    assert pytest.approx(0.33, abs=0.005) == 5 * 65.536e-3
+
+
+def test_0011_report_hash():
+    whole = json.loads(re.search(r"`(\{\"window_number\".*?\}\})`", record(11), re.DOTALL).group(1))
+    kept = {
+        key: value for key, value in whole.items() if key not in {"hmac", "chain_integrity", "report_hash", "timings"}
+    }
+    canonical = rfc8785.dumps(kept)
+    assert f"`{canonical.decode()}`" in record(11)
+    assert f"`{sha(canonical)}`" in record(11)
+
+
+def test_0012_map():
+    points = [(0.0, 0.0), (0.42, 0.60), (0.58, 0.75), (1.0, 1.0)]
+
+    def calibrated(raw: float) -> float:
+        (x0, y0), (x1, y1) = next(pair for pair in itertools.pairwise(points) if pair[0][0] <= raw <= pair[1][0])
+        return y0 + (raw - x0) / (x1 - x0) * (y1 - y0)
+
+    assert [round(calibrated(raw), 3) for raw in (0.50, 0.58, 0.79)] == [0.675, 0.75, 0.875]
+    assert "= 0.675: MIXED" in record(12)
+
+
+def test_0014_quality():
+    assert pytest.approx(0.885) == 0.72 * 0.25 + 0.35 + 0.82 * 0.25 + 0.15
+    register = [max(0.0, 1 - difference / limit) for difference, limit in ((0.10, 0.20), (0.06, 0.15), (0.15, 0.10))]
+    assert sum([*register, 1.0]) / 4 == pytest.approx(0.525)
+    assert pytest.approx(0.883333, abs=1e-6) == (0.25 + 0.80 * 0.35) / 0.60
+    assert [value for value in ("0.885", "0.525", "0.883333") if value not in record(14)] == []
+
+
+def test_0015_attribution():
+    assert pytest.approx(0.142857, abs=1e-6) == 1 - 6 / 7
+    assert " = 0.142857 in open" in record(15)
+
+
+def test_0017_risk():
+    weights = (0.35, 0.25, 0.25, 0.15)
+    first = sum(a * b for a, b in zip(weights, (1 - 31 / 34, 0.022, 0.088, 0.0), strict=True))
+    second = sum(a * b for a, b in zip(weights, (0.40, 0.10, 0.30, 0.20), strict=True))
+    values = (first, first * 1.30 * 1.15, second * 1.30 * 1.25 * 1.15)
+    assert [f"{value:.6f}" for value in values] == ["0.058382", "0.087282", "0.504563"]
+    assert [f"{value:.6f}" for value in values if f"{value:.6f}" not in record(17)] == []
+    assert second == pytest.approx(0.27)
+
+
+def test_0018_without_entailment():
+    value = (0.35 * (1 - 31 / 34) + 0.25 * 0.022) / 0.75
+    assert f"÷ 0.75 = {value:.6f}" in record(18)
+
+
+def test_0019_counts_the_reasons():
+    assert f"The enum has {len(ErrorReason)} reasons" in record(19)
+
+
+def taken(scores: Sequence[float], least: float, most: int) -> int:
+    return min(most, sum(score >= least for score in scores))
+
+
+def test_0020_sentences():
+    assert taken((0.81, 0.64, 0.47, 0.33, 0.31, 0.29), 0.30, 5) == 5
+    assert taken((0.28, 0.12), 0.30, 5) == 0
+
+
+LINES: list[tuple[int, Callable[[], str]]] = [
+    (13, lambda: f"cost {4 * 0.25:.1f} ms, that is {4 * 0.25 / 40:.1%}"),
+    (16, lambda: f" ÷ 1 = {1 - 0.30:.2f}"),
+    (21, lambda: f"hands {2.000 - 0.350:.3f} s to Analyze"),
+]
+
+
+@pytest.mark.parametrize(("number", "line"), LINES, ids=[f"{number:04d}" for number, _ in LINES])
+def test_a_line_of_arithmetic(number, line):
+    assert line() in record(number)
