@@ -1,7 +1,7 @@
 """What audit events hold, and how a step's events are chained (CRP-SPEC-011 facts; architecture decision 4).
 
 A window's event carries the JCS of its node and edges, so that every field that an auditor reads is under an HMAC; the
-session's fixed fields stand in SESSION_CREATED, its end in SESSION_TERMINATED. ``verify`` compares the stored records
+session's fields stand in every SESSION event. ``verify`` compares the stored records
 with the latest of these.
 """
 
@@ -30,7 +30,6 @@ class OwnEvent(StrEnum):
 
 
 BUDGET_DEPLETED: Final = "SAFETY_BUDGET_DEPLETED"
-OVERSIGHT_TRIGGERED: Final = "OVERSIGHT_TRIGGERED"
 WINDOW_EVENTS: Final = frozenset({OwnEvent.DISPATCH_STARTED, OwnEvent.DISPATCH_COMPLETED, OwnEvent.DISPATCH_FAILED})
 """Types whose data holds a window's node and edges."""
 
@@ -78,11 +77,12 @@ def chain_events(
 
 
 def session_data(session: SessionRecord) -> dict[str, Any]:
-    """Return the session's fixed fields: everything but status and the version, which only guards against races."""
+    """Return the session's fields, all but the version, which only guards against races."""
     return {
         "tenant_id": session.tenant_id,
         "session_id": session.session_id,
         "scope": session.scope,
+        "status": session.status.value,
         "created_at": iso_micros(session.created_at),
         "audit_trail_id": session.audit_trail_id,
         "key_version": session.key_version,
@@ -97,7 +97,7 @@ def session_data(session: SessionRecord) -> dict[str, Any]:
 
 
 def window_data(window: WindowRecord, edges: Iterable[EdgeRecord]) -> dict[str, Any]:
-    """Return node and edges of a window; the text itself is under ``response_hash``, children under their own events."""
+    """Return node and edges of a window; ``response_hash`` stands for the text."""
     return {"node": _node(window), "edges": [_edge(edge) for edge in sorted(edges, key=lambda edge: edge.source_id)]}
 
 

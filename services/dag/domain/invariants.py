@@ -60,11 +60,9 @@ def _single_root(dag: DagView) -> list[Violation]:
     living = [w for w in dag.windows if not w.parent_ids and w.status is not WindowStatus.FAILED]
     found = [_window(Invariant.SINGLE_ROOT, w.window_id, "is a second root") for w in living[1:]]
     # A failed root may be followed by another attempt; an adopted root keeps the number it has elsewhere (§10.2).
-    for window in (w for w in dag.windows if not w.parent_ids):
-        if window.window_number != 1 and not is_adopted(window):
-            found.append(
-                _window(Invariant.SINGLE_ROOT, window.window_id, "is a root with a window_number other than 1")
-            )
+    roots = [w for w in dag.windows if not w.parent_ids and not is_adopted(w)]
+    misnumbered = [w.window_id for w in roots if w.window_number != 1]
+    found += [_window(Invariant.SINGLE_ROOT, w, "is a root with a window_number other than 1") for w in misnumbered]
     if not living and any(window.parent_ids for window in dag.windows):
         first = next(window for window in dag.windows if window.parent_ids)
         found.append(_window(Invariant.SINGLE_ROOT, first.window_id, "has no root above it"))
@@ -94,9 +92,7 @@ def _chained(dag: DagView) -> list[Violation]:
     for window in dag.windows:
         committed = window.status is WindowStatus.COMMITTED
         if committed != bool(window.hmac):
-            found.append(
-                _window(Invariant.HMAC_CHAINED, window.window_id, "has an hmac that its status does not allow")
-            )
+            found.append(_window(Invariant.HMAC_CHAINED, window.window_id, "has an hmac against its status, or none"))
         parents = _known_parents(dag, window)
         if window.status is not WindowStatus.FAILED and any(p.status is not WindowStatus.COMMITTED for p in parents):
             found.append(_window(Invariant.HMAC_CHAINED, window.window_id, "descends from a window without an hmac"))

@@ -1,8 +1,8 @@
 """The quality history and its trend (SPEC-004 §13).
 
 The trend is read off the longest run of windows at the end of the history in which no window is better than the one
-before it: no drop in the run is NONE, one is FIRST_DROP, two or more are SUSTAINED; a drop to D is CRITICAL, and D twice
-in a row is PERSISTENT, whatever came before.
+before it: no drop in the run is NONE, one is FIRST_DROP, two or more are SUSTAINED; a drop to D is CRITICAL, and D
+twice in a row is PERSISTENT, whatever came before.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
 """The session token: how state travels with the client (SPEC-004 §10; CRP-SPEC-007 facts; architecture decision 8).
 
 ``token = base64url(payload) + "." + base64url(signature)``, no padding. The payload is canonical JSON with short field
-names and at most 4096 base64url characters; long names of SPEC-004 §10.1 are read as well. This module decides form,
-signature, expiry, scope, policy and nonce, in that order; whether the token's leaf is still open is the DAG's matter.
+names and at most 4096 base64url characters; long names of SPEC-004 §10.1 are read as well. This module writes and reads
+the form; ``token_checks`` believes it or not.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from services.common.encoding import SHA256_PREFIX, base64url, base64url_decode, canonical_json
-from services.common.errors import CrpError, ErrorReason, PermissionDeniedError, UnauthenticatedError
+from services.common.errors import CrpError, ErrorReason, UnauthenticatedError
 
 TOKEN_VERSION: Final = 3
 MAX_PAYLOAD_CHARS: Final = 4096
@@ -59,6 +59,8 @@ class TokenState:
         limits: max_windows, max_fan_out, max_dag_nodes, max_loop_depth, for an instance that adopts the session; empty
             when another implementation left them out.
         issued_at, expires_at: whole seconds, UTC.
+        key_version: master key that signs the token.
+        hmac_key_version: master key of the session's HMACs; differs from ``key_version`` after a rotation.
     """
 
     session_id: str
@@ -77,6 +79,7 @@ class TokenState:
     issued_at: datetime
     expires_at: datetime
     key_version: int
+    hmac_key_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def issue(state: TokenState, sign_key: bytes) -> str:
     payload = base64url(canonical_json(_payload(state, sign_key)))
     if len(payload) > MAX_PAYLOAD_CHARS:
         raise CrpError(ErrorReason.INTERNAL, "a session token would be longer than 4096 characters")
-    return f"{payload}.{base64url(_signature(payload, sign_key))}"
+    return f"{payload}.{base64url(signature(payload, sign_key))}"
 
 
 def set_session(token: str, state: TokenState, history: str) -> str:
@@ -134,87 +137,18 @@ def read(token: str) -> Presented:
     """
     payload_text, dot, signature_text = token.partition(".")
     if not dot or len(payload_text) > MAX_PAYLOAD_CHARS:
-        raise _invalid("is malformed")
+        raise invalid_token("is malformed")
     try:
         raw = json.loads(base64url_decode(payload_text))
         fields = {_LONG_NAMES.get(name, name): value for name, value in raw.items()}
         state, nonce = _state(fields), str(fields.get("nonce", ""))
         return Presented(state, nonce, payload_text, base64url_decode(signature_text))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise _invalid("is malformed") from None
+        raise invalid_token("is malformed") from None
 
 
-def check_signature(presented: Presented, sign_key: bytes) -> None:
-    """First check, in constant time (SPEC-004 §17.2).
-
-    Raises:
-        UnauthenticatedError: TOKEN_INVALID.
-    """
-    if not hmac.compare_digest(_signature(presented.payload_text, sign_key), presented.signature):
-        raise _invalid("does not verify")
-
-
-def check_expiry(presented: Presented, now: datetime) -> None:
-    """Second check (SPEC-004 §10.3).
-
-    Raises:
-        UnauthenticatedError: TOKEN_EXPIRED.
-    """
-    if now >= presented.state.expires_at:
-        expired = presented.state.expires_at.isoformat()
-        text = f"the session token expired at {expired}; start a new session"
-        raise UnauthenticatedError(ErrorReason.TOKEN_EXPIRED, text, retry_after_s=0, expired_at=expired)
-
-
-def check_scope(presented: Presented, scope: str, tenant_id: str) -> None:
-    """Third check: the token was issued to this credential of this tenant.
-
-    Raises:
-        UnauthenticatedError: TOKEN_SCOPE_MISMATCH.
-    """
-    state = presented.state
-    same_tenant = not state.tenant or _equal(state.tenant, tenant_digest(tenant_id))
-    if not (_equal(state.scope, scope) and same_tenant):
-        text = "the session token was issued to another credential; start a new session"
-        raise UnauthenticatedError(ErrorReason.TOKEN_SCOPE_MISMATCH, text, retry_after_s=0)
-
-
-def check_policy(presented: Presented, policy_hash: str, *, tightened: bool) -> str:
-    """Fourth check: the policy stays, or was only tightened (CRP-SPEC-006 facts). Returns the hash in force.
-
-    Args:
-        presented: the token.
-        policy_hash: of the request; empty keeps the session's.
-        tightened: the caller compared both policies, directive by directive.
-
-    Raises:
-        PermissionDeniedError: POLICY_RELAXED.
-    """
-    held = presented.state.policy_hash
-    if not policy_hash or policy_hash == held:
-        return held
-    if held and not tightened:
-        text = "the safety policy differs from the session's and was not shown to be at least as strict"
-        raise PermissionDeniedError(ErrorReason.POLICY_RELAXED, text, session_policy_hash=held, policy_hash=policy_hash)
-    return policy_hash
-
-
-def check_nonce(presented: Presented, sign_key: bytes) -> None:
-    """Fifth check: the nonce is the one of session and policy.
-
-    Raises:
-        UnauthenticatedError: TOKEN_INVALID.
-    """
-    state = presented.state
-    if not _equal(presented.nonce, policy_nonce(state.session_id, state.policy_hash, sign_key)):
-        raise _invalid("has a nonce of another policy")
-
-
-def _equal(left: str, right: str) -> bool:
-    return hmac.compare_digest(left.encode(), right.encode())
-
-
-def _signature(payload_text: str, sign_key: bytes) -> bytes:
+def signature(payload_text: str, sign_key: bytes) -> bytes:
+    """Return the HMAC-SHA256 over the fixed header, a dot and the payload as it was sent."""
     return hmac.new(sign_key, f"{_HEADER}.{payload_text}".encode(), hashlib.sha256).digest()
 
 
@@ -239,6 +173,8 @@ def _payload(state: TokenState, sign_key: bytes) -> dict[str, Any]:
         "nonce": policy_nonce(state.session_id, state.policy_hash, sign_key),
         "kv": state.key_version,
     }
+    if state.hmac_key_version != state.key_version:
+        fields["hkv"] = state.hmac_key_version
     return fields
 
 
@@ -266,6 +202,7 @@ def _state(fields: Mapping[str, Any]) -> TokenState:
         issued_at=_moment(fields["iat"]),
         expires_at=_moment(fields["exp"]),
         key_version=_count(fields.get("kv", 1)),
+        hmac_key_version=_count(fields.get("hkv", fields.get("kv", 1))),
     )
 
 
@@ -301,6 +238,7 @@ def _moment(value: Any) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=_count(value))
 
 
-def _invalid(what: str) -> UnauthenticatedError:
+def invalid_token(what: str) -> UnauthenticatedError:
+    """Return the TOKEN_INVALID error; ``what`` says what is wrong with the token, without showing any of it."""
     text = f"the session token {what}; start a new session"
     return UnauthenticatedError(ErrorReason.TOKEN_INVALID, text, retry_after_s=0)

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.sessions import TransferType, WindowRecord
+from services.dag.domain.view import is_adopted
 
-PARENT_SHARE: Final = 0.60
+PARENT_SHARE_PERCENT: Final = 60
 """Share of the budget that a parent's context may take; the rest is for new facts (§8.2)."""
 SUMMARY_UNAVAILABLE: Final = "SUMMARY: no summariser is available"
+NOT_HERE: Final = "FULL_CONTEXT: the parent's response is not in this store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +41,34 @@ def choose_transfer(parent: WindowRecord, available_budget_tokens: int) -> Trans
         parent: a committed window.
         available_budget_tokens: token budget minus query and system prompt (§8.2).
     """
-    room = available_budget_tokens * PARENT_SHARE
+    if is_adopted(parent):
+        return Transfer(TransferType.FACTS_ONLY, 0, "", (), (NOT_HERE, SUMMARY_UNAVAILABLE))
     deferred = tuple(fact.fact_id for fact in parent.facts_deferred)
     deferred_tokens = sum(fact.token_count for fact in parent.facts_deferred)
     whole = parent.response_tokens + deferred_tokens
-    if whole <= room:
+    if _fits(whole, available_budget_tokens):
         return Transfer(TransferType.FULL_CONTEXT, whole, parent.response_text, deferred)
-    too_large = f"FULL_CONTEXT: {whole} tokens are over {PARENT_SHARE:.0%} of {available_budget_tokens}"
-    skipped = (too_large, SUMMARY_UNAVAILABLE)
-    if deferred_tokens <= room:
+    skipped = (_too_large(TransferType.FULL_CONTEXT, whole, available_budget_tokens), SUMMARY_UNAVAILABLE)
+    if _fits(deferred_tokens, available_budget_tokens):
         return Transfer(TransferType.FACTS_ONLY, deferred_tokens, "", deferred, skipped)
-    skipped += (f"FACTS_ONLY: {deferred_tokens} tokens are over {PARENT_SHARE:.0%} of {available_budget_tokens}",)
+    facts_too_large = _too_large(TransferType.FACTS_ONLY, deferred_tokens, available_budget_tokens)
     result = last_paragraph(parent.response_text)
-    return Transfer(TransferType.RESULT_ONLY, _share(parent, result), result, (), skipped)
+    return Transfer(TransferType.RESULT_ONLY, _share(parent, result), result, (), (*skipped, facts_too_large))
 
 
 def last_paragraph(text: str) -> str:
     """Return the response's conclusion: its last paragraph that holds more than white space."""
     paragraphs = [part.strip() for part in text.split("\n\n")]
     return next((part for part in reversed(paragraphs) if part), "")
+
+
+def _fits(tokens: int, available_budget_tokens: int) -> bool:
+    """Compare in whole numbers: 0.60 has no exact binary fraction."""
+    return tokens * 100 <= available_budget_tokens * PARENT_SHARE_PERCENT
+
+
+def _too_large(transfer_type: TransferType, tokens: int, available_budget_tokens: int) -> str:
+    return f"{transfer_type}: {tokens} tokens are over {PARENT_SHARE_PERCENT}% of {available_budget_tokens}"
 
 
 def _share(parent: WindowRecord, part: str) -> int:

@@ -8,7 +8,7 @@ from services.common.ports.sessions import EdgeRecord, SessionSnapshot, WindowRe
 
 
 def is_adopted(window: WindowRecord) -> bool:
-    """Say whether the window stands for one that another instance committed (SPEC-004 §10.2): chained, never analysed."""
+    """Say whether the window stands for one that another instance committed (SPEC-004 §10.2)."""
     return window.status is WindowStatus.COMMITTED and not window.report_id
 
 

@@ -1,0 +1,191 @@
+"""Committing a window: the report is checked, the chain extended, the budget taken, the next pointer issued or not.
+
+SPEC-004 §9.1 (HMAC), §10.1 (what the token will carry), §11.4 (no pointer at the last window), §4.3 (end of session).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from services.common.encoding import canonical_json, sha256_hex
+from services.common.errors import ErrorReason, PreconditionError
+from services.common.ports.sessions import (
+    DeferredFact,
+    ReportRecord,
+    SessionRecord,
+    SessionSnapshot,
+    SessionStatus,
+    WindowRecord,
+    WindowStatus,
+)
+from services.common.provenance import report_hash
+from services.dag.domain.budget import BudgetProfile, after_window
+from services.dag.domain.chain import WindowMaterial, chained_hmac, same, window_hmac
+from services.dag.domain.ending import check_open, check_pending, find_window, session_ended
+from services.dag.domain.events import BUDGET_DEPLETED, Draft, OwnEvent, report_data, window_data
+from services.dag.domain.step import Step
+from services.dag.domain.verify import Integrity
+from services.dag.domain.view import DagView
+
+LAST_WINDOW: Final = "MAX_WINDOWS"
+INTEGRITY_PREFIX: Final = "CHAIN_INTEGRITY_"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAsk:
+    """What the window produced.
+
+    Attributes:
+        report: the protobuf JSON mapping of the report (``services.common.rpc.canonical.message_json``).
+        risk_level, quality_tier: short names, LOW and A.
+        strategy: the header's spelling; empty keeps the one it was opened with.
+        ckf_state_hash: for the token.
+    """
+
+    session_id: str
+    window_id: str
+    response_text: str
+    report: Mapping[str, Any]
+    risk_level: str
+    quality_tier: str
+    envelope_etag: str = ""
+    token_count: int = 0
+    response_tokens: int = 0
+    facts_included: tuple[str, ...] = ()
+    facts_deferred: tuple[DeferredFact, ...] = ()
+    strategy: str = ""
+    model_fingerprint: str = ""
+    ckf_state_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The step, the window and the session as they shall be, and why the session ends with it (empty = it goes on)."""
+
+    step: Step
+    session: SessionRecord
+    window: WindowRecord
+    integrity: Integrity
+    end_cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTerms:
+    """What the rules need beside the request.
+
+    Attributes:
+        key: the session's HMAC key.
+        now: the moment of the commit.
+        continuation_id: a fresh pointer, used unless the session ends.
+        verified: result of verifying the stored chain.
+        profile: where the budget ends a session.
+    """
+
+    key: bytes
+    now: datetime
+    continuation_id: str
+    verified: Integrity
+    profile: BudgetProfile
+
+
+def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -> Commit:
+    """Commit a pending window of a verified session.
+
+    Raises:
+        NotFoundError: WINDOW_NOT_FOUND.
+        PreconditionError: WINDOW_NOT_PENDING, SESSION_CLOSED, REPORT_MISMATCH.
+    """
+    dag = DagView.of(before)
+    window = find_window(dag, ask.window_id)
+    check_pending(window)
+    check_open(before.session)
+    response_hash = sha256_hex(ask.response_text)
+    hashed = _checked_report_hash(ask, window, response_hash)
+    budget = after_window(window.safety_budget, ask.risk_level)
+    end_cause = _end_cause(before.session, window, budget, terms.profile)
+    material = WindowMaterial(window.session_id, window.window_number, window.timestamp, response_hash, hashed)
+    committed = replace(
+        window,
+        status=WindowStatus.COMMITTED,
+        strategy=ask.strategy or window.strategy,
+        # SPEC-004 §11.4: at the last window no pointer is issued.
+        continuation_id="" if end_cause else terms.continuation_id,
+        envelope_etag=ask.envelope_etag,
+        quality_tier=ask.quality_tier,
+        risk_level=ask.risk_level,
+        safety_budget=budget,
+        hmac=chained_hmac(material, [dag.by_id[parent].hmac for parent in window.parent_ids], terms.key),
+        window_hmac=window_hmac(material, terms.key),
+        token_count=ask.token_count,
+        response_hash=response_hash,
+        response_text=ask.response_text,
+        response_tokens=ask.response_tokens,
+        report_id=str(ask.report["report_id"]),
+        report_hash=hashed,
+        model_fingerprint=ask.model_fingerprint,
+        facts_included=ask.facts_included,
+        facts_deferred=ask.facts_deferred,
+    )
+    # SPEC-004 §4.1: the first window has nothing before it to verify.
+    integrity = Integrity.UNVERIFIED if window.window_number == 1 else terms.verified
+    session = replace(before.session, status=SessionStatus.COMPLETED) if end_cause else before.session
+    report = _report_record(ask, committed, integrity, terms.now)
+    drafts = _drafts(session, committed, dag, report, end_cause)
+    step = Step(session, windows=(committed,), reports=(report,), drafts=drafts)
+    return Commit(step, session, committed, integrity, end_cause)
+
+
+def _checked_report_hash(ask: CommitAsk, window: WindowRecord, response_hash: str) -> str:
+    """Return the recomputed report hash; the report must be this window's and this response's.
+
+    Raises:
+        PreconditionError: REPORT_MISMATCH; metadata names the field.
+    """
+    expected = {
+        "session_id": window.session_id,
+        "window_id": window.window_id,
+        "window_number": window.window_number,
+        "response_content_hash": response_hash,
+        "report_hash": report_hash(ask.report),
+    }
+    for name, value in expected.items():
+        if not same(str(ask.report.get(name, "")), str(value)):
+            text = f"the report's {name} is not that of the window and response it is committed with"
+            raise PreconditionError(ErrorReason.REPORT_MISMATCH, text, field=f"report.{name}")
+    return str(expected["report_hash"])
+
+
+def _end_cause(session: SessionRecord, window: WindowRecord, budget: float, profile: BudgetProfile) -> str:
+    """Return why the session ends with this window (SPEC-004 §4.3); empty when it goes on."""
+    if profile.depleted(budget):
+        return BUDGET_DEPLETED
+    return LAST_WINDOW if window.window_number >= session.max_windows else ""
+
+
+def _report_record(ask: CommitAsk, window: WindowRecord, integrity: Integrity, now: datetime) -> ReportRecord:
+    """Return the report with hmac and chain_integrity filled in; neither is under its hash."""
+    filled = {**ask.report, "hmac": window.hmac, "chain_integrity": INTEGRITY_PREFIX + integrity.value}
+    return ReportRecord(
+        session_id=window.session_id,
+        window_id=window.window_id,
+        report_id=window.report_id,
+        report_hash=window.report_hash,
+        created_at=now,
+        body=canonical_json(filled).decode(),
+    )
+
+
+def _drafts(
+    session: SessionRecord, window: WindowRecord, dag: DagView, report: ReportRecord, end_cause: str
+) -> tuple[Draft, ...]:
+    drafts = [
+        Draft(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
+        Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, dag.edges_into(window.window_id))),
+    ]
+    if end_cause == BUDGET_DEPLETED:
+        data = {"safety_budget": window.safety_budget, "risk_level": window.risk_level}
+        drafts.append(Draft(BUDGET_DEPLETED, window.window_id, data))
+    if end_cause:
+        drafts.append(session_ended(session, end_cause))
+    return tuple(drafts)

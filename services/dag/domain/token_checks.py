@@ -1,0 +1,81 @@
+"""Whether a presented session token holds: signature, expiry, scope, policy, nonce, in that order (CRP-SPEC-007 facts).
+
+The last check, the chain tip, needs the DAG and is ``opening``'s matter, like whether the token's leaf is still open.
+Comparisons take constant time (SPEC-004 §17.2).
+"""
+
+import hmac
+from datetime import datetime
+
+from services.common.errors import ErrorReason, PermissionDeniedError, UnauthenticatedError
+from services.dag.domain.token import Presented, invalid_token, policy_nonce, signature, tenant_digest
+
+
+def check_signature(presented: Presented, sign_key: bytes) -> None:
+    """First check, in constant time (SPEC-004 §17.2).
+
+    Raises:
+        UnauthenticatedError: TOKEN_INVALID.
+    """
+    if not hmac.compare_digest(signature(presented.payload_text, sign_key), presented.signature):
+        raise invalid_token("does not verify")
+
+
+def check_expiry(presented: Presented, now: datetime) -> None:
+    """Second check (SPEC-004 §10.3).
+
+    Raises:
+        UnauthenticatedError: TOKEN_EXPIRED.
+    """
+    if now >= presented.state.expires_at:
+        expired = presented.state.expires_at.isoformat()
+        text = f"the session token expired at {expired}; start a new session"
+        raise UnauthenticatedError(ErrorReason.TOKEN_EXPIRED, text, retry_after_s=0, expired_at=expired)
+
+
+def check_scope(presented: Presented, scope: str, tenant_id: str) -> None:
+    """Third check: the token was issued to this credential of this tenant.
+
+    Raises:
+        UnauthenticatedError: TOKEN_SCOPE_MISMATCH.
+    """
+    state = presented.state
+    same_tenant = not state.tenant or _equal(state.tenant, tenant_digest(tenant_id))
+    if not (_equal(state.scope, scope) and same_tenant):
+        text = "the session token was issued to another credential; start a new session"
+        raise UnauthenticatedError(ErrorReason.TOKEN_SCOPE_MISMATCH, text, retry_after_s=0)
+
+
+def check_policy(presented: Presented, policy_hash: str, *, tightened: bool) -> str:
+    """Fourth check: the policy stays, or was only tightened (CRP-SPEC-006 facts). Returns the hash in force.
+
+    Args:
+        presented: the token.
+        policy_hash: of the request; empty keeps the session's.
+        tightened: the caller compared both policies, directive by directive.
+
+    Raises:
+        PermissionDeniedError: POLICY_RELAXED.
+    """
+    held = presented.state.policy_hash
+    if not policy_hash or policy_hash == held:
+        return held
+    if held and not tightened:
+        text = "the safety policy differs from the session's and was not shown to be at least as strict"
+        raise PermissionDeniedError(ErrorReason.POLICY_RELAXED, text, session_policy_hash=held, policy_hash=policy_hash)
+    return policy_hash
+
+
+def check_nonce(presented: Presented, sign_key: bytes) -> None:
+    """Fifth check: the nonce is the one of session and policy.
+
+    Raises:
+        UnauthenticatedError: TOKEN_INVALID.
+    """
+    state = presented.state
+    if not _equal(presented.nonce, policy_nonce(state.session_id, state.policy_hash, sign_key)):
+        raise invalid_token("has a nonce of another policy")
+
+
+def _equal(left: str, right: str) -> bool:
+    return hmac.compare_digest(left.encode(), right.encode())

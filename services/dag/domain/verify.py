@@ -1,0 +1,293 @@
+"""Full-chain verification over what is stored (SPEC-004 §9.4; architecture decision 10).
+
+Everything is recomputed: the audit chain event by event, the session's fixed fields and every window's node and edges
+against the latest event that holds them, the response and report hashes from the stored content, the window HMACs from
+the root on, and the five invariants. The first record that does not hold is named, in the order session's events,
+session, windows by (window_number, window_id) with their edges and reports, invariants. VALID is never said of windows
+that were not recomputed; a chain that starts from an adopted window (§10.2) or is over the limit is PARTIAL.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum, unique
+from typing import Any
+
+from services.common.encoding import canonical_json, sha256_hex
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    EdgeRecord,
+    ReportRecord,
+    SessionSnapshot,
+    SessionStatus,
+    WindowRecord,
+    WindowStatus,
+)
+from services.common.provenance import report_hash
+from services.dag.domain import chain
+from services.dag.domain.events import WINDOW_EVENTS, OwnEvent, report_data, session_data, window_data
+from services.dag.domain.invariants import violations
+from services.dag.domain.view import DagView, is_adopted
+
+
+@unique
+class Integrity(StrEnum):
+    """CRP-Provenance-Chain-Integrity."""
+
+    VALID = "VALID"
+    BROKEN = "BROKEN"
+    PARTIAL = "PARTIAL"
+    UNVERIFIED = "UNVERIFIED"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first record that does not hold.
+
+    Attributes:
+        record_kind: event, session, window, edge or report.
+        record_id: its id; ``source -> target`` for an edge, the sequence for an event.
+        detail: what does not hold, without content.
+    """
+
+    record_kind: str
+    record_id: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChain:
+    """One session as it is stored: events up to the snapshot's last, reports of its windows."""
+
+    snapshot: SessionSnapshot
+    events: tuple[AuditEventRecord, ...]
+    reports: tuple[ReportRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found.
+
+    Attributes:
+        windows_verified, windows_total: committed windows that were recomputed and match; all committed ones.
+        events_verified, events_total: the same of audit events.
+        fault: set exactly when BROKEN.
+        tips: HMACs of the committed leaves, sorted.
+        partial_reason: set exactly when PARTIAL.
+        quality_before: tiers of windows that another instance committed, up to and including the adopted leaf.
+    """
+
+    integrity: Integrity
+    windows_verified: int
+    windows_total: int
+    events_verified: int
+    events_total: int
+    fault: Fault | None = None
+    tips: tuple[str, ...] = ()
+    partial_reason: str = ""
+    quality_before: tuple[str, ...] = ()
+
+
+class _BadRecordError(Exception):
+    """Ends the walk at the first record that does not hold."""
+
+    def __init__(self, record_kind: str, record_id: str, detail: str) -> None:
+        super().__init__(detail)
+        self.fault = Fault(record_kind, record_id, detail)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One verification under way."""
+
+    stored: StoredChain
+    key: bytes
+    max_windows: int
+    dag: DagView = field(init=False)
+    session_state: dict[str, Any] = field(default_factory=dict)
+    window_states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    report_states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    events_verified: int = 0
+    windows_verified: int = 0
+
+    def __post_init__(self) -> None:
+        self.dag = DagView.of(self.stored.snapshot)
+
+
+def verify_chain(stored: StoredChain, key: bytes, max_windows: int) -> Verification:
+    """Recompute the whole chain.
+
+    Args:
+        stored: the session as it is stored.
+        key: its HMAC key.
+        max_windows: windows that are recomputed at most, the latest ones; with more the result is PARTIAL at best.
+    """
+    walk = _Walk(stored, key, max_windows)
+    fault = None
+    try:
+        _walk_events(walk)
+        _check_session(walk)
+        _walk_windows(walk)
+        _check_rest(walk)
+    except _BadRecordError as bad:
+        fault = bad.fault
+    return _result(walk, fault)
+
+
+def _result(walk: _Walk, fault: Fault | None) -> Verification:
+    committed = walk.dag.committed
+    own = [window for window in committed if not is_adopted(window)]
+    partial = ""
+    if len(own) < len(committed):
+        partial = "the chain continues one of which earlier windows are not in this store"
+    elif walk.windows_verified < len(own):
+        partial = f"only the latest {walk.max_windows} of {len(own)} windows were recomputed"
+    integrity = Integrity.PARTIAL if partial else Integrity.VALID if committed else Integrity.UNVERIFIED
+    return Verification(
+        integrity=Integrity.BROKEN if fault else integrity,
+        windows_verified=walk.windows_verified,
+        windows_total=len(committed),
+        events_verified=walk.events_verified,
+        events_total=len(walk.stored.events),
+        fault=fault,
+        tips=tuple(sorted(leaf.hmac for leaf in walk.dag.leaves())),
+        partial_reason="" if fault else partial,
+        quality_before=tuple(
+            tier
+            for state in walk.window_states.values()
+            for tier in state.get("adopted", {}).get("quality_history", ())
+        ),
+    )
+
+
+def _walk_events(walk: _Walk) -> None:
+    """Recompute the audit chain and note the latest state that it records of every record."""
+    previous = ""
+    for position, event in enumerate(walk.stored.events):
+        name = str(position)
+        if event.sequence != position or event.session_id != walk.stored.snapshot.session.session_id:
+            raise _BadRecordError("event", name, "is missing or out of order")
+        material = chain.EventMaterial(event.event_type, event.timestamp, event.data, event.window_id)
+        if not chain.same(_computed("event", name, chain.event_hmac, material, previous, walk.key), event.hmac):
+            raise _BadRecordError("event", name, "has an hmac that does not match its content and predecessor")
+        if not chain.same(event.event_id, chain.event_id(event.hmac)):
+            raise _BadRecordError("event", name, "has an event_id that does not follow from its hmac")
+        previous = event.hmac
+        walk.events_verified += 1
+        _note(walk, event)
+    last = walk.stored.snapshot.last_event
+    if not walk.stored.events or last is None or last.hmac != previous:
+        raise _BadRecordError("event", str(len(walk.stored.events)), "is missing at the end of the chain")
+
+
+def _note(walk: _Walk, event: AuditEventRecord) -> None:
+    if event.event_type not in OwnEvent.__members__:
+        return
+    data = json.loads(event.data)
+    if "session" in data:
+        walk.session_state = data["session"]
+    if event.event_type in WINDOW_EVENTS:
+        walk.window_states[event.window_id] = data
+    elif event.event_type == OwnEvent.DPE_COMPLETED:
+        walk.report_states[event.window_id] = data["report"]
+
+
+def _check_session(walk: _Walk) -> None:
+    session = walk.stored.snapshot.session
+    if not _equal(_computed("session", session.session_id, session_data, session), walk.session_state):
+        raise _BadRecordError("session", session.session_id, "differs from its latest SESSION event")
+    if session.status not in SessionStatus:
+        raise _BadRecordError("session", session.session_id, "has an unknown status")
+
+
+def _walk_windows(walk: _Walk) -> None:
+    for window_id in walk.window_states:
+        if window_id not in walk.dag.by_id:
+            raise _BadRecordError("window", window_id, "is missing: the audit chain holds it, the store does not")
+    reports = {report.report_id: report for report in walk.stored.reports}
+    own = [window for window in walk.dag.committed if not is_adopted(window)]
+    recomputed = {window.window_id for window in own[-walk.max_windows :]}
+    for window in walk.dag.windows:
+        _check_record(walk, window)
+        if window.window_id in recomputed:
+            _check_content(walk, window, reports.get(window.report_id))
+            _check_hmac(walk, window)
+            walk.windows_verified += 1
+
+
+def _check_record(walk: _Walk, window: WindowRecord) -> None:
+    """Compare node and edges with the window's latest event."""
+    state = walk.window_states.get(window.window_id)
+    if state is None:
+        raise _BadRecordError("window", window.window_id, "is not in the audit chain")
+    edges = walk.dag.edges_into(window.window_id)
+    found = _computed("window", window.window_id, window_data, window, edges)
+    if not _equal(found["node"], state["node"]):
+        names = [name for name, value in found["node"].items() if value != state["node"].get(name)]
+        raise _BadRecordError("window", window.window_id, f"differs from its latest event in {', '.join(names)}")
+    _check_edges(edges, found["edges"], state["edges"])
+
+
+def _check_edges(edges: Sequence[EdgeRecord], found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    for edge, data in zip(sorted(edges, key=lambda edge: edge.source_id), found, strict=True):
+        if data not in expected:
+            raise _BadRecordError("edge", f"{edge.source_id} -> {edge.target_id}", "differs from its window's event")
+    for data in expected:
+        if data not in found:
+            raise _BadRecordError("edge", f"{data['source_id']} -> {data['target_id']}", "is missing")
+
+
+def _check_content(walk: _Walk, window: WindowRecord, report: ReportRecord | None) -> None:
+    """Recompute the response hash and the report hash from the stored content."""
+    if not chain.same(sha256_hex(window.response_text), window.response_hash):
+        raise _BadRecordError("window", window.window_id, "has a response that does not match its response_hash")
+    if report is None:
+        raise _BadRecordError("report", window.report_id, "is missing")
+    name = report.report_id
+    if not _equal(_computed("report", name, report_data, report), walk.report_states.get(window.window_id)):
+        raise _BadRecordError("report", name, "differs from its DPE_COMPLETED event")
+    body = _computed("report", name, json.loads, report.body)
+    if not isinstance(body, dict) or not chain.same(_computed("report", name, report_hash, body), window.report_hash):
+        raise _BadRecordError("report", name, "has a body that does not match its report_hash")
+    expected = (window.session_id, window.window_id, window.report_hash, window.hmac, window.response_hash)
+    named = tuple(body.get(key) for key in ("session_id", "window_id", "report_hash", "hmac", "response_content_hash"))
+    if named != expected or (report.session_id, report.window_id, report.report_hash) != expected[:3]:
+        raise _BadRecordError("report", name, "is not the report of its window")
+
+
+def _check_hmac(walk: _Walk, window: WindowRecord) -> None:
+    """Recompute the chained HMAC over the stored parents' (SPEC-004 §9.1-§9.3) and the window's own."""
+    parents = [walk.dag.by_id.get(parent) for parent in window.parent_ids]
+    if any(parent is None or not parent.hmac for parent in parents):
+        raise _BadRecordError("window", window.window_id, "has a parent without an hmac")
+    material = chain.WindowMaterial(
+        window.session_id, window.window_number, window.timestamp, window.response_hash, window.report_hash
+    )
+    hmacs = [parent.hmac for parent in parents if parent is not None]
+    if not chain.same(chain.chained_hmac(material, hmacs, walk.key), window.hmac):
+        raise _BadRecordError("window", window.window_id, "has an hmac that does not match its content and parents")
+    if not chain.same(chain.window_hmac(material, walk.key), window.window_hmac):
+        raise _BadRecordError("window", window.window_id, "has a window_hmac that does not match its content")
+
+
+def _check_rest(walk: _Walk) -> None:
+    """Refuse reports of no window, then whatever breaks an invariant."""
+    owned = {window.report_id for window in walk.dag.windows if window.status is WindowStatus.COMMITTED}
+    for report in walk.stored.reports:
+        if report.report_id not in owned:
+            raise _BadRecordError("report", report.report_id, "belongs to no committed window")
+    for violation in violations(walk.dag)[:1]:
+        detail = f"{violation.invariant}: {violation.detail}"
+        raise _BadRecordError(violation.record_kind, violation.record_id, detail)
+
+
+def _computed(record_kind: str, record_id: str, compute: Any, *arguments: Any) -> Any:
+    """Return ``compute(*arguments)``; a stored value that cannot even be computed on is a bad record."""
+    try:
+        return compute(*arguments)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise _BadRecordError(record_kind, record_id, "holds a value that cannot be hashed") from None
+
+
+def _equal(found: Any, expected: Any) -> bool:
+    return canonical_json(found) == canonical_json(expected)
