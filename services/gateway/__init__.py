@@ -1,0 +1,1 @@
+"""The gateway: dispatches queries over the other services, and administers keys, systems and policies."""

@@ -1,0 +1,179 @@
+"""Whether an analysed answer is delivered or withheld, and the policy that decides it (SPEC-005 §7.4, CRP-SPEC-006).
+
+The policy in force comes from three places: the request, the tenant (its floor) and the deployment's default, which
+holds only where neither of them says anything. Fails closed: what needs a person is withheld while none can be asked.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum, unique
+from typing import Final
+
+from services.gateway.domain.directives import Finding, evaluate, risk_above
+from services.gateway.domain.policy import (
+    STRICT_MODE,
+    Relaxation,
+    SafetyPolicy,
+    find_relaxation,
+    parse_policy,
+    stricter,
+)
+from services.gateway.domain.vocabulary import OversightMode, QualityTier, RiskLevel, SafetyMode, worse_tier
+from services.gateway.domain.window import ReportSummary
+
+CRITICAL_RISK: Final = "CRITICAL_HALLUCINATION_RISK"
+UNACCEPTABLE_SYSTEM: Final = "UNACCEPTABLE_EU_AI_ACT"
+BUDGET_DEPLETED: Final = "SAFETY_BUDGET_DEPLETED"
+OVERSIGHT_REQUIRED: Final = "OVERSIGHT_REQUIRED"
+RETRY_OVERSIGHT: Final = "oversight-required"
+RETRY_NEW_SESSION: Final = "0"
+
+
+@unique
+class Enforcement(StrEnum):
+    """How a finding was dealt with."""
+
+    HALTED = "HALTED"
+    WARNED = "WARNED"
+    REPORTED = "REPORTED"
+
+
+class PolicyRelaxedError(ValueError):
+    """The request's policy is weaker than the tenant's on a directive."""
+
+    def __init__(self, relaxation: Relaxation) -> None:
+        super().__init__(f"{relaxation.directive}: {relaxation.child_value} is weaker than {relaxation.parent_value}")
+        self.relaxation = relaxation
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRequest:
+    """What a request says about its policy; empty and ``None`` = nothing."""
+
+    safety_policy: str = ""
+    report_only: str = ""
+    mode: SafetyMode | None = None
+    oversight: OversightMode | None = None
+    accept_risk: RiskLevel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInForce:
+    """The policy that a dispatch is judged by.
+
+    Attributes:
+        applied: the text that headers show and the hash is over; empty when nothing is in force.
+        enforcing: whether findings can withhold the answer.
+    """
+
+    policy: SafetyPolicy
+    report_only: SafetyPolicy
+    oversight: OversightMode
+    enforcing: bool
+    applied: str
+    accept_risk: RiskLevel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A finding and how it was dealt with."""
+
+    finding: Finding
+    enforcement: Enforcement
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of the answer: withheld when ``halt_reason`` is set, delivered otherwise."""
+
+    halt_reason: str = ""
+    violations: tuple[Violation, ...] = field(default=())
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """Return the directives that were broken, each once."""
+        return tuple(dict.fromkeys(violation.finding.directive for violation in self.violations))
+
+
+def policy_in_force(request: PolicyRequest, tenant: str, default: str) -> PolicyInForce:
+    """Join the request's policy with its parents.
+
+    Raises:
+        PolicyError: a policy that cannot be read.
+        PolicyRelaxedError: the request is weaker than the tenant's policy.
+    """
+    floor = parse_policy(tenant)
+    asked = parse_policy(request.safety_policy)
+    if request.mode is SafetyMode.STRICT:
+        asked = stricter(asked, parse_policy(STRICT_MODE))
+    loose = request.mode in {SafetyMode.WARN, SafetyMode.PERMISSIVE}
+    if floor.canonical:
+        _check_floor(floor, asked, request)
+    written = stricter(floor, asked)
+    if not written.canonical and request.mode is not SafetyMode.PERMISSIVE:
+        written = parse_policy(default)
+    oversight = max(_modes(written, request.oversight), key=lambda mode: mode.rank, default=OversightMode.AUTO)
+    enforcing = not loose and oversight is not OversightMode.LOG_ONLY
+    note = "" if enforcing else f" (mode {request.mode if loose else oversight})"
+    applied = f"{written.canonical}{note}" if written.canonical else ""
+    return PolicyInForce(
+        written, parse_policy(request.report_only), oversight, enforcing, applied, accept_risk=request.accept_risk
+    )
+
+
+def _modes(policy: SafetyPolicy, asked: OversightMode | None) -> list[OversightMode]:
+    return [mode for mode in (policy.oversight, policy.require_oversight, asked) if mode is not None]
+
+
+def _check_floor(floor: SafetyPolicy, asked: SafetyPolicy, request: PolicyRequest) -> None:
+    """Refuse whatever the request says more weakly than its tenant's policy (CRP-SPEC-006, inheritance)."""
+    if relaxation := find_relaxation(floor, asked):
+        raise PolicyRelaxedError(relaxation)
+    if request.mode in {SafetyMode.WARN, SafetyMode.PERMISSIVE}:
+        raise PolicyRelaxedError(Relaxation("mode", "enforced", str(request.mode)))
+    modes = _modes(asked, request.oversight)
+    weakest = max(modes, key=lambda mode: mode.rank, default=floor.effective_oversight)
+    if weakest.rank < floor.effective_oversight.rank:
+        raise PolicyRelaxedError(Relaxation("oversight", floor.effective_oversight, weakest))
+
+
+def final_tier(envelope: QualityTier, report: ReportSummary) -> QualityTier:
+    """Return the envelope's tier, lowered by the answer's quality score where there is one (SPEC-005 §18.4)."""
+    ceiling = report.maximum_quality_tier
+    return envelope if ceiling is None else worse_tier(envelope, ceiling)
+
+
+def judge(force: PolicyInForce, report: ReportSummary, tier: QualityTier) -> Verdict:
+    """Decide about an analysed answer before it is committed."""
+    violations = [_dealt_with(finding, force) for finding in evaluate(force.policy, report, tier)]
+    if above := risk_above(report, force.accept_risk):
+        violations.append(Violation(above, Enforcement.HALTED))
+    violations += [Violation(each, Enforcement.REPORTED) for each in evaluate(force.report_only, report, tier)]
+    return Verdict(_halt_reason(force, report, violations), tuple(violations))
+
+
+def _dealt_with(finding: Finding, force: PolicyInForce) -> Violation:
+    if not force.enforcing:
+        loose = Enforcement.REPORTED if force.oversight is OversightMode.LOG_ONLY else Enforcement.WARNED
+        return Violation(finding, loose)
+    # Oversight mode halt: whatever a directive finds, warnings included, withholds the answer.
+    halts = finding.blocking or force.oversight is OversightMode.HALT
+    return Violation(finding, Enforcement.HALTED if halts else Enforcement.WARNED)
+
+
+def _halt_reason(force: PolicyInForce, report: ReportSummary, violations: list[Violation]) -> str:
+    if report.eu_ai_act_class == "UNACCEPTABLE":
+        return UNACCEPTABLE_SYSTEM
+    halting = [violation.finding for violation in violations if violation.enforcement is Enforcement.HALTED]
+    if any(finding.violation_type == "HALT_ON_CRITICAL" for finding in halting):
+        return CRITICAL_RISK
+    if halting:
+        return halting[0].directive
+    if force.enforcing and force.oversight is OversightMode.HUMAN_REVIEW:
+        # An answer under human review waits for a person; without a review queue it is withheld.
+        return OVERSIGHT_REQUIRED
+    return ""
+
+
+def retry_condition(halt_reason: str) -> str:
+    """Return ``CRP-Safety-Retry-After``: a spent budget ends the session, the rest needs a person."""
+    return RETRY_NEW_SESSION if halt_reason == BUDGET_DEPLETED else RETRY_OVERSIGHT

@@ -1,0 +1,262 @@
+"""What the gateway knows of one window on its way: opened, given context, analysed, committed.
+
+The values are read from the other services' answers. Two of them travel through unread: the envelope and the report are
+kept as the serialised messages that their owners made, so that what is hashed later is what was made (SPEC-004 §9).
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from services.gateway.domain.vocabulary import (
+    ChainIntegrity,
+    QualityTier,
+    RepetitionLevel,
+    RiskLevel,
+    StageStatus,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What one parent hands on (SPEC-004 §8); ``response_text`` is empty for FACTS_ONLY."""
+
+    window_id: str
+    response_text: str
+    transfer_type: str
+    deferred_fact_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWindow:
+    """An earlier window's answer; empty where it was erased."""
+
+    window_id: str
+    window_number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedWindow:
+    """A PENDING window and what it starts from.
+
+    Attributes:
+        max_windows: the session's limit (SPEC-004 §11.1).
+        facts_seen: ids of facts that earlier envelopes held (SPEC-003 §14.2).
+    """
+
+    session_id: str
+    window_id: str
+    window_number: int
+    max_windows: int
+    loop_depth: int
+    parent_session_id: str
+    parents: tuple[Parent, ...]
+    facts_seen: tuple[str, ...]
+    prior_windows: tuple[PriorWindow, ...]
+
+    @property
+    def windows_remaining(self) -> int:
+        """Return how many windows may follow this one in a line."""
+        return max(0, self.max_windows - self.window_number)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeFact:
+    """A fact of the envelope; ``carried_from`` names the window whose answer it carries, empty for knowledge."""
+
+    fact_id: str
+    content: str
+    relevance_score: float
+    carried_from: str
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredFact:
+    """A relevant fact that did not fit (SPEC-003 §10.3)."""
+
+    fact_id: str
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeSummary:
+    """The envelope's metadata (SPEC-003 §3, §12.2); ``knowledge_age`` is ``None`` when no knowledge fact is in it."""
+
+    facts_available: int
+    facts_included: int
+    token_count: int
+    token_budget: int
+    saturation: float
+    quality_tier: QualityTier
+    etag: str
+    communities: tuple[str, ...]
+    memory_tier_hit: int
+    ckf_hits: int
+    ckf_state_hash: str
+    cache_status: str
+    knowledge_age: timedelta | None
+    fact_ids: tuple[str, ...]
+    deferred: tuple[DeferredFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltEnvelope:
+    """An envelope as built.
+
+    Attributes:
+        not_modified: the presented ETag still stands and nothing was built; ``facts`` is empty then.
+        grounding_instruction: SPEC-003 §13.1's addition to the system prompt; empty in mode open.
+        accepted: the tier is one that the caller accepts.
+        message: the serialised ``crp.envelope.v1.ContextEnvelope``.
+    """
+
+    summary: EnvelopeSummary
+    facts: tuple[EnvelopeFact, ...]
+    grounding_instruction: str
+    not_modified: bool
+    accepted: bool
+    sub_queries: tuple[str, ...]
+    warnings: tuple[str, ...]
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """How one stage ended, and why it did not complete."""
+
+    stage: str
+    status: StageStatus
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSummary:
+    """The values of a DPE report that headers and policies read; ``None`` = not computed (SPEC-005 §15.2).
+
+    Attributes:
+        attribution_breakdown: count of factual claims by attribution type; empty when stage 2 did not run.
+        omissions: count by severity; empty when stage 10 did not run.
+        stages: by number and sub-stage, e.g. ``3a``.
+    """
+
+    report_id: str
+    risk_level: RiskLevel
+    composite_score: float | None
+    claims_total: int | None
+    attribution_dominant: str
+    attribution_breakdown: tuple[tuple[str, int], ...]
+    grounding_pct: float | None
+    fabrication_count: int | None
+    distortion_count: int | None
+    distortion_types: tuple[str, ...]
+    contradiction_count: int | None
+    contradiction_scope: str
+    fidelity_score: float | None
+    entailment_score: float | None
+    repetition_level: RepetitionLevel | None
+    repetition_overlap: float | None
+    completeness_score: float | None
+    completeness_level: str
+    sub_queries_total: int
+    uncovered_sub_queries: tuple[str, ...]
+    flow_score: float | None
+    flow_remediation: str
+    quality_score: float | None
+    maximum_quality_tier: QualityTier | None
+    omissions: tuple[tuple[str, int], ...]
+    gdpr_pii_detected: bool | None
+    eu_ai_act_class: str
+    nist_tier: str
+    iso_42001_controls: tuple[str, ...]
+    controls_met: int | None
+    controls_total: int | None
+    pii_cache_warning: bool
+    stages: tuple[StageState, ...]
+
+    def stage(self, name: str) -> StageState | None:
+        """Return how the stage ``name`` (``4``, ``3a``) ended, or ``None`` when the report does not list it."""
+        return next((state for state in self.stages if state.stage == name), None)
+
+    def attributed(self, attribution: str) -> int | None:
+        """Return how many factual claims have this attribution, or ``None`` when attribution did not run."""
+        return dict(self.attribution_breakdown).get(attribution, 0) if self.attribution_breakdown else None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The verdict on an answer; ``message`` is the serialised ``crp.dpe.v1.DpeReport``."""
+
+    summary: ReportSummary
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedWindow:
+    """A committed window and what the client needs to go on.
+
+    Attributes:
+        message: the serialised ``crp.dag.v1.WindowNode``.
+        hmac, window_hmac: ``sha256:`` and 64 hex digits.
+        continuation_id: empty when the session is complete (SPEC-004 §11.4).
+        budget_warning: ``caution``, ``low`` or empty.
+        halt_reason: SAFETY_BUDGET_DEPLETED when this window spent the budget; empty otherwise.
+    """
+
+    message: bytes
+    session_token: str
+    set_session: str
+    continuation_id: str
+    hmac: str
+    window_hmac: str
+    dag_root: str
+    lineage: str
+    chain_integrity: ChainIntegrity
+    safety_budget: float
+    budget_warning: str
+    audit_trail_id: str
+    report_id: str
+    degradation_advice: str
+    human_review_required: bool
+    halt_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedText:
+    """Text of a parent's answer that becomes a fact of the child's envelope (SPEC-003 §14.1)."""
+
+    content: str
+    source_window_id: str
+    transfer_type: str
+
+
+def carried_texts(opened: OpenedWindow) -> tuple[CarriedText, ...]:
+    """Return what the parents' answers contribute to the envelope: nothing for FACTS_ONLY (SPEC-004 §8.1)."""
+    return tuple(
+        CarriedText(parent.response_text, parent.window_id, parent.transfer_type)
+        for parent in opened.parents
+        if parent.response_text.strip()
+    )
+
+
+def deferred_fact_ids(opened: OpenedWindow) -> tuple[str, ...]:
+    """Return the facts that the parents deferred, each once, in the parents' order (SPEC-004 §5.2)."""
+    return tuple(dict.fromkeys(fact_id for parent in opened.parents for fact_id in parent.deferred_fact_ids))
+
+
+__all__ = [
+    "Analysis",
+    "BuiltEnvelope",
+    "CarriedText",
+    "CommittedWindow",
+    "DeferredFact",
+    "EnvelopeFact",
+    "EnvelopeSummary",
+    "OpenedWindow",
+    "Parent",
+    "PriorWindow",
+    "ReportSummary",
+    "StageState",
+    "carried_texts",
+    "deferred_fact_ids",
+]
