@@ -12,11 +12,11 @@ from typing import Any
 
 import grpc
 
-from services.common.rpc.methods import Method
+from services.common.rpc.methods import Method, WrappedHandler
 from services.common.rpc.pipeline import Pipeline
 
 
-def wrap(pipeline: Pipeline, method: Method) -> grpc.RpcMethodHandler[Any, Any]:
+def wrap(pipeline: Pipeline, method: Method) -> WrappedHandler:
     """Return the handler that gRPC calls for ``method``.
 
     Raises:

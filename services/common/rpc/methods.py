@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -13,6 +13,9 @@ from services.common.telemetry import RpcMetrics
 from services.common.telemetry.metrics import MethodMetrics
 
 _GENERATED: Final = "_pb2_grpc"
+
+WrappedHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+"""What gRPC calls; a string, because the class takes no parameters at run time."""
 
 
 class RpcHandler(Protocol):
@@ -127,9 +130,9 @@ def _is_generated(behavior: Callable[..., Any]) -> bool:
 class OneTable(grpc.GenericRpcHandler):
     """All served RPCs under one lookup."""
 
-    def __init__(self, handlers: Mapping[str, grpc.RpcMethodHandler[Any, Any]]) -> None:
+    def __init__(self, handlers: Mapping[str, WrappedHandler]) -> None:
         self._handlers = handlers
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any] | None:
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "WrappedHandler | None":
         """Return the handler of the called RPC, or ``None`` (UNIMPLEMENTED)."""
         return self._handlers.get(handler_call_details.method)

@@ -16,7 +16,7 @@ from services.common.context import Role
 from services.common.rpc.authentication import Authenticator
 from services.common.rpc.handlers import wrap
 from services.common.rpc.http_endpoint import HttpEndpoint
-from services.common.rpc.methods import MethodTable, OneTable, build_method
+from services.common.rpc.methods import MethodTable, OneTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.tls import server_credentials
@@ -110,8 +110,8 @@ class RpcServer:
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
 
-    def _handlers(self) -> dict[str, grpc.RpcMethodHandler[Any, Any]]:
-        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+    def _handlers(self) -> dict[str, WrappedHandler]:
+        handlers: dict[str, WrappedHandler] = {}
         for service in self._services:
             table = MethodTable()
             service.register(cast("grpc.aio.Server", table))
@@ -121,9 +121,7 @@ class RpcServer:
             self._wrap_all(self._reflection(), None, handlers)
         return handlers
 
-    def _wrap_all(
-        self, table: MethodTable, roles: Mapping[str, Role] | None, out: dict[str, grpc.RpcMethodHandler[Any, Any]]
-    ) -> None:
+    def _wrap_all(self, table: MethodTable, roles: Mapping[str, Role] | None, out: dict[str, WrappedHandler]) -> None:
         """Wrap the RPCs of ``table``; without ``roles`` they are reflection's."""
         for service_name, registered in table.handlers.items():
             for name, handler in registered.items():
