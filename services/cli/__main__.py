@@ -37,21 +37,26 @@ def demo(*, as_json: AsJson = False) -> None:
 
 @app.command()
 def serve(
-    services: Annotated[list[str] | None, typer.Argument(metavar="[SERVICE]…", help="envelope, dpe, dag, gateway; none = all.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one. Default: GROUNDTRAIL_SERVER__PORT.")] = None,
-    host: Annotated[str | None, typer.Option(help="Address to listen on. Default: GROUNDTRAIL_SERVER__HOST.")] = None,
+    services: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SERVICE]…", help="knowledge, envelope, dpe, dag, gateway; none = the whole suite."),
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one.")] = None,
+    http_port: Annotated[int | None, typer.Option(help="Port of /metrics, /healthz and /readyz.")] = None,
+    ready_file: Annotated[Path | None, typer.Option(help="Written as JSON once calls are accepted.")] = None,
     *,
-    insecure_local: Annotated[
-        bool, typer.Option("--insecure-local", help="No authentication; refused unless bound to loopback.")
-    ] = False,
-    ready_file: Annotated[Path | None, typer.Option(help="Write the address here once ready.")] = None,
+    insecure_local: Annotated[bool, typer.Option(help="No credentials; refused unless bound to loopback.")] = False,
 ) -> None:
     """Serve the suite, or some of its services, until SIGTERM."""
     from services.cli.commands.serve import serve as command
-    from services.common.rpc.main import ServeOptions
 
-    options = ServeOptions(host=host, port=port, insecure_local=insecure_local, ready_file=ready_file)
-    command(services or [], options)
+    given = {"--host": host, "--port": port, "--http-port": http_port, "--ready-file": ready_file}
+    argv = [text for name, value in given.items() if value is not None for text in (name, str(value))]
+    try:
+        command(services or [], [*argv, *(["--insecure-local"] if insecure_local else [])])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="SERVICE") from None
 
 
 @app.command("ingest")

@@ -43,7 +43,9 @@ class Output:
             table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
         self._out.print(table)
 
-    def error(self, message: str, *, reason: str = "", hint: str = "", fields: list[dict[str, str]] | None = None) -> None:
+    def error(
+        self, message: str, *, reason: str = "", hint: str = "", fields: list[dict[str, str]] | None = None
+    ) -> None:
         """Report a failure: on stdout as JSON with ``--json``, on stderr for people."""
         if self.as_json:
             self.result({"error": {"reason": reason, "message": message, "hint": hint, "fields": fields or []}})

@@ -10,6 +10,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
 from services.common.errors import CrpError, ErrorReason
 from services.common.settings import Settings, SettingsError, load_settings
+from services.common.telemetry import configure_logs
 
 _HINTS: Final = {
     ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER to run in the process",
@@ -37,6 +38,7 @@ def run(command: Command, *, as_json: bool) -> None:
     except SettingsError as error:
         output.error("the settings cannot be used", reason="SETTINGS_INVALID", hint="\n  ".join(error.problems))
         raise typer.Exit(Exit.USAGE) from None
+    configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
     try:
         code = asyncio.run(_run(command, settings, output))
     except KeyboardInterrupt:

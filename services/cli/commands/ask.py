@@ -33,7 +33,9 @@ async def send(suite: Suite, state: LocalState, question: str, session_id: str =
             )
         if not held.continuation_id:
             raise PreconditionError(
-                ErrorReason.SESSION_CLOSED, f"session {session_id} is complete; ask without --session", session_id=session_id
+                ErrorReason.SESSION_CLOSED,
+                f"session {session_id} is complete; ask without --session",
+                session_id=session_id,
             )
         request.session_token = held.session_token
         request.continuation_ids.append(held.continuation_id)

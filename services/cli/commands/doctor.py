@@ -17,9 +17,9 @@ from services.cli.exits import Exit
 from services.cli.render import coloured
 from services.common.composition import FACTS_FILE, GATEWAY_FILE, GRAPH_FILE, SESSIONS_FILE, Adapters
 from services.common.errors import CrpError
-from services.common.model_repository import ModelRepository
-from services.common.resources import resource_path
+from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.settings import Settings
+from services.common.settings.server import is_loopback
 
 MIN_FREE_BYTES: Final = 512 * 1024 * 1024
 
@@ -62,11 +62,9 @@ async def _python(_: Settings) -> list[Finding]:
 
 
 async def _weights(settings: Settings) -> list[Finding]:
-    folder = settings.inference.model_repository or resource_path("model_repository")
     try:
-        repository = await asyncio.to_thread(ModelRepository.open, Path(folder))
-        await asyncio.to_thread(repository.verify)
-    except (CrpError, OSError, ValueError) as error:
+        repository = await asyncio.to_thread(_verified, settings)
+    except (ModelRepositoryError, OSError) as error:
         return [
             Finding(
                 "weights",
@@ -77,6 +75,13 @@ async def _weights(settings: Settings) -> list[Finding]:
         ]
     names = ", ".join(f"{model.name}@{model.version}" for model in repository.models)
     return [Finding("weights", Level.OK, f"digests match MANIFEST.json: {names}")]
+
+
+def _verified(settings: Settings) -> ModelRepository:
+    repository = open_repository(settings.inference)
+    for model in repository.models:
+        repository.verified(model.name)
+    return repository
 
 
 async def _data_dir(settings: Settings) -> list[Finding]:
@@ -164,20 +169,22 @@ async def _language_model(settings: Settings) -> list[Finding]:
                 await model.check()
         except CrpError as error:
             return [
-                Finding("llm", Level.PROBLEM, error.message, "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network")
+                Finding(
+                    "llm", Level.PROBLEM, error.message, "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network"
+                )
             ]
     return [Finding("llm", Level.OK, f"{settings.llm.model} answers")]
 
 
 async def _exposure(settings: Settings) -> list[Finding]:
-    loopback = settings.server.host in {"127.0.0.1", "::1", "localhost"}
-    if not loopback and settings.server.tls is None:
+    loopback = is_loopback(settings.server.host)
+    if not loopback and not settings.server.tls.enabled:
         return [
             Finding(
                 "tls",
                 Level.WARNING,
                 f"the server would listen on {settings.server.host} without TLS: API keys would cross the network in clear",
-                "set GROUNDTRAIL_SERVER__TLS__CERTIFICATE_FILE and __KEY_FILE, or bind to loopback behind a proxy",
+                "set GROUNDTRAIL_SERVER__TLS__CERT_FILE and __TLS__KEY_FILE, or bind to loopback behind a proxy",
             )
         ]
     return [Finding("tls", Level.OK, "loopback only" if loopback else "TLS is on")]

@@ -85,7 +85,11 @@ async def _ingest_one(suite: Suite, path: Path, name: str, source_type: "ckf.Sou
     except OSError as error:
         return Ingested(str(path), error=error.strerror or "cannot be read", reason="FILE_UNREADABLE")
     except CrpError as error:
-        if error.reason in {ErrorReason.INVALID_FIELD, ErrorReason.UNSUPPORTED_MEDIA, ErrorReason.DOCUMENT_WITHOUT_TEXT}:
+        if error.reason in {
+            ErrorReason.INVALID_FIELD,
+            ErrorReason.UNSUPPORTED_MEDIA,
+            ErrorReason.DOCUMENT_WITHOUT_TEXT,
+        }:
             return Ingested(str(path), error=error.message, reason=error.reason.value)
         if error.reason is ErrorReason.MESSAGE_TOO_LARGE:
             return Ingested(str(path), error=error.message, reason=error.reason.value)

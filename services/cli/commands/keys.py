@@ -35,7 +35,9 @@ async def list_keys(settings: Settings, output: Output) -> Exit:
     token = ""
     async with connect(settings) as suite:
         while True:
-            page = await suite.call(suite.admin.ListApiKeys, service.ListApiKeysRequest(page_size=100, page_token=token))
+            page = await suite.call(
+                suite.admin.ListApiKeys, service.ListApiKeysRequest(page_size=100, page_token=token)
+            )
             keys.extend(page.keys)
             token = page.next_page_token
             if not token:

@@ -1,32 +1,52 @@
 """``groundtrail serve [SERVICE…]``: the whole suite, or some of its services, as one server process."""
 
-from services.cli.console import Output
-from services.cli.exits import Exit
+from collections.abc import Sequence
+from typing import Final
+
+from services.allinone.compose import build as build_all
 from services.common.composition import Adapters
-from services.common.errors import FieldViolation, InvalidRequestError
-from services.common.rpc.main import serve as serve_until_stopped
+from services.common.rpc.main import Build, run
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
-from services.dag import compose as dag
-from services.dpe import compose as dpe
-from services.envelope import compose as envelope
-from services.gateway import compose as gateway
-
-_BUILDERS = {"envelope": envelope.build, "dpe": dpe.build, "dag": dag.build, "gateway": gateway.build}
-SERVICES = tuple(_BUILDERS)
+from services.dag.compose import build as build_dag
+from services.dpe.compose import build as build_dpe
+from services.envelope.compose import build as build_envelope
+from services.gateway.compose import build as build_gateway
 
 
-async def serve(settings: Settings, output: Output, names: list[str]) -> Exit:
-    """Serve the named services, all when none is named, until SIGTERM or SIGINT."""
-    unknown = [name for name in names if name not in _BUILDERS]
+async def build_knowledge(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Serve ingestion and search alone, so that they scale apart from the request path."""
+    return [
+        service for service in await build_envelope(settings, adapters) if service.name == "crp.ckf.v1.KnowledgeService"
+    ]
+
+
+BUILDERS: Final[dict[str, Build]] = {
+    "knowledge": build_knowledge,
+    "envelope": build_envelope,
+    "dpe": build_dpe,
+    "dag": build_dag,
+    "gateway": build_gateway,
+}
+
+
+def serve(names: Sequence[str], argv: Sequence[str]) -> None:
+    """Serve the named services in one process, all when none is named, until SIGTERM or SIGINT.
+
+    Raises:
+        ValueError: a name is unknown.
+    """
+    unknown = [name for name in names if name not in BUILDERS]
     if unknown:
-        raise InvalidRequestError.of(
-            FieldViolation("SERVICE", f"{', '.join(unknown)} is none of {', '.join(SERVICES)}")
-        )
-    chosen = list(dict.fromkeys(names)) or list(SERVICES)
+        raise ValueError(f"{', '.join(unknown)}: the services are {', '.join(BUILDERS)}")
+    chosen = list(dict.fromkeys(names))
+    if not chosen:
+        run("allinone", build_all, argv)
+        return
+    if "envelope" in chosen and "knowledge" in chosen:
+        chosen.remove("knowledge")  # envelope serves both
 
     async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-        return [service for name in chosen for service in await _BUILDERS[name](settings, adapters)]
+        return [service for name in chosen for service in await BUILDERS[name](settings, adapters)]
 
-    await serve_until_stopped("groundtrail" if len(chosen) > 1 else chosen[0], build, settings)
-    return Exit.OK
+    run("+".join(chosen), build, argv)

@@ -5,8 +5,7 @@ from importlib.metadata import version as installed_version
 
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.common.model_repository import ModelRepository
-from services.common.resources import resource_path
+from services.common.model_repository import open_repository
 from services.common.settings import Settings
 
 PROTOCOL_VERSION = "3.0.0"
@@ -14,8 +13,7 @@ PROTOCOL_VERSION = "3.0.0"
 
 async def version(settings: Settings, output: Output) -> Exit:
     """Say the product's, the protocols' and the models' versions."""
-    folder = settings.inference.model_repository or resource_path("model_repository")
-    models = {model.name: model.version for model in ModelRepository.open(folder).models}
+    models = {model.name: model.version for model in open_repository(settings.inference).models}
     value = {
         "groundtrail": installed_version("groundtrail"),
         "crp": PROTOCOL_VERSION,
