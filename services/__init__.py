@@ -1,0 +1,1 @@
+"""Groundtrail's services, and what they share."""

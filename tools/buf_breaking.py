@@ -19,7 +19,12 @@ BUF = Path(sys.executable).with_name("buf")
 
 def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run git in the repository and return what it said."""
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
+    return subprocess.run(
+        ["git", *arguments],  # noqa: S607 - the git on PATH is meant
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
 
 
 def baseline() -> str | None:
@@ -40,7 +45,8 @@ def compare(reference: str) -> int:
         print(f"{reference} holds no proto/: nothing to compare with")
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        tarfile.open(fileobj=BytesIO(archive.stdout)).extractall(folder, filter="data")
+        with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
+            files.extractall(folder, filter="data")
         shutil.copytree(GOOGLEAPIS_CACHE, Path(folder) / ".cache" / "googleapis")
         image = Path(folder) / "against.binpb"
         subprocess.run([BUF, "build", folder, "-o", str(image)], check=True)

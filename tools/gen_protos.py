@@ -1,8 +1,8 @@
 """Generate the Python stubs of ``proto/`` into ``gen/`` (committed, never edited), without any network.
 
-    python tools/gen_protos.py            write gen/
-    python tools/gen_protos.py --check    fail when gen/ differs from what proto/ gives
-    python tools/gen_protos.py --deps     only export google/api and google/rpc for buf into .cache/googleapis
+python tools/gen_protos.py            write gen/
+python tools/gen_protos.py --check    fail when gen/ differs from what proto/ gives
+python tools/gen_protos.py --deps     only export google/api and google/rpc for buf into .cache/googleapis
 """
 
 import argparse
@@ -64,10 +64,11 @@ def generate(out: Path) -> None:
         if "\nservice " not in proto.read_text(encoding="utf-8"):
             path.unlink()
     for folder in {path.parent for path in out.rglob("*_pb2.py")}:
-        while folder != out:
-            (folder / "__init__.py").touch()
-            (folder / "py.typed").touch()
-            folder = folder.parent
+        for package in (folder, *folder.parents):
+            if package == out:
+                break
+            (package / "__init__.py").touch()
+            (package / "py.typed").touch()
 
 
 def differences(fresh: Path) -> list[str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import grpc
-
 from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
 from crp.dag.v1 import session_service_pb2_grpc as sessions
 from crp.gateway.v1 import admin_service_pb2_grpc as admin
 from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+
 from services.cli.local_state import LocalState
 from services.common.rpc.status import from_wire
 from services.common.settings import Settings

@@ -1,4 +1,4 @@
-"""What the command line keeps between two commands: its API key and the tokens of its sessions, readable by the owner only."""
+"""What the command line keeps between two commands: its API key and its sessions' tokens, for the owner alone."""
 
 import json
 import os

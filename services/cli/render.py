@@ -1,18 +1,20 @@
 """How answers, claims and headers look to people, and what they are as JSON."""
 
-from typing import Any
-
-from rich.text import Text
+from typing import Any, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dpe.v1 import claim_pb2 as claims
 from crp.dpe.v1 import report_pb2 as reports
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
+from rich.text import Text
+
 from services.cli.console import Output
 from services.common.rpc.canonical import message_json
 
-_STYLES = {
+MAX_CELL_CHARS: Final = 84
+
+_STYLES: Final = {
     "CONTEXT_GROUNDED": "green",
     "SUPPORTED": "green",
     "MIXED": "yellow",
@@ -124,7 +126,9 @@ def show_headers(response: dispatch.DispatchResponse, output: Output) -> None:
     """Show the CRP headers of an answer."""
     rows: list[tuple[str | Text, ...]] = []
     for header in response.headers:
-        value = header.value if len(header.value) <= 96 else header.value[:72] + f"… ({len(header.value)} characters)"
+        value = header.value
+        if len(value) > MAX_CELL_CHARS:
+            value = f"{value[:MAX_CELL_CHARS]}… ({len(value)} characters)"
         rows.append((header.name, coloured(value)))
     output.table("CRP headers", ("header", "value"), rows)
 

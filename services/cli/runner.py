@@ -13,16 +13,16 @@ from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
 
 _HINTS: Final = {
-    ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER to run in the process",
+    ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.CREDENTIAL_INVALID: "`groundtrail keys create` makes a key; give it in GROUNDTRAIL_CLIENT__API_KEY",
-    ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER? `groundtrail doctor` looks",
+    ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER?",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
     ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
     ErrorReason.TOKEN_EXPIRED: "ask again without --session to start a new session",
     ErrorReason.TOKEN_SPENT: "the session went on elsewhere; ask again without --session",
     ErrorReason.UNSUPPORTED_MEDIA: "text, Markdown, HTML and PDF files can be ingested",
     ErrorReason.DOCUMENT_WITHOUT_TEXT: "run a text recogniser (OCR) over the file first",
-    ErrorReason.LLM_UNAVAILABLE: "check GROUNDTRAIL_LLM__BASE_URL and __API_KEY, or unset them to use the extractive answerer",
+    ErrorReason.LLM_UNAVAILABLE: "check GROUNDTRAIL_LLM__*, or unset it to use the extractive answerer",
     ErrorReason.STORAGE_FULL: "free some space under GROUNDTRAIL_STORE__DATA_DIR; nothing was half-written",
     ErrorReason.MODEL_UNAVAILABLE: "`groundtrail doctor` checks the weights",
 }

@@ -1,0 +1,1 @@
+"""What all services may share: errors, ids, clock, encoding, settings, ports, adapters, the RPC runtime."""

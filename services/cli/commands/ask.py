@@ -4,6 +4,7 @@ import uuid
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
+
 from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output

@@ -3,6 +3,7 @@
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2 as dag
 from crp.dag.v1 import session_service_pb2 as sessions
+
 from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output

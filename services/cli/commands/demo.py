@@ -7,6 +7,7 @@ from time import perf_counter
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
+
 from services.cli import render
 from services.cli.commands.ask import send, show_outcome
 from services.cli.commands.ingest import documents, ingest_all

@@ -85,19 +85,17 @@ def _verified(settings: Settings) -> ModelRepository:
 
 
 async def _data_dir(settings: Settings) -> list[Finding]:
-    folder = Path(settings.store.data_dir).resolve()
+    return [await asyncio.to_thread(_disk, Path(settings.store.data_dir))]
+
+
+def _disk(data_dir: Path) -> Finding:
+    folder = data_dir.resolve()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     free = shutil.disk_usage(existing).free
     if free < MIN_FREE_BYTES:
-        return [
-            Finding(
-                "disk",
-                Level.PROBLEM,
-                f"{free // 2**20} MiB free under {folder}",
-                "free some space, or move GROUNDTRAIL_STORE__DATA_DIR",
-            )
-        ]
-    return [Finding("disk", Level.OK, f"{free // 2**30} GiB free under {folder}")]
+        advice = "free some space, or move GROUNDTRAIL_STORE__DATA_DIR"
+        return Finding("disk", Level.PROBLEM, f"{free // 2**20} MiB free under {folder}", advice)
+    return Finding("disk", Level.OK, f"{free // 2**30} GiB free under {folder}")
 
 
 async def _stores(settings: Settings) -> list[Finding]:
@@ -183,7 +181,7 @@ async def _exposure(settings: Settings) -> list[Finding]:
             Finding(
                 "tls",
                 Level.WARNING,
-                f"the server would listen on {settings.server.host} without TLS: API keys would cross the network in clear",
+                f"{settings.server.host} without TLS: API keys would cross the network in clear",
                 "set GROUNDTRAIL_SERVER__TLS__CERT_FILE and __TLS__KEY_FILE, or bind to loopback behind a proxy",
             )
         ]

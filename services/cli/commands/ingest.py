@@ -10,6 +10,7 @@ from typing import Final
 
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from crp.gateway.v1 import admin_pb2 as admin
 from crp.gateway.v1 import admin_service_pb2 as service
+
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
