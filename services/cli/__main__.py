@@ -1,4 +1,4 @@
-"""The ``groundtrail`` command: what it is called, what it takes, what it prints. Each command lives in ``commands/``."""
+"""The ``groundtrail`` command: what it is called, what it takes, what it prints; each command is in ``commands/``."""
 
 from functools import partial
 from pathlib import Path

@@ -1,0 +1,74 @@
+"""Real server processes for tests: started by the command, found by their ready file, ended by pid with a deadline."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+START_DEADLINE_S = 45.0
+STOP_DEADLINE_S = 30.0
+
+
+@dataclass
+class Server:
+    """One server process."""
+
+    process: subprocess.Popen
+    address: str
+    log: Path
+
+    def stop(self) -> int:
+        """End it with SIGTERM and return its exit status; kill it when it outlives the deadline."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"did not drain in {STOP_DEADLINE_S} s:\n{self.log.read_text()[-2000:]}") from None
+
+    def kill(self) -> None:
+        """End it with SIGKILL: nothing can be flushed."""
+        self.process.kill()
+        self.process.wait(10)
+
+
+def environment(data_dir: Path, **settings: str) -> dict[str, str]:
+    """Return an environment with these settings and no other setting of ours."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GROUNDTRAIL_")}
+    return kept | {"GROUNDTRAIL_STORE__DATA_DIR": str(data_dir), **settings}
+
+
+def start(folder: Path, name: str, *arguments: str, env: dict[str, str]) -> Server:
+    """Start ``groundtrail serve …`` on a free port and wait until it serves."""
+    ready = folder / f"{name}-{time.monotonic_ns()}.ready"
+    log = folder / f"{name}.log"
+    command = [sys.executable, "-m", "services.cli", "serve", *arguments, "--port", "0", "--ready-file", str(ready)]
+    with log.open("ab") as sink:
+        process = subprocess.Popen(command, cwd=folder, env=env, stdout=sink, stderr=sink, stdin=subprocess.DEVNULL)
+    deadline = time.monotonic() + START_DEADLINE_S
+    while not ready.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            process.wait(10)
+            raise AssertionError(f"{name} did not start:\n{log.read_text()[-4000:]}")
+        time.sleep(0.05)
+    return Server(process, json.loads(ready.read_text())["address"], log)
+
+
+def command(folder: Path, *arguments: str, env: dict[str, str], timeout_s: float = 120) -> subprocess.CompletedProcess:
+    """Run one ``groundtrail`` command to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "services.cli", *arguments],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
