@@ -1,0 +1,183 @@
+"""Any OpenAI-compatible chat endpoint as a ``LanguageModel``.
+
+Only the messages and the sampling parameters leave the process (Axiom 4): no tenant, session or fact id, no platform
+headers, and nothing to any host but the configured one (redirects are not followed).
+"""
+
+import asyncio
+import random
+import re
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import openai
+from openai.types.chat import ChatCompletion
+
+from services.common.adapters.openai.errors import EXPECTED, Failure, ReplyError, classify
+from services.common.encoding import sha256_hex
+from services.common.errors import DeadlineError, ErrorReason
+from services.common.ports.language_model import LanguageReply, LanguageRequest
+from services.common.settings.llm import LlmSettings
+
+CHECK_TIMEOUT_S: Final = 5.0
+"""How long a readiness check waits."""
+FIRST_PAUSE_S: Final = 0.25
+"""Pause before the second attempt when the provider names none; it doubles with each attempt."""
+LONGEST_PAUSE_S: Final = 8.0
+_REASONING: Final = re.compile(r"^(?:o\d|gpt-5)")
+"""Models that want ``max_completion_tokens`` and refuse a temperature."""
+_NOT_FOUND: Final = 404
+
+
+class OpenAiLanguageModel:
+    """``LanguageModel`` over the official client; belongs to one event loop.
+
+    Args:
+        settings: endpoint, key, default model, time and attempts.
+    """
+
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        self._host = urlsplit(settings.base_url).netloc
+        self._http = openai.DefaultAsyncHttpxClient(
+            follow_redirects=False,
+            timeout=settings.timeout_s,
+            event_hooks={"request": [self._strip_headers]},
+        )
+        self._client = openai.AsyncOpenAI(
+            base_url=settings.base_url,
+            api_key=settings.api_key.get_secret_value() or "none",
+            max_retries=0,
+            http_client=self._http,
+        )
+        # The client would take these from the environment.
+        self._client.organization = None
+        self._client.project = None
+
+    @property
+    def default_model(self) -> str:
+        """The model of the settings."""
+        return self._settings.model
+
+    async def complete(self, request: LanguageRequest) -> LanguageReply:
+        """Return one reply, after up to ``max_attempts`` attempts within ``timeout_s``.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE.
+            DeadlineError: the caller's time was up first.
+        """
+        limit = self._settings.timeout_s
+        hurried = request.timeout_s is not None and request.timeout_s < limit
+        if request.timeout_s is not None:
+            limit = min(limit, request.timeout_s)
+        try:
+            async with asyncio.timeout(limit):
+                return await self._attempts(request, asyncio.get_running_loop().time() + limit)
+        except TimeoutError:
+            if hurried:
+                raise DeadlineError(
+                    ErrorReason.DEADLINE_EXCEEDED,
+                    f"The language model at {self._host} did not answer before the caller's deadline.",
+                    provider=self._host,
+                    model=request.model,
+                ) from None
+            raise Failure("timeout", retry_after_s=1.0).error(self._host, request.model) from None
+
+    async def check(self) -> None:
+        """Ask for the list of models; an endpoint that has none, but answers, counts as there.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE.
+        """
+        try:
+            await self._client.models.list(timeout=CHECK_TIMEOUT_S)
+        except EXPECTED as error:
+            if isinstance(error, openai.APIStatusError) and error.status_code == _NOT_FOUND:
+                return
+            raise classify(error).error(self._host, self.default_model) from None
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
+        await self._http.aclose()
+
+    async def _attempts(self, request: LanguageRequest, deadline: float) -> LanguageReply:
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(request)
+            except EXPECTED as error:
+                failure = classify(error)
+            pause = self._pause(failure, attempt)
+            left = deadline - asyncio.get_running_loop().time()
+            if pause is None or attempt >= self._settings.max_attempts or pause >= left:
+                raise failure.error(self._host, request.model)
+            await asyncio.sleep(pause)
+            attempt += 1
+
+    def _pause(self, failure: Failure, attempt: int) -> float | None:
+        if failure.retry_after_s is None:
+            return None
+        if failure.cause == "http_429":
+            return failure.retry_after_s
+        longest = min(FIRST_PAUSE_S * 2.0 ** (attempt - 1), LONGEST_PAUSE_S)
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
+
+    async def _attempt(self, request: LanguageRequest) -> LanguageReply:
+        completion: Any = await self._client.chat.completions.create(**_parameters(request))
+        # The client hands through whatever a server sends; only a chat completion with text is a reply.
+        if not isinstance(completion, ChatCompletion) or not isinstance(completion.choices, list):
+            raise ReplyError("malformed_reply")
+        if not completion.choices:
+            raise ReplyError("empty_choices")
+        message = completion.choices[0].message
+        text = getattr(message, "content", None) or getattr(message, "refusal", None)
+        if not isinstance(text, str) or not text.strip():
+            raise ReplyError("empty_reply")
+        usage = completion.usage
+        return LanguageReply(
+            text=text,
+            finish_reason=getattr(completion.choices[0], "finish_reason", None) or "unknown",
+            model_fingerprint=self._fingerprint(completion, request.model, text),
+            prompt_tokens=usage.prompt_tokens if usage else None,
+            completion_tokens=usage.completion_tokens if usage else None,
+        )
+
+    def _fingerprint(self, completion: ChatCompletion, asked: str, text: str) -> str:
+        system = getattr(completion, "system_fingerprint", None)
+        version = f"@{system}" if isinstance(system, str) and system else ""
+        return f"{self._host}/{completion.model or asked}{version}+sha256:{sha256_hex(text)}"
+
+    async def _strip_headers(self, request: Any) -> None:
+        for name in list(request.headers):
+            if name.lower().startswith("x-stainless"):
+                del request.headers[name]
+        request.headers["user-agent"] = "groundtrail"
+        if not self._settings.api_key.get_secret_value():
+            del request.headers["authorization"]
+
+
+def _parameters(request: LanguageRequest) -> dict[str, Any]:
+    parameters: dict[str, Any] = {
+        "model": request.model,
+        "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
+    }
+    if _REASONING.match(request.model):
+        parameters["max_completion_tokens"] = request.max_tokens
+    else:
+        parameters["max_tokens"] = request.max_tokens
+        parameters["temperature"] = request.temperature
+    if request.seed is not None:
+        parameters["seed"] = request.seed
+    return parameters
+
+
+async def open_language_model(settings: LlmSettings) -> OpenAiLanguageModel:
+    """Return the adapter for the configured endpoint; nothing is sent before the first call.
+
+    Raises:
+        ValueError: no endpoint is configured.
+    """
+    if not settings.configured:
+        msg = "GROUNDTRAIL_LLM__BASE_URL is not set"
+        raise ValueError(msg)
+    return OpenAiLanguageModel(settings)
