@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import ROOT, command, environment, start
+
+from tests.e2e.processes import ROOT, command, environment, start
 
 DOCUMENTS = [
     [f"file:{path.name}", "text/markdown" if path.suffix == ".md" else "text/html", path.read_text(encoding="utf-8")]

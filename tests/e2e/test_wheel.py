@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import ROOT
+
+from tests.e2e.processes import ROOT
 
 UV = Path(sys.executable).with_name("uv")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
