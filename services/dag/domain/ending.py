@@ -26,8 +26,9 @@ def check_open(session: SessionRecord) -> None:
         raise ChainBrokenError(ErrorReason.CHAIN_BROKEN, text, session_id=session.session_id)
     if session.status is not SessionStatus.OPEN:
         text = f"the session is {session.status.value}; start a new session"
-        metadata = {"session_id": session.session_id, "status": session.status.value}
-        raise PreconditionError(ErrorReason.SESSION_CLOSED, text, **metadata)
+        raise PreconditionError(
+            ErrorReason.SESSION_CLOSED, text, session_id=session.session_id, status=session.status.value
+        )
 
 
 def find_window(dag: DagView, window_id: str) -> WindowRecord:
@@ -51,8 +52,9 @@ def check_pending(window: WindowRecord) -> None:
     """
     if window.status is not WindowStatus.PENDING:
         text = f"the window is {window.status.value}"
-        metadata = {"window_id": window.window_id, "status": window.status.value}
-        raise PreconditionError(ErrorReason.WINDOW_NOT_PENDING, text, **metadata)
+        raise PreconditionError(
+            ErrorReason.WINDOW_NOT_PENDING, text, window_id=window.window_id, status=window.status.value
+        )
 
 
 def fail(dag: DagView, window: WindowRecord, reason: str) -> tuple[WindowRecord, Draft]:

@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from services.common.errors import (
-    ChainBrokenError,
-    ErrorReason,
-    NotFoundError,
-    PreconditionError,
-    UnauthenticatedError,
-)
+from services.common.errors import ErrorReason, NotFoundError, PreconditionError, UnauthenticatedError
 from services.common.ports.sessions import (
     EdgeRecord,
     SessionRecord,
@@ -32,6 +26,7 @@ from services.dag.domain.limits import Limits
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState, invalid_token
 from services.dag.domain.transfer import Transfer, choose_transfer
+from services.dag.domain.verify import Fault
 from services.dag.domain.view import DagView
 
 ABANDONED: Final = "ABANDONED"
@@ -138,7 +133,7 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
 
     Args:
         before: the session, verified.
-        token: believed but for its chain tip.
+        token: believed, and its tip is stored (``token_fault``).
         policy_hash: in force from now on; empty keeps the session's.
         ask: what the caller wants; ``available_budget_tokens`` is set.
         fresh: the impure values.
@@ -146,7 +141,6 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     Raises:
         NotFoundError: CONTINUATION_NOT_FOUND.
         UnauthenticatedError: TOKEN_INVALID, TOKEN_SPENT.
-        ChainBrokenError: CHAIN_BROKEN: the token's tip is not the stored one.
         LimitExceededError: WINDOW_LIMIT, DAG_NODE_LIMIT.
     """
     dag = DagView.of(before)
@@ -182,6 +176,22 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     return Opening(step, window, ((parent, transfer),))
 
 
+def token_fault(dag: DagView, token: TokenState) -> Fault | None:
+    """Last check of a token: its leaf is stored as the token says (CRP-SPEC-007).
+
+    A token that verifies but whose leaf is missing or other than it says shows that the store lost or changed windows:
+    the chain is broken (SPEC-004 §16.4).
+    """
+    if token.window_number == 0:
+        return None
+    leaf = next((w for w in dag.committed if chain.same(w.hmac, token.chain_tip)), None)
+    if leaf is None:
+        return Fault("window", token.continuation_id, "is missing: a session token names it")
+    if (leaf.window_number, leaf.continuation_id) != (token.window_number, token.continuation_id):
+        return Fault("window", leaf.window_id, "differs from the session token that names it")
+    return None
+
+
 def _named_leaf(dag: DagView, token: TokenState, continuation_ids: Sequence[str]) -> WindowRecord:
     """Return the window that token and pointer name together (SPEC-004 §4.2 step 3, §17.3)."""
     pointers = {window.continuation_id: window for window in dag.committed if window.continuation_id}
@@ -191,12 +201,7 @@ def _named_leaf(dag: DagView, token: TokenState, continuation_ids: Sequence[str]
             raise NotFoundError(ErrorReason.CONTINUATION_NOT_FOUND, text, continuation_id=asked)
     if continuation_ids and continuation_ids[0] != token.continuation_id:
         raise invalid_token("is of another window than the continuation id")
-    leaf = pointers.get(token.continuation_id)
-    # A token that verifies but whose leaf is not stored as it says: the store lost or changed windows (§16.4).
-    if leaf is None or not chain.same(leaf.hmac, token.chain_tip) or leaf.window_number != token.window_number:
-        text = "the session token's chain tip is not in the stored chain; start a new session"
-        raise ChainBrokenError(ErrorReason.CHAIN_BROKEN, text, session_id=token.session_id)
-    return leaf
+    return pointers[token.continuation_id]
 
 
 def _fail_abandoned(dag: DagView, living: Sequence[WindowRecord], fresh: Fresh) -> list[tuple[WindowRecord, Draft]]:

@@ -1,0 +1,342 @@
+"""Sessions and windows: every write reads a snapshot, decides by the pure rules, and writes under the version guard.
+
+Nothing here knows protobuf or gRPC. Answers of mutating calls are serialised by the caller's ``RequestKey.encode``
+before they are written, so that a repeated request gets the same bytes (``writing``).
+"""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from services.common.clock import Clock
+from services.common.context import Caller
+from services.common.errors import ConflictError, ErrorReason
+from services.common.ids import IdSource, new_continuation_id, new_session_id, new_trail_id, new_window_id
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    SessionChange,
+    SessionRecord,
+    SessionSnapshot,
+    SessionStatus,
+    SessionStore,
+    WindowRecord,
+    WindowStatus,
+)
+from services.dag.chains import Chains, session_not_found
+from services.dag.domain import budget, quality
+from services.dag.domain.adopting import adopt
+from services.dag.domain.committing import CommitAsk, CommitTerms, commit_window
+from services.dag.domain.ending import check_open, check_pending, end_session, fail_window, find_window
+from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.lineage import lineage_text
+from services.dag.domain.opening import Fresh, OpenAsk, Opening, check_strategy, open_child, open_root, token_fault
+from services.dag.domain.step import Step, empty_snapshot, to_change
+from services.dag.domain.token import invalid_token
+from services.dag.domain.verify import Integrity, Verification
+from services.dag.domain.view import DagView
+from services.dag.policy import DagPolicy
+from services.dag.ports import MasterKeys
+from services.dag.results import Committed, Created, Opened
+from services.dag.tokens import Believed, Leaf, Tokens
+from services.dag.writing import RequestKey, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """The adapters that sessions live on."""
+
+    store: SessionStore
+    master_keys: MasterKeys
+    clock: Clock
+    ids: IdSource
+
+
+@dataclass(frozen=True, slots=True)
+class CreateAsk:
+    """A session to begin; fields as in ``OpenAsk``."""
+
+    policy_hash: str = ""
+    loop_depth: int | None = None
+    parent_session_id: str = ""
+    budget_ceiling: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AppendAsk:
+    """An event to append; ``data`` is a JSON object."""
+
+    session_id: str
+    event_type: str
+    window_id: str
+    data: str
+
+
+class SessionApp:
+    """All writes of the dag service."""
+
+    def __init__(self, dependencies: Dependencies, policy: DagPolicy) -> None:
+        self._store = dependencies.store
+        self._master_keys = dependencies.master_keys
+        self._clock = dependencies.clock
+        self._ids = dependencies.ids
+        self._policy = policy
+        self._writer = Writer(dependencies.store, dependencies.clock)
+        self._tokens = Tokens(dependencies.master_keys, dependencies.clock, policy.token_lifetime)
+        self._appends: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self.chains = Chains(
+            dependencies.store, dependencies.master_keys, dependencies.clock, policy.verify_max_windows
+        )
+
+    async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
+        """Begin a session without a window (SPEC-004 §4.1).
+
+        Raises:
+            LimitExceededError: LOOP_DEPTH_LIMIT.
+            NotFoundError: SESSION_NOT_FOUND: the parent session.
+            PreconditionError: REQUEST_ID_REUSED.
+        """
+
+        async def decide(_: int) -> tuple[SessionChange, Created]:
+            session, inherited = await self._new_session(caller, ask)
+            before = empty_snapshot(session)
+            begin = Draft(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)})
+            change = await self._change(Step(session, drafts=(begin,)), before)
+            leaf = Leaf(None, (), budget.starting_budget((inherited,), ask.budget_ceiling))
+            return change, Created(change.session, await self._tokens.issue(session, leaf))
+
+        return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def open_window(self, caller: Caller, token: str, ask: OpenAsk, request: RequestKey[Opened]) -> bytes:
+        """Open the root of a new session, or a child of the window that the token names (SPEC-004 §4.1, §4.2).
+
+        Raises:
+            UnauthenticatedError: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH.
+            PermissionDeniedError: POLICY_RELAXED.
+            NotFoundError: SESSION_NOT_FOUND, CONTINUATION_NOT_FOUND.
+            PreconditionError: SESSION_CLOSED, UNSUPPORTED_STRATEGY, REQUEST_ID_REUSED.
+            LimitExceededError: WINDOW_LIMIT, DAG_NODE_LIMIT, LOOP_DEPTH_LIMIT.
+            ChainBrokenError: CHAIN_BROKEN.
+            ConflictError: COMMIT_RACE.
+        """
+        check_strategy(ask)
+        if not token and ask.continuation_ids:
+            raise invalid_token("is missing beside the continuation id")
+
+        async def decide(_: int) -> tuple[SessionChange, Opened]:
+            if token:
+                return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
+            create = CreateAsk(ask.policy_hash, ask.loop_depth, ask.parent_session_id, ask.budget_ceiling)
+            session, inherited = await self._new_session(caller, create)
+            before = empty_snapshot(session)
+            opening = open_root(before, ask, self._fresh(), inherited)
+            return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
+
+        return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def commit_window(self, caller: Caller, ask: CommitAsk, request: RequestKey[Committed]) -> bytes:
+        """Commit a pending window and issue the next token (SPEC-004 §9, §10).
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+            PreconditionError: WINDOW_NOT_PENDING, REPORT_MISMATCH, SESSION_CLOSED, REQUEST_ID_REUSED.
+            ConflictError: COMMIT_RACE: another commit of this window came first.
+            ChainBrokenError: CHAIN_BROKEN.
+        """
+
+        return await self._writer.once(caller.tenant_id, request, lambda lost: self._commit(caller, ask, lost))
+
+    async def fail_window(
+        self, caller: Caller, ids: tuple[str, str], reason: str, request: RequestKey[tuple[WindowRecord, DagView]]
+    ) -> bytes:
+        """Give a pending window up (SPEC-004 §16.3); ``ids`` are session and window.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+            PreconditionError: WINDOW_NOT_PENDING, REQUEST_ID_REUSED.
+            ConflictError: COMMIT_RACE.
+        """
+
+        async def decide(lost: int) -> tuple[SessionChange, tuple[WindowRecord, DagView]]:
+            before = await self.chains.snapshot(caller.tenant_id, ids[0])
+            _check_race(find_window(DagView.of(before), ids[1]), lost)
+            step, window = fail_window(before, ids[1], reason)
+            return await self._change(step, before), (window, DagView.of(before, (window,)))
+
+        return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def terminate_session(
+        self, caller: Caller, session_id: str, reason: str, request: RequestKey[tuple[SessionRecord, DagView]]
+    ) -> bytes:
+        """End a session for good (SPEC-004 §4.3).
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+            PreconditionError: SESSION_CLOSED, REQUEST_ID_REUSED.
+            ChainBrokenError: CHAIN_BROKEN: it was found broken before.
+            ConflictError: COMMIT_RACE.
+        """
+
+        async def decide(_: int) -> tuple[SessionChange, tuple[SessionRecord, DagView]]:
+            before = await self.chains.snapshot(caller.tenant_id, session_id)
+            check_open(before.session)
+            change = await self._change(end_session(before, SessionStatus.TERMINATED, reason), before)
+            return change, (change.session, DagView.of(before, change.windows))
+
+        return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def append_event(self, caller: Caller, ask: AppendAsk, request: RequestKey[AuditEventRecord]) -> bytes:
+        """Append an event to the session's audit chain; appends of one session queue here instead of racing.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+            PreconditionError: REQUEST_ID_REUSED.
+            ConflictError: COMMIT_RACE.
+        """
+
+        async def decide(_: int) -> tuple[SessionChange, AuditEventRecord]:
+            before = await self.chains.snapshot(caller.tenant_id, ask.session_id)
+            if ask.window_id:
+                find_window(DagView.of(before), ask.window_id)
+            draft = Draft(ask.event_type, ask.window_id, json.loads(ask.data))
+            change = await self._change(Step(before.session, drafts=(draft,)), before, check=False)
+            return change, change.events[0]
+
+        lock = self._appends.setdefault((caller.tenant_id, ask.session_id), asyncio.Lock())
+        async with lock:
+            return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
+        state = token.state
+        if await self._store.snapshot(caller.tenant_id, state.session_id) is None:
+            await self._adopt(caller, token)
+        stored = await self.chains.load(caller.tenant_id, state.session_id)
+        before = stored.snapshot
+        check_open(before.session)
+        depth = before.session.loop_depth if ask.loop_depth is None else ask.loop_depth
+        self._policy.limits.check_loop_depth(depth)
+        verification = await self.chains.verified(stored)
+        fault = token_fault(DagView.of(before), state)
+        if fault is not None:
+            await self.chains.close_broken(before, fault)
+        if state.window_number == 0:
+            opening = open_root(before, ask, self._fresh(), state.safety_budget)
+        else:
+            opening = open_child(before, state, token.policy_hash, ask, self._fresh())
+        return await self._opened(before, opening, verification)
+
+    async def _commit(self, caller: Caller, ask: CommitAsk, lost: int) -> tuple[SessionChange, Committed]:
+        stored = await self.chains.load(caller.tenant_id, ask.session_id)
+        before = stored.snapshot
+        pending = find_window(DagView.of(before), ask.window_id)
+        _check_race(pending, lost)
+        check_pending(pending)
+        check_open(before.session)
+        verification = await self.chains.verified(stored)
+        terms = CommitTerms(
+            key=await self.chains.hmac_key(before.session),
+            now=self._clock.now(),
+            continuation_id=new_continuation_id(self._ids),
+            verified=verification.integrity,
+            profile=self._policy.profile,
+        )
+        commit = commit_window(before, ask, terms)
+        change = to_change(commit.step, before, terms.now, terms.key)
+        dag = DagView.of(before, change.windows)
+        history = quality.history_of(dag, (ask.window_id,), verification.quality_before)
+        leaf = Leaf(commit.window, history, commit.window.safety_budget, ask.ckf_state_hash)
+        issued = await self._tokens.issue(change.session, leaf)
+        return change, Committed(
+            session=change.session,
+            window=commit.window,
+            dag=dag,
+            issued=issued,
+            integrity=commit.integrity,
+            lineage=lineage_text(dag, ask.window_id),
+            quality_history=history,
+            degradation=quality.degradation(history),
+            root_window_id=dag.root.window_id if dag.root and dag.root.window_number == 1 else "",
+            end_cause=commit.end_cause,
+            needs_review=self._policy.profile.needs_review(commit.window.safety_budget),
+        )
+
+    async def _adopt(self, caller: Caller, token: Believed) -> None:
+        """Take over a session that another instance's store holds (SPEC-004 §10.2, decision 9)."""
+        state = token.state
+        if not state.tenant:
+            raise session_not_found(state.session_id)
+        adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
+        before = empty_snapshot(adoption.session)
+        try:
+            await self._store.write(await self._change(adoption, before))
+        except ConflictError:
+            return  # a request beside this one adopted it first
+
+    async def _opened(
+        self, before: SessionSnapshot, opening: Opening, verification: Verification
+    ) -> tuple[SessionChange, Opened]:
+        change = await self._change(opening.step, before)
+        dag = DagView.of(before, change.windows, change.edges)
+        window = opening.window
+        history = quality.history_of(dag, window.parent_ids, verification.quality_before)
+        prior = tuple(found for found in dag.lineage(window.parent_ids) if found.window_id != window.window_id)
+        return change, Opened(
+            session=change.session,
+            window=window,
+            dag=dag,
+            transfers=opening.transfers,
+            # SPEC-004 §5.3: the registry is the session's.
+            facts_seen=tuple(sorted({fact for found in dag.committed for fact in found.facts_included})),
+            integrity=verification.integrity,
+            prior_windows=prior,
+            quality_history=history,
+            degradation=quality.degradation(history),
+        )
+
+    async def _new_session(self, caller: Caller, ask: CreateAsk) -> tuple[SessionRecord, float]:
+        """Return a session to begin and the budget that it inherits."""
+        master = await self._master_keys.current()
+        depth, inherited = ask.loop_depth or 0, budget.FULL_BUDGET
+        if ask.parent_session_id:
+            parent = await self.chains.snapshot(caller.tenant_id, ask.parent_session_id)
+            # SPEC-004 §15.2, §15.3: budget flows down, depth counts up; a caller can only be stricter.
+            depth = max(depth, parent.session.loop_depth + 1)
+            inherited = min((leaf.safety_budget for leaf in DagView.of(parent).leaves()), default=inherited)
+        limits = self._policy.limits
+        limits.check_loop_depth(depth)
+        session = SessionRecord(
+            tenant_id=caller.tenant_id,
+            session_id=new_session_id(self._ids),
+            scope=caller.scope,
+            status=SessionStatus.OPEN,
+            created_at=self._clock.now(),
+            version=0,
+            audit_trail_id=new_trail_id(self._ids),
+            key_version=master.version,
+            policy_hash=ask.policy_hash,
+            max_windows=limits.max_windows,
+            max_fan_out=limits.max_fan_out,
+            max_dag_nodes=limits.max_dag_nodes,
+            max_loop_depth=limits.max_loop_depth,
+            parent_session_id=ask.parent_session_id,
+            loop_depth=depth,
+        )
+        return session, inherited
+
+    async def _change(self, step: Step, before: SessionSnapshot, *, check: bool = True) -> SessionChange:
+        key = await self.chains.hmac_key(step.session)
+        return to_change(step, before, self._clock.now(), key, check=check)
+
+    def _fresh(self) -> Fresh:
+        return Fresh(new_window_id(self._ids), self._clock.now(), self._policy.pending_lifetime)
+
+
+def _check_race(window: WindowRecord, lost: int) -> None:
+    """Tell the loser of a race from a late second commit (decision 8).
+
+    Raises:
+        ConflictError: COMMIT_RACE.
+    """
+    if lost and window.status is not WindowStatus.PENDING:
+        text = "another request committed or failed the window first"
+        raise ConflictError(ErrorReason.COMMIT_RACE, text, window_id=window.window_id)

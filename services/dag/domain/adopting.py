@@ -1,0 +1,73 @@
+"""Taking over a session whose windows another instance stored (SPEC-004 §10.2; architecture decision 9).
+
+The token is believed: it gives number, history, budget, limits and the tip. A stand-in for the leaf is stored,
+COMMITTED with the tip as its hmac and without a report, so that the chain goes on from it; verification says PARTIAL.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from services.common.encoding import sha256_hex
+from services.common.ids import WINDOW_PREFIX
+from services.common.ports.sessions import SessionRecord, SessionStatus, WindowPattern, WindowRecord, WindowStatus
+from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
+from services.dag.domain.limits import Limits
+from services.dag.domain.step import Step
+from services.dag.domain.token import TokenState
+
+_ID_DIGITS: Final = 16
+
+
+def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str, local: Limits) -> Step:
+    """Return the session and, when the token names one, its leaf's stand-in.
+
+    Args:
+        token: believed.
+        tenant_id: the caller's tenant.
+        now: the moment of the adoption.
+        audit_trail_id: a fresh trail; the other instance's goes on there.
+        local: limits for a token that carries none.
+    """
+    limits = Limits(*token.limits) if token.limits else local
+    session = SessionRecord(
+        tenant_id=tenant_id,
+        session_id=token.session_id,
+        scope=token.scope,
+        status=SessionStatus.OPEN,
+        created_at=now,
+        version=0,
+        audit_trail_id=audit_trail_id,
+        key_version=token.hmac_key_version,
+        policy_hash=token.policy_hash,
+        max_windows=limits.max_windows,
+        max_fan_out=limits.max_fan_out,
+        max_dag_nodes=limits.max_dag_nodes,
+        max_loop_depth=limits.max_loop_depth,
+    )
+    ended = token.window_number > 0 and not token.continuation_id
+    session = replace(session, status=SessionStatus.COMPLETED) if ended else session
+    continued = Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
+    if token.window_number == 0:
+        return Step(session, drafts=(continued,))
+    leaf = _stand_in(token)
+    data = {**window_data(leaf, ()), "adopted": {"quality_history": list(token.quality_history)}}
+    return Step(session, windows=(leaf,), drafts=(continued, Draft(OwnEvent.DISPATCH_COMPLETED, leaf.window_id, data)))
+
+
+def _stand_in(token: TokenState) -> WindowRecord:
+    digest = sha256_hex(f"{token.session_id}.{token.window_number}.{token.chain_tip}")
+    return WindowRecord(
+        session_id=token.session_id,
+        window_id=WINDOW_PREFIX + digest[:_ID_DIGITS],
+        window_number=token.window_number,
+        parent_ids=(),
+        pattern=WindowPattern.LINEAR,
+        status=WindowStatus.COMMITTED,
+        strategy=token.strategy,
+        timestamp=token.issued_at,
+        continuation_id=token.continuation_id,
+        quality_tier=token.quality_history[-1] if token.quality_history else "",
+        safety_budget=token.safety_budget,
+        hmac=token.chain_tip,
+    )

@@ -1,0 +1,30 @@
+"""What a deployment decided about sessions, in the rules' own types."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from services.common.settings.dag import DagSettings
+from services.dag.domain.budget import PROFILES, BudgetProfile
+from services.dag.domain.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class DagPolicy:
+    """Limits of new sessions, lifetimes, the budget's profile and how much one response verifies."""
+
+    limits: Limits
+    token_lifetime: timedelta
+    pending_lifetime: timedelta
+    profile: BudgetProfile
+    verify_max_windows: int
+
+    @classmethod
+    def of(cls, settings: DagSettings) -> "DagPolicy":
+        """Return the settings as a policy."""
+        return cls(
+            limits=Limits(settings.max_windows, settings.max_fan_out, settings.max_dag_nodes, settings.max_loop_depth),
+            token_lifetime=timedelta(seconds=settings.token_lifetime_s),
+            pending_lifetime=timedelta(seconds=settings.pending_lifetime_s),
+            profile=PROFILES[settings.budget_profile],
+            verify_max_windows=settings.verify_max_windows,
+        )

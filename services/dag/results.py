@@ -1,0 +1,63 @@
+"""What the writes of ``app`` answer, in the rules' own types; ``convert`` turns them into messages."""
+
+from dataclasses import dataclass
+
+from services.common.ports.sessions import SessionRecord, WindowRecord
+from services.dag.domain.quality import Degradation
+from services.dag.domain.transfer import Transfer
+from services.dag.domain.verify import Integrity
+from services.dag.domain.view import DagView
+from services.dag.tokens import Issued
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A new session and its first token."""
+
+    session: SessionRecord
+    issued: Issued
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A pending window and what it starts from.
+
+    Attributes:
+        dag: the session with the window.
+        transfers: each parent and what flows from it.
+        facts_seen: ids, sorted.
+        prior_windows: ancestors, from the root on.
+    """
+
+    session: SessionRecord
+    window: WindowRecord
+    dag: DagView
+    transfers: tuple[tuple[WindowRecord, Transfer], ...]
+    facts_seen: tuple[str, ...]
+    integrity: Integrity
+    prior_windows: tuple[WindowRecord, ...]
+    quality_history: tuple[str, ...]
+    degradation: Degradation
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A committed window and what the client needs to go on.
+
+    Attributes:
+        root_window_id: empty when the root is not in this store.
+        end_cause: why the session ended with this window; empty when it goes on.
+        needs_review: the budget asks for a person to look.
+    """
+
+    session: SessionRecord
+    window: WindowRecord
+    dag: DagView
+    issued: Issued
+    integrity: Integrity
+    lineage: str
+    quality_history: tuple[str, ...]
+    degradation: Degradation
+    root_window_id: str
+    end_cause: str
+    needs_review: bool

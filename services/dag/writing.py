@@ -1,0 +1,92 @@
+"""Writing a step once: read, decide, write under the version guard, try again when another writer came first.
+
+The answer is serialised before the write and kept as a receipt in the same transaction, so that a repeated request gets
+the same bytes, token included.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final, Generic, TypeVar
+
+from services.common.clock import Clock
+from services.common.errors import ConflictError, ErrorReason, PreconditionError
+from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
+from services.common.ports.sessions import SessionChange, SessionStore
+
+ResultT = TypeVar("ResultT")
+
+ATTEMPTS: Final = 12
+_BACKOFF_S: Final = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey(Generic[ResultT]):
+    """What makes one mutating call repeatable.
+
+    Attributes:
+        rpc: short method name.
+        request_id: the caller's UUID.
+        body_hash: SHA-256 hex of the request without its id.
+        encode: serialises the answer.
+    """
+
+    rpc: str
+    request_id: str
+    body_hash: str
+    encode: Callable[[ResultT], bytes]
+
+
+class Writer:
+    """Writes decided steps to the store."""
+
+    def __init__(self, store: SessionStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def once(
+        self,
+        tenant_id: str,
+        request: RequestKey[ResultT],
+        decide: Callable[[int], Awaitable[tuple[SessionChange, ResultT]]],
+    ) -> bytes:
+        """Return the serialised answer of the step, or of the earlier call with the same request id.
+
+        Args:
+            tenant_id: the caller's tenant.
+            request: what makes the call repeatable.
+            decide: reads the store and decides; called anew after each lost race, with the number of races lost.
+
+        Raises:
+            PreconditionError: REQUEST_ID_REUSED.
+            ConflictError: COMMIT_RACE: other writers came first every time.
+        """
+        for attempt in range(ATTEMPTS):
+            answered = await self._answered(tenant_id, request)
+            if answered is not None:
+                return answered
+            change, result = await decide(attempt)
+            response = request.encode(result)
+            receipt = Receipt(
+                tenant_id, request.rpc, request.request_id, request.body_hash, response, self._clock.now()
+            )
+            try:
+                await self._store.write(replace(change, receipt=receipt))
+            except ConflictError:
+                await asyncio.sleep(_BACKOFF_S * attempt)
+            else:
+                return response
+        answered = await self._answered(tenant_id, request)
+        if answered is not None:
+            return answered
+        text = "other writers changed the session first each time; read it again and retry"
+        raise ConflictError(ErrorReason.COMMIT_RACE, text, retry_after_s=_BACKOFF_S * ATTEMPTS)
+
+    async def _answered(self, tenant_id: str, request: RequestKey[ResultT]) -> bytes | None:
+        receipt = await self._store.get_receipt(tenant_id, request.rpc, request.request_id)
+        if receipt is None or self._clock.now() > receipt.created_at + RECEIPT_RETENTION:
+            return None
+        if receipt.body_hash != request.body_hash:
+            text = f"request_id {request.request_id} was used for another {request.rpc} request; take a fresh UUID"
+            raise PreconditionError(ErrorReason.REQUEST_ID_REUSED, text, request_id=request.request_id, rpc=request.rpc)
+        return receipt.response
