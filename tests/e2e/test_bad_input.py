@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import grpc
 import jwt
 import pytest
-from google.rpc import error_details_pb2, status_pb2
-from reportlab.pdfgen.canvas import Canvas
-
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
 from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_service_pb2, dispatch_service_pb2_grpc
+from google.rpc import error_details_pb2, status_pb2
+from reportlab.pdfgen.canvas import Canvas
+
 from tests.e2e.processes import environment, start
 
 SECRET = "a secret that only this test knows, 32 bytes"
