@@ -92,18 +92,19 @@ class OnnxEmbeddingModel:
             vectors[start : start + len(rows)] = rows
         return vectors
 
+    def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
+        """Return the ids that the encoder reads, special tokens included, truncated to ``max_tokens``."""
+        encodings = self._tokenizer.encode_batch([text[: self._max_chars] for text in texts])
+        return [tuple(encoding.ids) for encoding in encodings]
+
     async def close(self) -> None:
         """Stop the worker; idempotent."""
         await self._batcher.close()
 
     async def _tokenise(self, texts: Sequence[str]) -> list[TokenIds]:
         if sum(map(len, texts)) <= IN_PLACE_CHARS:
-            return self._token_ids(texts)
-        return await asyncio.to_thread(self._token_ids, texts)
-
-    def _token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
-        encodings = self._tokenizer.encode_batch([text[: self._max_chars] for text in texts])
-        return [tuple(encoding.ids) for encoding in encodings]
+            return self.token_ids(texts)
+        return await asyncio.to_thread(self.token_ids, texts)
 
 
 async def open_embedding(settings: InferenceSettings, repository: ModelRepository | None = None) -> OnnxEmbeddingModel:
