@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from services.gateway.domain.vocabulary import OversightMode, QualityTier, RepetitionLevel, Strategy
-from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, OpenedWindow, ReportSummary
+from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
 PROTOCOL_VERSION: Final = "3.0.0"
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]+\Z")
@@ -51,7 +51,7 @@ class HeaderInputs:
     strategy: Strategy
     policy: PolicyOutcome
     tier: QualityTier | None = None
-    opened: OpenedWindow | None = None
+    place: WindowPlace | None = None
     envelope: EnvelopeSummary | None = None
     report: ReportSummary | None = None
     committed: CommittedWindow | None = None
@@ -110,10 +110,10 @@ def _count(value: int | None) -> str:
 
 
 def _context(inputs: HeaderInputs) -> list[tuple[str, str]]:
-    envelope, opened, committed = inputs.envelope, inputs.opened, inputs.committed
+    envelope, place, committed = inputs.envelope, inputs.place, inputs.committed
     pairs = [("CRP-Context-Quality-Tier", inputs.tier or "")]
-    if opened is not None:
-        pairs.append(("CRP-Context-Window", f"{opened.window_number}/{opened.max_windows}"))
+    if place is not None:
+        pairs.append(("CRP-Context-Window", f"{place.window_number}/{place.max_windows}"))
     if envelope is not None:
         pairs += [
             ("CRP-Context-Saturation", fraction(envelope.saturation)),
@@ -121,8 +121,8 @@ def _context(inputs: HeaderInputs) -> list[tuple[str, str]]:
             ("CRP-Context-Tokens-Used", str(envelope.token_count)),
         ]
     pairs.append(("CRP-Context-Strategy", inputs.strategy))
-    if opened is not None:
-        pairs.append(("CRP-Context-Session-Id", opened.session_id))
+    if place is not None:
+        pairs.append(("CRP-Context-Session-Id", place.session_id))
     if envelope is not None:
         pairs += [
             ("CRP-Context-ETag", _digest(envelope.etag)),
@@ -210,7 +210,7 @@ def _provenance(inputs: HeaderInputs) -> list[tuple[str, str]]:
 
 
 def _compliance(inputs: HeaderInputs) -> list[tuple[str, str]]:
-    report, committed, opened = inputs.report, inputs.committed, inputs.opened
+    report, committed, place = inputs.report, inputs.committed, inputs.place
     pairs: list[tuple[str, str]] = []
     if report is not None:
         pii = "" if report.gdpr_pii_detected is None else str(report.gdpr_pii_detected).lower()
@@ -222,8 +222,8 @@ def _compliance(inputs: HeaderInputs) -> list[tuple[str, str]]:
         ]
     if committed is not None:
         pairs.append(("CRP-Compliance-Audit-Trail-Id", committed.audit_trail_id))
-    if opened is not None:
-        pairs.append(("CRP-Compliance-Audit-Trail-URI", audit_trail_uri(opened.session_id)))
+    if place is not None:
+        pairs.append(("CRP-Compliance-Audit-Trail-URI", audit_trail_uri(place.session_id)))
     pairs.append(("CRP-Compliance-Data-Residency", inputs.data_residency))
     if report is not None and report.controls_met is not None and report.controls_total is not None:
         pairs.append(("CRP-Compliance-Controls-Met", f"{report.controls_met}/{report.controls_total}"))
@@ -237,12 +237,12 @@ def audit_trail_uri(session_id: str) -> str:
 
 def _agent(inputs: HeaderInputs) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
-    if inputs.opened is not None:
-        pairs.append(("CRP-Agent-Loop-Depth", str(inputs.opened.loop_depth)))
+    if inputs.place is not None:
+        pairs.append(("CRP-Agent-Loop-Depth", str(inputs.place.loop_depth)))
     if inputs.committed is not None:
         pairs.append(("CRP-Agent-Safety-Budget", fraction(inputs.committed.safety_budget)))
-    if inputs.opened is not None:
-        pairs.append(("CRP-Agent-Session-Parent", inputs.opened.parent_session_id))
+    if inputs.place is not None:
+        pairs.append(("CRP-Agent-Session-Parent", inputs.place.parent_session_id))
     return pairs
 
 

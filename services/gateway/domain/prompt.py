@@ -50,10 +50,9 @@ def system_prompt(instruction: str, envelope: BuiltEnvelope, *, continued: bool)
     return "\n\n".join(part for part in parts if part)
 
 
-def fixed_prompt(instruction: str, grounding_instruction: str) -> str:
-    """Return what the system message holds besides the facts, for budgeting before there is an envelope."""
-    parts = [instruction.strip(), grounding_instruction, CONTINUATION_NOTICE, DATA_NOTICE, _fact_list(())]
-    return "\n\n".join(part for part in parts if part)
+def fixed_prompt(instruction: str) -> str:
+    """Return what the system message holds besides facts and grounding instruction, for counting it before."""
+    return "\n\n".join(part for part in (instruction.strip(), CONTINUATION_NOTICE, DATA_NOTICE, _fact_list(())) if part)
 
 
 def clean(text: str) -> str:

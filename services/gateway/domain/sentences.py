@@ -27,13 +27,14 @@ _MARKER: Final = re.compile(r"(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+")
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _MAX_PASSAGE_SENTENCES: Final = 3
 
-STOP_WORDS: Final = frozenset(
+_STOP_LIST: Final = (
     "a,about,after,all,am,an,and,any,are,as,at,be,been,before,being,but,by,can,could,describe,did,do,does,done,during,"
     "each,every,explain,for,from,get,give,had,happen,happens,has,have,having,he,her,here,his,how,i,if,in,into,is,it,its,"
     "know,list,long,many,may,me,might,much,must,my,no,nor,not,of,on,or,our,over,please,shall,she,should,show,so,some,"
     "such,tell,than,that,the,their,them,then,there,these,they,this,those,time,to,under,us,was,we,were,what,when,where,"
-    "which,while,who,whom,whose,why,will,with,without,would,you,your".split(",")
+    "which,while,who,whom,whose,why,will,with,without,would,you,your"
 )
+STOP_WORDS: Final = frozenset(_STOP_LIST.split(","))
 
 
 def passages(text: str) -> list[str]:
@@ -52,7 +53,7 @@ def passages(text: str) -> list[str]:
 
 
 def _quotable(passage: str) -> bool:
-    return len(passage.split()) > 2 and not passage.endswith("?")  # noqa: PLR2004 - two words assert nothing
+    return len(passage.split()) > 2 and not passage.endswith(("?", ":"))  # noqa: PLR2004 - two words assert nothing
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:

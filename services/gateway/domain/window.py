@@ -36,13 +36,8 @@ class PriorWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedWindow:
-    """A PENDING window and what it starts from.
-
-    Attributes:
-        max_windows: the session's limit (SPEC-004 §11.1).
-        facts_seen: ids of facts that earlier envelopes held (SPEC-003 §14.2).
-    """
+class WindowPlace:
+    """Where a window stands: its session, its number and the session's limit (SPEC-004 §11.1)."""
 
     session_id: str
     window_id: str
@@ -50,14 +45,27 @@ class OpenedWindow:
     max_windows: int
     loop_depth: int
     parent_session_id: str
-    parents: tuple[Parent, ...]
-    facts_seen: tuple[str, ...]
-    prior_windows: tuple[PriorWindow, ...]
 
     @property
     def windows_remaining(self) -> int:
         """Return how many windows may follow this one in a line."""
         return max(0, self.max_windows - self.window_number)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedWindow:
+    """A PENDING window and what it starts from.
+
+    Attributes:
+        facts_seen: ids of facts that earlier envelopes held (SPEC-003 §14.2).
+        notes: why a better transfer of a parent's answer was passed over; never content.
+    """
+
+    place: WindowPlace
+    parents: tuple[Parent, ...]
+    facts_seen: tuple[str, ...]
+    prior_windows: tuple[PriorWindow, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,21 +250,3 @@ def carried_texts(opened: OpenedWindow) -> tuple[CarriedText, ...]:
 def deferred_fact_ids(opened: OpenedWindow) -> tuple[str, ...]:
     """Return the facts that the parents deferred, each once, in the parents' order (SPEC-004 §5.2)."""
     return tuple(dict.fromkeys(fact_id for parent in opened.parents for fact_id in parent.deferred_fact_ids))
-
-
-__all__ = [
-    "Analysis",
-    "BuiltEnvelope",
-    "CarriedText",
-    "CommittedWindow",
-    "DeferredFact",
-    "EnvelopeFact",
-    "EnvelopeSummary",
-    "OpenedWindow",
-    "Parent",
-    "PriorWindow",
-    "ReportSummary",
-    "StageState",
-    "carried_texts",
-    "deferred_fact_ids",
-]

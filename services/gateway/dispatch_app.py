@@ -1,0 +1,298 @@
+"""Dispatching one query: policy, window, draft, commit (architecture §1; SPEC-003 §11, -004 §4, §16, -005 §7.4).
+
+What makes it safe to retry and to break off:
+
+* The steps' request ids are derived from the caller's, so a retry meets the window that the first try opened.
+* The analysed answer is kept before the commit, and the first one kept wins: a retry commits the very same answer, also
+  after a crash in between, also when two retries run at once.
+* Whatever ends a try after its window was opened, cancellation included, gives the window up, apart from the call, so
+  that a caller who has gone away does not leave it PENDING. The next retry opens a fresh window.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final
+
+import structlog
+
+from services.common.context import CallContext, current_call, set_current_call
+from services.common.errors import (
+    CrpError,
+    ErrorReason,
+    InvalidRequestError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
+from services.common.ports.language_model import LanguageModel
+from services.common.settings import GatewaySettings
+from services.gateway.domain.command import (
+    SERVED_STRATEGIES,
+    Answered,
+    Continuation,
+    DispatchCommand,
+    DispatchDraft,
+    DispatchResult,
+    Halted,
+    Notice,
+    NotModified,
+    StepIds,
+)
+from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
+from services.gateway.domain.outcome import (
+    OVERSIGHT_REQUIRED,
+    PolicyInForce,
+    PolicyRelaxedError,
+    Verdict,
+    policy_in_force,
+    retry_condition,
+)
+from services.gateway.domain.policy import PolicyError, policy_hash
+from services.gateway.domain.vocabulary import Strategy, WindowStatus
+from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, WindowPlace
+from services.gateway.ports import DraftStore, OpenWindow, SessionClient, TenantRegistry
+from services.gateway.window_run import Job, WindowRun
+
+MAX_TRIES: Final = 16
+"""Windows that one request id may open: one, and another after each try that was given up."""
+
+
+class _Turn:
+    """A lock and how many hold it or wait for it."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
+
+
+class DispatchApp:
+    """Dispatches queries."""
+
+    def __init__(
+        self,
+        *,
+        sessions: SessionClient,
+        run: WindowRun,
+        drafts: DraftStore,
+        registry: TenantRegistry,
+        model: LanguageModel,
+        settings: GatewaySettings,
+    ) -> None:
+        self._sessions = sessions
+        self._run = run
+        self._drafts = drafts
+        self._registry = registry
+        self._model = model
+        self._settings = settings
+        self._turns: dict[tuple[str, str], _Turn] = {}
+        self._cleanups: set[asyncio.Task[None]] = set()
+        self._log = structlog.get_logger("groundtrail")
+
+    async def dispatch(self, command: DispatchCommand) -> DispatchResult:
+        """Answer one query.
+
+        Raises:
+            CrpError: as the contract lists; the window that was opened is FAILED then.
+        """
+        tenant_id = current_call().caller.tenant_id
+        job = await self._job(command, tenant_id)
+        budget = self._run.available_budget_tokens(job)
+        async with self._one_at_a_time(tenant_id, command.request_id):
+            if command.continuation.is_root and command.context.if_match:
+                probed = await self._run.probe(job)
+                if probed.not_modified:
+                    return self._not_modified(job, probed)
+            for attempt in range(MAX_TRIES):
+                result = await self._try(job, StepIds.of(command.request_id, attempt), budget)
+                if result is not None:
+                    return result
+        raise PreconditionError(
+            ErrorReason.WINDOW_NOT_PENDING,
+            f"{MAX_TRIES} windows of this request_id were given up; find out why and take a fresh request_id",
+            request_id=command.request_id,
+        )
+
+    async def close(self) -> None:
+        """Wait for windows that are being given up."""
+        if self._cleanups:
+            await asyncio.wait(self._cleanups)
+
+    async def _job(self, command: DispatchCommand, tenant_id: str) -> Job:
+        generation = command.generation
+        return Job(
+            command=command,
+            force=await self._policy(command, tenant_id),
+            strategy=served_strategy(command.strategies),
+            model=generation.model or self._model.default_model,
+            max_tokens=generation.max_tokens or self._settings.default_max_tokens,
+            temperature=self._settings.default_temperature
+            if generation.temperature is None
+            else generation.temperature,
+        )
+
+    async def _policy(self, command: DispatchCommand, tenant_id: str) -> PolicyInForce:
+        tenant = await self._registry.safety_policy(tenant_id)
+        try:
+            return policy_in_force(command.policy, tenant, self._settings.default_safety_policy)
+        except PolicyError as error:
+            raise InvalidRequestError(
+                ErrorReason.UNKNOWN_DIRECTIVE,
+                f"safety policy, directive {error.directive!r}: {error}; known directives: {', '.join(error.known)}",
+                directive=error.directive,
+                known=", ".join(error.known),
+            ) from None
+        except PolicyRelaxedError as error:
+            raise PermissionDeniedError(
+                ErrorReason.POLICY_RELAXED,
+                f"the request's policy is weaker than the tenant's: {error}",
+                directive=error.relaxation.directive,
+                parent_value=error.relaxation.parent_value,
+                child_value=error.relaxation.child_value,
+            ) from None
+
+    async def _try(self, job: Job, steps: StepIds, budget: int) -> DispatchResult | None:
+        """Run one try; ``None`` when its window was given up before, so that the next try is due."""
+        tenant_id, body = current_call().caller.tenant_id, job.command.body_hash
+        opened = await self._sessions.open_window(
+            OpenWindow(
+                request_id=steps.open,
+                continuation=job.command.continuation,
+                strategy=job.strategy,
+                policy_hash=policy_hash(job.force.applied),
+                agent=job.command.agent,
+                available_budget_tokens=budget,
+            )
+        )
+        place = opened.place
+        try:
+            _check_session(job.command.continuation, place)
+            status = await self._sessions.window_status(place.session_id, place.window_id)
+            draft = await self._drafts.find(tenant_id, steps.draft, body)
+            withheld = draft is not None and draft.verdict.halt_reason
+            if status is WindowStatus.FAILED and not withheld:
+                return None
+            if draft is None:
+                fresh = await self._run.draft(job, opened)
+                if isinstance(fresh, BuiltEnvelope):
+                    await self._sessions.fail_window(steps.fail, place, "NOT_MODIFIED")
+                    return self._not_modified(job, fresh)
+                draft = await self._drafts.keep(tenant_id, steps.draft, body, fresh)
+            return await self._concluded(draft, steps, status)
+        except BaseException as error:
+            await self._give_up(steps, place, error)
+            raise
+
+    async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
+        """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
+        if reason := draft.verdict.halt_reason:
+            if status is WindowStatus.PENDING:
+                await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
+            return self._halted(draft, None, reason)
+        committed = await self._sessions.commit_window(steps.commit, draft)
+        # A budget that is spent, or low enough for a person to look, is known once the window is in the chain.
+        review = OVERSIGHT_REQUIRED if committed.human_review_required else ""
+        if reason := committed.halt_reason or review:
+            return self._halted(draft, committed, reason)
+        notices = list(draft.notices)
+        if committed.degradation_advice:
+            notices.append(Notice("QUALITY_DEGRADING", committed.degradation_advice))
+        headers = response_headers(self._header_inputs(draft, committed, ""))
+        return DispatchResult(Answered(draft, committed), headers, draft.verdict, tuple(notices))
+
+    def _halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
+        condition = retry_condition(reason)
+        headers = response_headers(self._header_inputs(draft, committed, condition))
+        return DispatchResult(Halted(draft, reason, condition), headers, draft.verdict, draft.notices)
+
+    def _not_modified(self, job: Job, probed: BuiltEnvelope) -> DispatchResult:
+        policy = PolicyOutcome(job.force.applied, job.force.oversight)
+        inputs = HeaderInputs(
+            strategy=job.strategy,
+            policy=policy,
+            tier=probed.summary.quality_tier,
+            envelope=probed.summary,
+            data_residency=self._settings.data_residency,
+            community_header=self._settings.community_header,
+        )
+        outcome = NotModified(probed.summary.etag, probed.summary.cache_status)
+        return DispatchResult(outcome, response_headers(inputs), Verdict(), ())
+
+    def _header_inputs(self, draft: DispatchDraft, committed: CommittedWindow | None, retry_after: str) -> HeaderInputs:
+        policy = PolicyOutcome(draft.policy_applied, draft.oversight, draft.verdict.violated, retry_after)
+        return HeaderInputs(
+            strategy=draft.strategy,
+            policy=policy,
+            tier=draft.tier,
+            place=draft.place,
+            envelope=draft.envelope,
+            report=draft.report,
+            committed=committed,
+            data_residency=self._settings.data_residency,
+            community_header=self._settings.community_header,
+        )
+
+    @contextlib.asynccontextmanager
+    async def _one_at_a_time(self, tenant_id: str, request_id: str) -> AsyncIterator[None]:
+        """Let retries of one request wait for each other within this process."""
+        key = (tenant_id, request_id)
+        turn = self._turns.setdefault(key, _Turn())
+        turn.users += 1
+        try:
+            async with turn.lock:
+                yield
+        finally:
+            turn.users -= 1
+            if not turn.users:
+                del self._turns[key]
+
+    async def _give_up(self, steps: StepIds, place: WindowPlace, error: BaseException) -> None:
+        """Fail the window in a task of its own, which goes on when this call is cancelled once more."""
+        reason = error.reason.value if isinstance(error, CrpError) else type(error).__name__
+        task = asyncio.create_task(self._fail(steps, place, reason, current_call()), name="give-up-window")
+        self._cleanups.add(task)
+        task.add_done_callback(self._cleanups.discard)
+        await asyncio.wait({task})
+
+    async def _fail(self, steps: StepIds, place: WindowPlace, reason: str, call: CallContext) -> None:
+        seconds = self._settings.cleanup_s
+        # The caller's deadline may have passed: giving the window up has time of its own.
+        set_current_call(replace(call, deadline=asyncio.get_running_loop().time() + seconds))
+        try:
+            async with asyncio.timeout(seconds):
+                await self._sessions.fail_window(steps.fail, place, reason)
+        except CrpError as error:
+            if error.reason is not ErrorReason.WINDOW_NOT_PENDING:
+                self._log.warning(
+                    "window not given up", window_id=place.window_id, request_id=call.request_id, reason=error.reason
+                )
+        except TimeoutError:
+            self._log.warning("window not given up", window_id=place.window_id, request_id=call.request_id)
+
+
+def _check_session(continuation: Continuation, place: WindowPlace) -> None:
+    """Refuse a token of another session than the one that the request names (SPEC-004 §17.3)."""
+    if continuation.session_id and continuation.session_id != place.session_id:
+        text = "the session token belongs to another session than session_id names"
+        raise UnauthenticatedError(ErrorReason.TOKEN_INVALID, text)
+
+
+def served_strategy(wanted: tuple[Strategy, ...]) -> Strategy:
+    """Return the first wanted strategy that is served; push when none is wanted.
+
+    Raises:
+        PreconditionError: UNSUPPORTED_STRATEGY with those that are served.
+    """
+    if not wanted:
+        return Strategy.PUSH
+    for strategy in wanted:
+        if strategy in SERVED_STRATEGIES:
+            return strategy
+    served = ", ".join(SERVED_STRATEGIES)
+    raise PreconditionError(
+        ErrorReason.UNSUPPORTED_STRATEGY,
+        f"none of the wanted strategies ({', '.join(wanted)}) is served here; served: {served}",
+        wanted=", ".join(wanted),
+        served=served,
+    )

@@ -1,0 +1,185 @@
+"""What a dispatch is asked to do, in the gateway's own words, and what it comes to."""
+
+import hashlib
+import uuid
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from services.gateway.domain.headers import Header
+from services.gateway.domain.outcome import PolicyRequest, Verdict
+from services.gateway.domain.vocabulary import FanInPolicy, GroundingMode, OversightMode, QualityTier, Strategy
+from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
+
+SERVED_STRATEGIES: Final = (Strategy.PUSH,)
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """Where the query continues: nothing of it given = a new session (SPEC-004 §4.1)."""
+
+    session_token: str = ""
+    session_id: str = ""
+    continuation_ids: tuple[str, ...] = ()
+    fan_in_policy: FanInPolicy | None = None
+
+    @property
+    def is_root(self) -> bool:
+        """Say whether a new session is asked for."""
+        return not self.session_token and not self.continuation_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What a calling agent says about itself (SPEC-004 §15); ``None`` = nothing."""
+
+    session_parent: str = ""
+    loop_depth: int | None = None
+    safety_budget: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWishes:
+    """How the envelope shall be built (SPEC-003 §8.4, §11)."""
+
+    if_match: str = ""
+    cache_directives: tuple[str, ...] = ()
+    accept_quality: tuple[QualityTier, ...] = ()
+    max_envelope_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How the model is called; ``None`` and empty = the deployment's defaults."""
+
+    model: str = ""
+    max_tokens: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchCommand:
+    """One query.
+
+    Attributes:
+        body_hash: digest of the whole request without its id; another body under the same id is refused.
+        strategies: most wanted first; empty = no wish.
+    """
+
+    request_id: str
+    body_hash: str
+    query: str
+    continuation: Continuation = field(default_factory=Continuation)
+    strategies: tuple[Strategy, ...] = ()
+    grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
+    generation: Generation = field(default_factory=Generation)
+    context: ContextWishes = field(default_factory=ContextWishes)
+    policy: PolicyRequest = field(default_factory=PolicyRequest)
+    agent: Agent = field(default_factory=Agent)
+    ai_system_id: str = ""
+    safety_report_uri: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepIds:
+    """Request ids of one try's steps, derived from the caller's: the same request and try give the same ids.
+
+    They look like random UUIDs (version 4), which is what the services take, and are as hard to guess as the caller's.
+    """
+
+    open: str
+    commit: str
+    fail: str
+    draft: str
+
+    @classmethod
+    def of(cls, request_id: str, attempt: int) -> "StepIds":
+        """Derive the ids of the 0-based ``attempt``."""
+        return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in ("open", "commit", "fail", "draft")))
+
+
+def _derived(name: str) -> str:
+    digest = hashlib.sha256(f"groundtrail-dispatch/{name}".encode()).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that the caller should know and that broke nothing; ``code`` in upper snake case, never content."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    """What the model wrote; counts are ``None`` where the provider did not say."""
+
+    text: str
+    finish_reason: str
+    model_fingerprint: str
+    response_tokens: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchDraft:
+    """An analysed answer on the eve of its commit: kept before it, so that a retry commits the very same one.
+
+    Attributes:
+        report_message: the serialised ``crp.dpe.v1.DpeReport``.
+        tier: the envelope's tier lowered by the answer's quality (SPEC-005 §18.4).
+        verdict: with a halt reason the window is given up instead of committed (SPEC-004 §16.3).
+    """
+
+    place: WindowPlace
+    envelope: EnvelopeSummary
+    report: ReportSummary
+    report_message: bytes
+    written: WrittenText
+    tier: QualityTier
+    strategy: Strategy
+    verdict: Verdict
+    policy_applied: str
+    oversight: OversightMode
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer is delivered (200)."""
+
+    draft: DispatchDraft
+    committed: CommittedWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """The answer is withheld (451)."""
+
+    draft: DispatchDraft
+    halt_reason: str
+    retry_condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The presented ETag still holds (304)."""
+
+    etag: str
+    cache_status: str
+
+
+Outcome: TypeAlias = Answered | Halted | NotModified
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchResult:
+    """What a dispatch came to, with the headers that say so."""
+
+    outcome: Outcome
+    headers: tuple[Header, ...]
+    verdict: Verdict
+    notices: tuple[Notice, ...]

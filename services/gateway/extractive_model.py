@@ -1,0 +1,45 @@
+"""The language model of a deployment that has none: it quotes the envelope (architecture decision 20)."""
+
+from typing import Final
+
+from services.common.encoding import sha256_hex
+from services.common.ports.language_model import LanguageReply, LanguageRequest
+from services.common.ports.tokens import TokenCounter
+from services.gateway.domain.extractive import ExtractLimits, Source, extract
+
+NAME: Final = "groundtrail-extractive@1"
+
+
+class ExtractiveLanguageModel:
+    """Implements ``LanguageModel`` without a model: same request, same text, no network."""
+
+    def __init__(self, tokens: TokenCounter, default_model: str, limits: ExtractLimits) -> None:
+        self._tokens = tokens
+        self._default_model = default_model
+        self._limits = limits
+
+    @property
+    def default_model(self) -> str:
+        """The model whose tokenizer answers are counted with."""
+        return self._default_model
+
+    async def complete(self, request: LanguageRequest) -> LanguageReply:
+        """Compose the answer; passages are dropped from the end until it keeps to ``max_tokens``."""
+        sources = [Source(each.fact_id, each.content, each.relevance_score, each.stale) for each in request.evidence]
+        allowed = self._limits.max_passages
+        text, finish_reason = "", "length"
+        while allowed:
+            limits = ExtractLimits(allowed, self._limits.min_score)
+            text = extract(request.query, sources, request.prior_texts, limits).text
+            if self._tokens.count([text], request.model)[0] <= request.max_tokens:
+                finish_reason = "stop" if allowed == self._limits.max_passages else "length"
+                break
+            text, allowed = "", allowed - 1
+        fingerprint = f"{NAME};sha256:{sha256_hex(text)}"
+        return LanguageReply(text, finish_reason, fingerprint)
+
+    async def check(self) -> None:
+        """Ready whenever the process is."""
+
+    async def close(self) -> None:
+        """Nothing to release."""

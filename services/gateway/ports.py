@@ -1,0 +1,140 @@
+"""What the gateway needs of the other services and of its own store, in its own words.
+
+The clients of the other services speak for the running call: credential, request id, trace and deadline go along. They
+raise the peer's own ``CrpError``; ``UnavailableError`` (SERVICE_UNAVAILABLE) when it does not answer and
+``DeadlineError`` when the call's time is up.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.common.ports.credentials import AiSystemRecord
+from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.vocabulary import GroundingMode, QualityTier, Strategy, WindowStatus
+from services.gateway.domain.window import (
+    Analysis,
+    BuiltEnvelope,
+    CarriedText,
+    CommittedWindow,
+    OpenedWindow,
+    PriorWindow,
+    WindowPlace,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWindow:
+    """What is asked of ``SessionClient.open_window``; the available budget decides the transfer (SPEC-004 §8.2)."""
+
+    request_id: str
+    continuation: Continuation
+    strategy: Strategy
+    policy_hash: str
+    agent: Agent
+    available_budget_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildEnvelope:
+    """What is asked of ``EnvelopeClient.build``.
+
+    Attributes:
+        place: the window; ``None`` while there is none, when only an ETag is compared.
+        system_prompt: what the prompt holds besides facts, query and grounding instruction; counted, not read.
+    """
+
+    place: WindowPlace | None
+    query: str
+    model: str
+    grounding_mode: GroundingMode
+    strategy: Strategy
+    system_prompt: str
+    response_tokens: int
+    max_envelope_tokens: int | None = None
+    facts_seen: tuple[str, ...] = ()
+    deferred_fact_ids: tuple[str, ...] = ()
+    carried: tuple[CarriedText, ...] = ()
+    if_match: str = ""
+    cache_directives: tuple[str, ...] = ()
+    accept_quality: tuple[QualityTier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analyze:
+    """What is asked of ``ProvenanceClient.analyze``; ``envelope`` is the message that the envelope service made."""
+
+    place: WindowPlace
+    query: str
+    prompt: str
+    response_text: str
+    envelope: bytes
+    prior_windows: tuple[PriorWindow, ...]
+    grounding_mode: GroundingMode
+    ai_system_id: str
+    ai_system: AiSystemRecord | None
+    cache_directives: tuple[str, ...]
+    sub_queries: tuple[str, ...]
+
+
+class SessionClient(Protocol):
+    """The dag service. Every write is idempotent by its request id."""
+
+    async def open_window(self, command: OpenWindow) -> OpenedWindow:
+        """Open a PENDING window, or return the one that this request id opened."""
+        ...
+
+    async def window_status(self, session_id: str, window_id: str) -> WindowStatus:
+        """Return how far a window has come."""
+        ...
+
+    async def commit_window(self, request_id: str, draft: DispatchDraft) -> CommittedWindow:
+        """Commit the draft's window, or return what this request id's commit answered."""
+        ...
+
+    async def fail_window(self, request_id: str, place: WindowPlace, reason: str) -> None:
+        """Give a PENDING window up; ``reason`` is a stable token of at most 500 characters, never content."""
+        ...
+
+
+class EnvelopeClient(Protocol):
+    """The envelope service."""
+
+    async def build(self, command: BuildEnvelope) -> BuiltEnvelope:
+        """Build an envelope, or find that the presented ETag still stands."""
+        ...
+
+
+class ProvenanceClient(Protocol):
+    """The dpe service."""
+
+    async def analyze(self, command: Analyze) -> Analysis:
+        """Analyse an answer."""
+        ...
+
+
+class DraftStore(Protocol):
+    """Analysed answers on the eve of their commit, for the retention of request ids (24 h)."""
+
+    async def find(self, tenant_id: str, draft_id: str, body_hash: str) -> DispatchDraft | None:
+        """Return the draft or ``None``.
+
+        Raises:
+            PreconditionError: REQUEST_ID_REUSED, the draft was made for another body.
+        """
+        ...
+
+    async def keep(self, tenant_id: str, draft_id: str, body_hash: str, draft: DispatchDraft) -> DispatchDraft:
+        """Keep the draft durably and return it, or the one that came first."""
+        ...
+
+
+class TenantRegistry(Protocol):
+    """What is registered of a tenant."""
+
+    async def safety_policy(self, tenant_id: str) -> str:
+        """Return the tenant's policy as text; empty when there is none."""
+        ...
+
+    async def ai_system(self, tenant_id: str, ai_system_id: str) -> AiSystemRecord | None:
+        """Return a registered system or ``None``."""
+        ...
