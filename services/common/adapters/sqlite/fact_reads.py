@@ -1,0 +1,156 @@
+"""What one tenant's facts are asked for, inside one read transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.adapters.sqlite.fact_rows import (
+    SELECT_FACTS,
+    VECTOR_TYPE,
+    record,
+    tenant_change,
+    tenant_number,
+    vector_of,
+)
+from services.common.adapters.sqlite.fact_text import filter_condition, rank_text
+from services.common.adapters.sqlite.hnsw import Numbers
+from services.common.adapters.sqlite.values import chunks, json_list, marks, moment
+from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
+
+_BLOCK_ROWS: Final = 4_096
+_FACT_ID: Final = 2
+"""Column of ``SELECT_FACTS``."""
+_NO_TENANT: Final = -1
+"""A tenant that has written nothing: matches no row."""
+
+
+class FactReads:
+    """Reads of one tenant.
+
+    Args:
+        connection: inside a transaction.
+        tenant_id: the tenant; one that is not known has no facts.
+        dimension: length of a vector.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, tenant_id: str, dimension: int) -> None:
+        self.connection = connection
+        self.tenant_no = tenant_number(connection, tenant_id)
+        self._tenant_id = tenant_id
+        self._key = _NO_TENANT if self.tenant_no is None else self.tenant_no
+        self._dimension = dimension
+
+    def change(self) -> int:
+        """Return the tenant's change number."""
+        return tenant_change(self.connection, self._key)
+
+    def by_ids(self, fact_ids: Sequence[str]) -> list[FactRecord]:
+        """Return the facts that are not DELETED, in the given order."""
+        found: dict[str, FactRecord] = {}
+        for some in chunks(list(dict.fromkeys(fact_ids))):
+            condition = f"WHERE tenant_no = ? AND status <> 'DELETED' AND fact_id IN ({marks(some)})"
+            for fact in self._facts(condition, (self._key, *some)):
+                found[fact.fact_id] = fact
+        return [found[fact_id] for fact_id in fact_ids if fact_id in found]
+
+    def page(self, where: FactFilter, after: str, limit: int) -> list[FactRecord]:
+        """Return the next facts by id."""
+        condition, values = filter_condition(where)
+        ordered = f"WHERE tenant_no = ? AND fact_id > ? {condition} ORDER BY fact_id LIMIT ?"
+        return self._facts(ordered, (self._key, after, *values, limit))
+
+    def by_text(self, query: str, where: FactFilter, limit: int) -> list[FactHit]:
+        """Return the best facts by BM25."""
+        if self.tenant_no is None:
+            return []
+        best = rank_text(self.connection, self.tenant_no, query, where, limit)
+        rows = self.rows([number for number, _ in best])
+        return [FactHit(self.fact(rows[number]), score) for number, score in best]
+
+    def ids_of_source(self, source_id: str) -> list[str]:
+        """Return the source's facts that are not DELETED, ordered."""
+        statement = (
+            "SELECT fact_id FROM facts WHERE tenant_no = ? AND source_id = ? AND status <> 'DELETED' ORDER BY fact_id"
+        )
+        return [row[0] for row in self.connection.execute(statement, (self._key, source_id))]
+
+    def count(self, where: FactFilter) -> int:
+        """Count matching facts."""
+        condition, values = filter_condition(where)
+        statement = f"SELECT count(*) FROM facts WHERE tenant_no = ? {condition}"  # noqa: S608
+        counted: int = self.connection.execute(statement, (self._key, *values)).fetchone()[0]
+        return counted
+
+    def state(self, communities: Sequence[str]) -> list[StateEntry]:
+        """Return the entries of the state hash, ordered by fact id."""
+        condition, values = filter_condition(FactFilter(communities=tuple(communities), statuses=()))
+        rows = self.connection.execute(
+            "SELECT fact_id, content_hash, modified_us, status FROM facts "  # noqa: S608
+            f"WHERE tenant_no = ? {condition} ORDER BY fact_id",
+            (self._key, *values),
+        )
+        statuses = {status.value: status for status in FactStatus}
+        return [StateEntry(row[0], row[1], moment(row[2]), statuses[row[3]]) for row in rows]
+
+    def embeddings(self, after: str) -> tuple[list[str], Vectors]:
+        """Return the next block of retrievable facts' ids and vectors."""
+        condition, values = filter_condition(FactFilter())
+        rows = self.connection.execute(
+            "SELECT fact_id, vectors.embedding FROM facts JOIN vectors USING (fact_no) "  # noqa: S608
+            f"WHERE tenant_no = ? AND fact_id > ? {condition} ORDER BY fact_id LIMIT ?",
+            (self._key, after, *values, _BLOCK_ROWS),
+        ).fetchall()
+        blob = b"".join(row[1] for row in rows)
+        return [row[0] for row in rows], np.frombuffer(blob, dtype=VECTOR_TYPE).reshape(-1, self._dimension)
+
+    def touch(self, fact_ids: Sequence[str], at_us: int) -> None:
+        """Count an access to each fact; needs a write transaction."""
+        for some in chunks(list(dict.fromkeys(fact_ids))):
+            self.connection.execute(
+                "UPDATE facts SET access_count = access_count + 1, last_accessed_us = ? "  # noqa: S608
+                f"WHERE tenant_no = ? AND status <> 'DELETED' AND fact_id IN ({marks(some)})",
+                (at_us, self._key, *some),
+            )
+
+    def rows(self, numbers: Sequence[int]) -> dict[int, Sequence[Any]]:
+        """Return rows by fact number, in one statement."""
+        condition = "WHERE facts.fact_no IN (SELECT value FROM json_each(?))"
+        return {row[0]: row for row in self.connection.execute(SELECT_FACTS + condition, (json_list(numbers),))}
+
+    def fact(self, row: Sequence[Any]) -> FactRecord:
+        """Return the record of a row."""
+        return record(self._tenant_id, row, self._dimension)
+
+    def vector(self, row: Sequence[Any]) -> Vectors:
+        """Return the vector of a row."""
+        return vector_of(row[1], self._dimension)
+
+    def _facts(self, condition: str, values: Sequence[Any]) -> list[FactRecord]:
+        return [self.fact(row) for row in self.connection.execute(SELECT_FACTS + condition, values)]
+
+
+def ranked(
+    facts: FactReads, units: NDArray[np.float64], candidates: Sequence[Numbers], limit: int
+) -> list[list[FactHit]]:
+    """Return for each query its best candidates by exact cosine, ties by fact id.
+
+    A score is summed in double precision, one fact at a time, so that it does not depend on which other facts were
+    compared with it, and equal vectors always have equal scores.
+    """
+    rows = facts.rows(sorted({int(number) for numbers in candidates for number in numbers}))
+    places = {number: place for place, number in enumerate(rows)}
+    records: dict[int, FactRecord] = {}
+    matrix = np.array([facts.vector(row) for row in rows.values()], dtype=np.float64)
+    results = []
+    for unit, numbers in zip(units, candidates, strict=True):
+        known = [int(number) for number in numbers]
+        scores = np.sum(matrix[[places[number] for number in known]] * unit, axis=1).tolist() if known else []
+        best = sorted(zip(scores, known, strict=True), key=lambda pair: (-pair[0], rows[pair[1]][_FACT_ID]))[:limit]
+        for _, number in best:
+            if number not in records:
+                records[number] = facts.fact(rows[number])
+        results.append([FactHit(records[number], score) for score, number in best])
+    return results

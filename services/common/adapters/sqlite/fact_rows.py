@@ -1,0 +1,240 @@
+"""Facts as rows: encoding, the changes a transaction makes, and reading records back.
+
+Invariants: a DELETED fact has no content, location, entities, metadata, vector or words; every change that a vector
+index must know of raises the tenant's change number and leaves it in the row or in ``removals``.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import numpy as np
+
+from services.common.adapters.sqlite.fact_text import add_text, create_text_table, purge_text, remove_text
+from services.common.adapters.sqlite.values import (
+    chunks,
+    json_list,
+    json_object,
+    marks,
+    micros,
+    moment,
+    optional_micros,
+    optional_moment,
+)
+from services.common.ports.facts import FactRecord, FactStatus, Vectors
+from services.common.ports.recognition import Entity, EntityKind
+
+VECTOR_TYPE: Final = np.dtype("<f4")
+
+_COLUMNS: Final = (
+    "fact_id, status, source_id, community_label, content_hash, modified_us, ingested_us, ttl_us, access_count, "
+    "last_accessed_us, importance_weight, embedding_model, source_location, entities, metadata, content"
+)
+SELECT_FACTS: Final = (
+    f"SELECT facts.fact_no, vectors.embedding, {_COLUMNS} FROM facts LEFT JOIN vectors USING (fact_no) "  # noqa: S608
+)
+"""Start of every statement whose rows ``record`` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """An encoded fact: the values of ``_COLUMNS``, and its vector unless it is a tombstone."""
+
+    fact_id: str
+    columns: tuple[Any, ...]
+    content: str | None
+    embedding: bytes | None
+
+
+def encode(fact: FactRecord, dimension: int) -> FactRow:
+    """Return the row of a fact.
+
+    Raises:
+        ValueError: the vector has another dimension.
+    """
+    if fact.embedding.shape != (dimension,):
+        raise ValueError(f"fact {fact.fact_id}: vector of shape {fact.embedding.shape}, not ({dimension},)")
+    erased = fact.status is FactStatus.DELETED
+    entities = [(entity.kind, entity.text, entity.start, entity.end) for entity in fact.entities]
+    columns = (
+        fact.fact_id,
+        fact.status,
+        fact.source_id,
+        fact.community_label,
+        fact.content_hash,
+        micros(fact.modified_at),
+        micros(fact.ingested_at),
+        None if fact.ttl is None else fact.ttl // timedelta(microseconds=1),
+        fact.access_count,
+        optional_micros(fact.last_accessed_at),
+        float(fact.importance_weight),
+        fact.embedding_model,
+        "" if erased else fact.source_location,
+        "[]" if erased else json_list(entities),
+        "{}" if erased else json_object(fact.metadata),
+        "" if erased else fact.content,
+    )
+    vector = None if erased else fact.embedding.astype(VECTOR_TYPE).tobytes()
+    return FactRow(fact.fact_id, columns, None if erased else fact.content, vector)
+
+
+def record(tenant_id: str, row: Sequence[Any], dimension: int) -> FactRecord:
+    """Return the fact of a row of ``SELECT_FACTS``."""
+    (_, embedding, fact_id, status, source_id, community, content_hash, modified, ingested, ttl, *rest) = row
+    accesses, last_accessed, importance, model, location, entities, metadata, content = rest
+    return FactRecord(
+        tenant_id=tenant_id,
+        fact_id=fact_id,
+        content=content,
+        content_hash=content_hash,
+        source_id=source_id,
+        source_location=location,
+        importance_weight=importance,
+        ingested_at=moment(ingested),
+        modified_at=moment(modified),
+        status=FactStatus(status),
+        embedding=vector_of(embedding, dimension),
+        embedding_model=model,
+        community_label=community,
+        access_count=accesses,
+        last_accessed_at=optional_moment(last_accessed),
+        ttl=None if ttl is None else timedelta(microseconds=ttl),
+        entities=_entities(entities),
+        metadata=json.loads(metadata),
+    )
+
+
+def vector_of(embedding: bytes | None, dimension: int) -> Vectors:
+    """Return a read-only vector; zeros for a tombstone's."""
+    if embedding is not None:
+        return np.frombuffer(embedding, dtype=VECTOR_TYPE)
+    zeros = np.zeros(dimension, dtype=VECTOR_TYPE)
+    zeros.setflags(write=False)
+    return zeros
+
+
+def _entities(text: str) -> tuple[Entity, ...]:
+    if text == "[]":
+        return ()
+    return tuple(Entity(EntityKind(kind), mention, start, end) for kind, mention, start, end in json.loads(text))
+
+
+def tenant_number(connection: sqlite3.Connection, tenant_id: str) -> int | None:
+    """Return the tenant's number; ``None`` while it has written nothing."""
+    row = connection.execute("SELECT tenant_no FROM tenants WHERE tenant_id = ?", (tenant_id,)).fetchone()
+    return row[0] if row else None
+
+
+def tenant_change(connection: sqlite3.Connection, tenant_no: int) -> int:
+    """Return the tenant's change number."""
+    change: int = connection.execute("SELECT change FROM tenants WHERE tenant_no = ?", (tenant_no,)).fetchone()[0]
+    return change
+
+
+class FactChanges:
+    """The changes of one tenant in one write transaction, under one new change number.
+
+    Args:
+        connection: inside a write transaction.
+        tenant_id: created when it is new.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, tenant_id: str) -> None:
+        self._connection = connection
+        known = tenant_number(connection, tenant_id)
+        self.tenant_no = self._create_tenant(tenant_id) if known is None else known
+        connection.execute("UPDATE tenants SET change = change + 1 WHERE tenant_no = ?", (self.tenant_no,))
+        self._change = tenant_change(connection, self.tenant_no)
+
+    def replace(self, rows: Sequence[FactRow]) -> None:
+        """Insert facts, or put them in the place of those with the same ids."""
+        latest = {row.fact_id: row for row in rows}
+        self.remove(list(latest))
+        first = self._next_fact_number()
+        numbered = list(enumerate(latest.values(), first))
+        self._connection.executemany(
+            f"INSERT INTO facts (fact_no, tenant_no, change, {_COLUMNS}) "  # noqa: S608
+            f"VALUES (?, ?, ?, {marks(_COLUMNS.split(','))})",
+            ((number, self.tenant_no, self._change, *row.columns) for number, row in numbered),
+        )
+        self._connection.executemany(
+            "INSERT INTO vectors VALUES (?, ?)",
+            ((number, row.embedding) for number, row in numbered if row.embedding is not None),
+        )
+        texts = ((number, row.content) for number, row in numbered if row.content is not None)
+        add_text(self._connection, self.tenant_no, texts)
+
+    def remove(self, fact_ids: Sequence[str]) -> int:
+        """Remove facts, tombstones too, and return how many there were."""
+        found = self._find(fact_ids, "")
+        remove_text(self._connection, self.tenant_no, _with_words(found))
+        numbers = [(number,) for number, _, _ in found]
+        self._connection.executemany(
+            "INSERT INTO removals VALUES (?, ?, ?)", ((self.tenant_no, self._change, number) for (number,) in numbers)
+        )
+        self._connection.executemany("DELETE FROM facts WHERE fact_no = ?", numbers)
+        return len(found)
+
+    def set_status(self, fact_ids: Sequence[str], status: FactStatus, modified_us: int) -> int:
+        """Set the status of facts that have another one and are not DELETED; return how many."""
+        if status is FactStatus.DELETED:
+            return self.entomb(fact_ids, modified_us)
+        return sum(
+            self._connection.execute(
+                "UPDATE facts SET status = ?, modified_us = ?, change = ? WHERE tenant_no = ? "  # noqa: S608
+                f"AND status NOT IN (?, 'DELETED') AND fact_id IN ({marks(some)})",
+                (status, modified_us, self._change, self.tenant_no, status, *some),
+            ).rowcount
+            for some in chunks(list(dict.fromkeys(fact_ids)))
+        )
+
+    def entomb(self, fact_ids: Sequence[str], modified_us: int) -> int:
+        """Destroy content, location, entities, metadata, vectors and words; leave DELETED rows; return how many."""
+        found = self._find(fact_ids, "AND status <> 'DELETED'")
+        if not found:
+            return 0
+        remove_text(self._connection, self.tenant_no, _with_words(found))
+        numbers = [(number,) for number, _, _ in found]
+        self._connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)
+        self._connection.executemany(
+            "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
+            "status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
+            ((modified_us, self._change, number) for (number,) in numbers),
+        )
+        purge_text(self._connection, self.tenant_no)
+        return len(found)
+
+    def set_communities(self, labels: Iterable[tuple[str, str]]) -> None:
+        """Set labels from (fact id, label) pairs."""
+        self._connection.executemany(
+            "UPDATE facts SET community_label = ?1, change = ?2 "
+            "WHERE tenant_no = ?3 AND fact_id = ?4 AND community_label <> ?1",
+            ((label, self._change, self.tenant_no, fact_id) for fact_id, label in labels),
+        )
+
+    def _create_tenant(self, tenant_id: str) -> int:
+        cursor = self._connection.execute("INSERT INTO tenants (tenant_id) VALUES (?)", (tenant_id,))
+        tenant_no: int = cursor.lastrowid or 0
+        create_text_table(self._connection, tenant_no)
+        return tenant_no
+
+    def _next_fact_number(self) -> int:
+        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'facts'").fetchone()
+        return row[0] + 1 if row else 1
+
+    def _find(self, fact_ids: Sequence[str], condition: str) -> list[tuple[int, str, str]]:
+        found: list[tuple[int, str, str]] = []
+        for some in chunks(fact_ids):
+            found += self._connection.execute(
+                "SELECT fact_no, status, content FROM facts "  # noqa: S608
+                f"WHERE tenant_no = ? AND fact_id IN ({marks(some)}) {condition}",
+                (self.tenant_no, *some),
+            )
+        return found
+
+
+def _with_words(found: Iterable[tuple[int, str, str]]) -> list[tuple[int, str]]:
+    return [(number, content) for number, status, content in found if status != FactStatus.DELETED]

@@ -1,0 +1,248 @@
+"""``FactStore`` on SQLite: the file is the truth, the vector index a cache of it (ADR 0030, ADR 0031)."""
+
+import asyncio
+import logging
+import sqlite3
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+
+from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.fact_reads import FactReads, ranked
+from services.common.adapters.sqlite.fact_rows import FactChanges, encode
+from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
+from services.common.adapters.sqlite.failures import unavailable
+from services.common.adapters.sqlite.index_files import IndexFiles
+from services.common.adapters.sqlite.values import micros
+from services.common.adapters.sqlite.vector_cache import VectorCache
+from services.common.adapters.sqlite.writer import WriteTraits
+from services.common.errors import CrpError
+from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
+from services.common.settings.stores import StoreSettings
+
+_LOG: Final = logging.getLogger(__name__)
+_ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
+_UNDOING: Final = WriteTraits(reclaims=True)
+_BEST_EFFORT: Final = WriteTraits(best_effort=True)
+_YIELD_EVERY: Final = 1_000
+"""Entries between two chances for other tasks to run."""
+
+
+class SqliteFactStore:
+    """Facts and vectors of all tenants in one file.
+
+    Args:
+        database: the open file.
+        dimension: length of every vector.
+        vectors: the cache of vectors.
+        settings: thresholds.
+    """
+
+    def __init__(self, database: Database, dimension: int, vectors: VectorCache, settings: StoreSettings) -> None:
+        self._database = database
+        self._dimension = dimension
+        self._vectors = vectors
+        self._exact_below = settings.exact_search_below
+
+    @classmethod
+    async def open(cls, path: Path, dimension: int, settings: StoreSettings) -> Self:
+        """Open or create the file.
+
+        Args:
+            path: the database file.
+            dimension: length of every vector; a file keeps the one that it was created with.
+            settings: durability, thresholds, memory.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE: the file cannot be used, or holds vectors of another length.
+            LimitExceededError: STORAGE_FULL.
+        """
+        database = await Database.open(path, FACTS_SCHEMA, settings)
+        try:
+            store_id = await _identity(database, dimension)
+        except BaseException:
+            await database.close()
+            raise
+        files = IndexFiles(path.with_suffix(".indexes"), store_id, settings)
+        return cls(database, dimension, VectorCache(dimension, settings, files), settings)
+
+    async def upsert(self, facts: Sequence[FactRecord]) -> None:
+        """Insert or replace by ``fact_id``, all or nothing.
+
+        Raises:
+            ValueError: a vector has another dimension.
+        """
+        by_tenant = await asyncio.to_thread(_encoded, facts, self._dimension)
+
+        def job(connection: sqlite3.Connection) -> None:
+            for tenant_id, rows in by_tenant.items():
+                FactChanges(connection, tenant_id).replace(rows)
+
+        if by_tenant:
+            await self._database.write(job)
+
+    async def get(self, tenant_id: str, fact_ids: Sequence[str]) -> list[FactRecord]:
+        """Return the known facts in the given order."""
+        return await self._database.read(lambda c: self._of(c, tenant_id).by_ids(fact_ids))
+
+    async def page(self, tenant_id: str, where: FactFilter, *, after: str, limit: int) -> list[FactRecord]:
+        """Return the next facts by id."""
+        return await self._database.read(lambda c: self._of(c, tenant_id).page(where, after, limit))
+
+    async def search(
+        self, tenant_id: str, queries: Vectors, *, limit: int, where: FactFilter | None = None
+    ) -> list[list[FactHit]]:
+        """Return the nearest facts of each query.
+
+        Raises:
+            ValueError: the queries have another dimension.
+        """
+        if queries.ndim != 2 or queries.shape[1] != self._dimension:  # noqa: PLR2004 - a matrix
+            raise ValueError(f"queries of shape {queries.shape}, not (q, {self._dimension})")
+        if not len(queries):
+            return []
+
+        def job(connection: sqlite3.Connection) -> list[list[FactHit]] | None:
+            return self._search(self._of(connection, tenant_id), queries, limit, where or FactFilter())
+
+        while (hits := await self._database.read(job)) is None:
+            pass  # another search has seen a later change: look again at the file as it is now
+        return hits
+
+    async def search_text(
+        self, tenant_id: str, query: str, *, limit: int, where: FactFilter | None = None
+    ) -> list[FactHit]:
+        """Return the best facts by BM25."""
+        return await self._database.read(lambda c: self._of(c, tenant_id).by_text(query, where or FactFilter(), limit))
+
+    async def set_status(self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime) -> int:
+        """Set the status of facts that have another one; DELETED is final and destroys the content."""
+        if status is FactStatus.DELETED:
+            return await self._entomb(tenant_id, lambda _connection, _tenant_no: fact_ids, at)
+        return await self._database.write(lambda c: FactChanges(c, tenant_id).set_status(fact_ids, status, micros(at)))
+
+    async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
+        """Set community labels."""
+        await self._database.write(lambda c: FactChanges(c, tenant_id).set_communities(labels.items()))
+
+    async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
+        """Count an access; a store that cannot write now loses the count, not the answer it was for."""
+        try:
+            await self._database.write(lambda c: self._of(c, tenant_id).touch(fact_ids, micros(at)), _BEST_EFFORT)
+        except CrpError as error:
+            _LOG.warning("accesses were not counted", extra={"reason": error.reason.value, "facts": len(fact_ids)})
+
+    async def fact_ids_of_source(self, tenant_id: str, source_id: str) -> list[str]:
+        """Return the source's facts that are not DELETED."""
+        return await self._database.read(lambda c: self._of(c, tenant_id).ids_of_source(source_id))
+
+    async def erase_source(self, tenant_id: str, source_id: str, *, at: datetime) -> int:
+        """Turn the source's facts into tombstones (SPEC-003 §17.2)."""
+        return await self._entomb(tenant_id, lambda c, _: self._of(c, tenant_id).ids_of_source(source_id), at)
+
+    async def delete(self, tenant_id: str, fact_ids: Sequence[str]) -> None:
+        """Remove facts without a trace."""
+        await self._database.write(lambda c: FactChanges(c, tenant_id).remove(fact_ids), _UNDOING)
+
+    async def count(self, tenant_id: str, where: FactFilter | None = None) -> int:
+        """Count matching facts."""
+        return await self._database.read(lambda c: self._of(c, tenant_id).count(where or FactFilter()))
+
+    async def state_entries(self, tenant_id: str, communities: Sequence[str] = ()) -> AsyncIterator[StateEntry]:
+        """Yield what the state hash is made of, as it was at one moment."""
+        entries = await self._database.read(lambda c: self._of(c, tenant_id).state(communities))
+        for position, entry in enumerate(entries, 1):
+            yield entry
+            if position % _YIELD_EVERY == 0:
+                await asyncio.sleep(0)
+
+    async def embeddings(self, tenant_id: str) -> AsyncIterator[tuple[list[str], Vectors]]:
+        """Yield retrievable facts' vectors in blocks."""
+        after = ""
+        while True:
+            ids, vectors = await self._database.read(self._block_reader(tenant_id, after))
+            if not ids:
+                return
+            yield ids, vectors
+            after = ids[-1]
+
+    async def check(self) -> None:
+        """Return when the file can be read."""
+        await self._database.check()
+
+    async def close(self) -> None:
+        """Stop building indexes and close the file; idempotent."""
+        await asyncio.to_thread(self._vectors.close)
+        await self._database.close()
+
+    def _of(self, connection: sqlite3.Connection, tenant_id: str) -> FactReads:
+        return FactReads(connection, tenant_id, self._dimension)
+
+    def _block_reader(self, tenant_id: str, after: str) -> Callable[[sqlite3.Connection], tuple[list[str], Vectors]]:
+        return lambda connection: self._of(connection, tenant_id).embeddings(after)
+
+    def _search(self, facts: FactReads, queries: Vectors, limit: int, where: FactFilter) -> list[list[FactHit]] | None:
+        if facts.tenant_no is None or limit <= 0:
+            return [[] for _ in queries]
+        change = facts.change()
+        view = self._vectors.view(facts.connection, facts.tenant_no, change)
+        if view.change != change:
+            return None
+        units = _units(queries)
+        numbers = view.candidates(units.astype(np.float32), limit, where, self._exact_below)
+        return ranked(facts, units, numbers, limit)
+
+    async def _entomb(
+        self, tenant_id: str, chosen: Callable[[sqlite3.Connection, int], Sequence[str]], at: datetime
+    ) -> int:
+        def job(connection: sqlite3.Connection) -> tuple[int, int]:
+            changes = FactChanges(connection, tenant_id)
+            fact_ids = chosen(connection, changes.tenant_no)
+            return changes.tenant_no, changes.entomb(fact_ids, micros(at))
+
+        tenant_no, erased = await self._database.write(job, _ERASURE)
+        if erased:
+            await asyncio.to_thread(self._vectors.forget_files, tenant_no)
+        return erased
+
+
+def _encoded(facts: Sequence[FactRecord], dimension: int) -> dict[str, list[Any]]:
+    by_tenant: dict[str, list[Any]] = {}
+    for fact in facts:
+        by_tenant.setdefault(fact.tenant_id, []).append(encode(fact, dimension))
+    return by_tenant
+
+
+def _units(queries: Vectors) -> np.ndarray[Any, np.dtype[np.float64]]:
+    exact = np.asarray(queries, dtype=np.float64)
+    lengths = np.sqrt(np.sum(exact * exact, axis=1, keepdims=True))
+    units: np.ndarray[Any, np.dtype[np.float64]] = exact / np.where(lengths == 0.0, 1.0, lengths)
+    return units
+
+
+async def _identity(database: Database, dimension: int) -> str:
+    """Return the store's id, after making sure that its vectors have the right length."""
+    stored = await database.read(_named_values)
+    if not stored:
+        stored = await database.write(lambda connection: _named(connection, dimension))
+    if int(stored["dimension"]) != dimension:
+        raise unavailable(
+            database.path,
+            f"the facts have vectors of {stored['dimension']} dimensions, the embedding model makes {dimension}: "
+            "configure the model of their ingestion, or ingest them again into another GROUNDTRAIL_STORE__DATA_DIR",
+        )
+    return stored["store_id"]
+
+
+def _named(connection: sqlite3.Connection, dimension: int) -> dict[str, str]:
+    fresh = (("store_id", uuid.uuid4().hex), ("dimension", str(dimension)))
+    connection.executemany("INSERT OR IGNORE INTO store VALUES (?, ?)", fresh)  # another process may have come first
+    return _named_values(connection)
+
+
+def _named_values(connection: sqlite3.Connection) -> dict[str, str]:
+    return dict(connection.execute("SELECT name, value FROM store").fetchall())

@@ -1,0 +1,239 @@
+"""``KnowledgeGraph`` on SQLite: sources, communities, clustering states (ADR 0030)."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+from services.common.adapters.sqlite.connections import Schema
+from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.receipts import RECEIPTS_SCHEMA, get_receipt, put_receipt
+from services.common.adapters.sqlite.values import (
+    json_list,
+    json_object,
+    marks,
+    micros,
+    moment,
+    optional_micros,
+    optional_moment,
+    strings,
+)
+from services.common.adapters.sqlite.writer import WriteTraits
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.receipts import Receipt
+from services.common.settings.stores import StoreSettings
+
+_UNDOING: Final = WriteTraits(reclaims=True)
+_ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
+
+_SCHEMA: Final = Schema(
+    application_id=0x47544752,  # "GTGR"
+    migrations=(
+        (
+            """
+            CREATE TABLE sources (
+                tenant_id TEXT NOT NULL,
+                source_id TEXT NOT NULL,
+                status TEXT NOT NULL,
+                uri TEXT NOT NULL,
+                title TEXT NOT NULL,
+                source_type TEXT NOT NULL,
+                media_type TEXT NOT NULL,
+                document_hash TEXT NOT NULL,
+                ingested_us INTEGER NOT NULL,
+                fact_count INTEGER NOT NULL,
+                fact_ids_pending TEXT NOT NULL,
+                stale_on_activation TEXT NOT NULL,
+                metadata TEXT NOT NULL,
+                PRIMARY KEY (tenant_id, source_id)
+            )
+            """,
+            "CREATE INDEX sources_by_uri ON sources (tenant_id, uri, ingested_us, source_id)",
+            "CREATE INDEX sources_unfinished ON sources (status) WHERE status IN ('INGESTING', 'ERASING')",
+            """
+            CREATE TABLE clusterings (
+                tenant_id TEXT PRIMARY KEY,
+                epoch INTEGER NOT NULL,
+                clustered_us INTEGER,
+                facts_at_clustering INTEGER NOT NULL,
+                embedding_model TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE communities (
+                tenant_id TEXT NOT NULL REFERENCES clusterings ON DELETE CASCADE,
+                label TEXT NOT NULL,
+                fact_count INTEGER NOT NULL,
+                epoch INTEGER NOT NULL,
+                PRIMARY KEY (tenant_id, label)
+            ) WITHOUT ROWID
+            """,
+            *RECEIPTS_SCHEMA,
+        ),
+    ),
+)
+_COLUMNS: Final = (
+    "tenant_id, source_id, status, uri, title, source_type, media_type, document_hash, ingested_us, fact_count, "
+    "fact_ids_pending, stale_on_activation, metadata"
+)
+_PUT_SOURCE: Final = f"INSERT OR REPLACE INTO sources ({_COLUMNS}) VALUES ({marks(_COLUMNS.split(','))})"  # noqa: S608
+_SOURCES: Final = f"SELECT {_COLUMNS} FROM sources "  # noqa: S608
+
+
+class SqliteKnowledgeGraph:
+    """Sources and communities of all tenants in one file.
+
+    Args:
+        database: the open file.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    async def open(cls, path: Path, settings: StoreSettings) -> Self:
+        """Open or create the file.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE.
+            LimitExceededError: STORAGE_FULL.
+        """
+        return cls(await Database.open(path, _SCHEMA, settings))
+
+    async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace, with the receipt in the same transaction."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            put_receipt(connection, receipt)
+            connection.execute(_PUT_SOURCE, _source_values(source))
+
+        erasing = source.status in (SourceStatus.ERASING, SourceStatus.ERASED)
+        await self._database.write(job, _ERASURE if erasing else WriteTraits())
+
+    async def delete_source(self, tenant_id: str, source_id: str) -> None:
+        """Remove the record."""
+        statement = "DELETE FROM sources WHERE tenant_id = ? AND source_id = ?"
+        await self._database.write(lambda c: c.execute(statement, (tenant_id, source_id)).rowcount, _UNDOING)
+
+    async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
+        """Return the source or ``None``."""
+        found = await self._select("WHERE tenant_id = ? AND source_id = ?", tenant_id, source_id)
+        return found[0] if found else None
+
+    async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
+        """Return the newest source of this URI that is not ERASED."""
+        condition = "WHERE tenant_id = ? AND uri = ? AND status <> 'ERASED' ORDER BY ingested_us DESC, source_id DESC"
+        found = await self._select(condition + " LIMIT 1", tenant_id, uri)
+        return found[0] if found else None
+
+    async def page_sources(self, tenant_id: str, *, after: str, limit: int) -> list[SourceRecord]:
+        """Return the next sources by id."""
+        condition = "WHERE tenant_id = ? AND source_id > ? ORDER BY source_id LIMIT ?"
+        return await self._select(condition, tenant_id, after, limit)
+
+    async def unfinished_sources(self) -> list[SourceRecord]:
+        """Return INGESTING and ERASING sources of all tenants."""
+        return await self._select("WHERE status IN ('INGESTING', 'ERASING') ORDER BY tenant_id, source_id")
+
+    async def replace_communities(
+        self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
+    ) -> None:
+        """Replace the tenant's communities in one transaction.
+
+        Raises:
+            ValueError: a community is of another tenant.
+        """
+        if any(community.tenant_id != clustering.tenant_id for community in communities):
+            raise ValueError("communities of another tenant")
+
+        def job(connection: sqlite3.Connection) -> None:
+            put_receipt(connection, receipt)
+            connection.execute("DELETE FROM communities WHERE tenant_id = ?", (clustering.tenant_id,))
+            connection.execute(
+                "INSERT OR REPLACE INTO clusterings VALUES (?, ?, ?, ?, ?)",
+                (
+                    clustering.tenant_id,
+                    clustering.epoch,
+                    optional_micros(clustering.clustered_at),
+                    clustering.facts_at_clustering,
+                    clustering.embedding_model,
+                ),
+            )
+            rows = ((one.tenant_id, one.label, one.fact_count, one.epoch) for one in communities)
+            connection.executemany("INSERT INTO communities VALUES (?, ?, ?, ?)", rows)
+
+        await self._database.write(job)
+
+    async def page_communities(self, tenant_id: str, *, after: str, limit: int) -> list[CommunityRecord]:
+        """Return the next communities by label."""
+        statement = (
+            "SELECT tenant_id, label, fact_count, epoch FROM communities "
+            "WHERE tenant_id = ? AND label > ? ORDER BY label LIMIT ?"
+        )
+        rows = await self._database.read(lambda c: c.execute(statement, (tenant_id, after, limit)).fetchall())
+        return [CommunityRecord(*row) for row in rows]
+
+    async def clustering(self, tenant_id: str) -> ClusteringRecord:
+        """Return the clustering state; epoch 0 when there is none."""
+        statement = (
+            "SELECT epoch, clustered_us, facts_at_clustering, embedding_model FROM clusterings WHERE tenant_id = ?"
+        )
+        row = await self._database.read(lambda c: c.execute(statement, (tenant_id,)).fetchone())
+        if row is None:
+            return ClusteringRecord(tenant_id, 0, None, 0, "")
+        return ClusteringRecord(tenant_id, row[0], optional_moment(row[1]), row[2], row[3])
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return a remembered answer."""
+        return await self._database.read(lambda c: get_receipt(c, tenant_id, rpc, request_id))
+
+    async def check(self) -> None:
+        """Return when the file can be read."""
+        await self._database.check()
+
+    async def close(self) -> None:
+        """Close the file; idempotent."""
+        await self._database.close()
+
+    async def _select(self, condition: str, *values: Any) -> list[SourceRecord]:
+        rows = await self._database.read(lambda c: c.execute(_SOURCES + condition, values).fetchall())
+        return [_source(row) for row in rows]
+
+
+def _source_values(source: SourceRecord) -> tuple[Any, ...]:
+    return (
+        source.tenant_id,
+        source.source_id,
+        source.status,
+        source.uri,
+        source.title,
+        source.source_type,
+        source.media_type,
+        source.document_hash,
+        micros(source.ingested_at),
+        source.fact_count,
+        json_list(source.fact_ids_pending),
+        json_list(source.stale_on_activation),
+        json_object(source.metadata),
+    )
+
+
+def _source(row: Sequence[Any]) -> SourceRecord:
+    tenant_id, source_id, status, uri, title, source_type, media_type, document_hash, *rest = row
+    ingested, fact_count, pending, stale, metadata = rest
+    return SourceRecord(
+        tenant_id=tenant_id,
+        source_id=source_id,
+        title=title,
+        uri=uri,
+        source_type=source_type,
+        media_type=media_type,
+        document_hash=document_hash,
+        ingested_at=moment(ingested),
+        fact_count=fact_count,
+        status=SourceStatus(status),
+        fact_ids_pending=strings(pending),
+        stale_on_activation=strings(stale),
+        metadata=json.loads(metadata),
+    )

@@ -1,0 +1,62 @@
+"""Remembered answers beside the data they belong to, in the same transaction."""
+
+import sqlite3
+from typing import Final
+
+from services.common.adapters.sqlite.values import micros, moment
+from services.common.errors import ConflictError, ErrorReason
+from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
+
+RECEIPTS_SCHEMA: Final = (
+    """
+    CREATE TABLE receipts (
+        tenant_id TEXT NOT NULL,
+        rpc TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        body_hash TEXT NOT NULL,
+        response BLOB NOT NULL,
+        created_us INTEGER NOT NULL,
+        PRIMARY KEY (tenant_id, rpc, request_id)
+    )
+    """,
+    "CREATE INDEX receipts_by_age ON receipts (created_us)",
+)
+
+
+def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None) -> None:
+    """Keep a receipt and drop those older than the retention.
+
+    Raises:
+        ConflictError: COMMIT_RACE: the request was answered otherwise meanwhile.
+    """
+    if receipt is None:
+        return
+    oldest = micros(receipt.created_at - RECEIPT_RETENTION)
+    connection.execute("DELETE FROM receipts WHERE created_us < ?", (oldest,))
+    known = get_receipt(connection, receipt.tenant_id, receipt.rpc, receipt.request_id)
+    if known is not None and (known.body_hash, known.response) != (receipt.body_hash, receipt.response):
+        raise ConflictError(
+            ErrorReason.COMMIT_RACE,
+            f"request {receipt.request_id} was answered meanwhile; read its stored answer and return that",
+            request_id=receipt.request_id,
+        )
+    connection.execute(
+        "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            receipt.tenant_id,
+            receipt.rpc,
+            receipt.request_id,
+            receipt.body_hash,
+            receipt.response,
+            micros(receipt.created_at),
+        ),
+    )
+
+
+def get_receipt(connection: sqlite3.Connection, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+    """Return a receipt or ``None``."""
+    row = connection.execute(
+        "SELECT body_hash, response, created_us FROM receipts WHERE tenant_id = ? AND rpc = ? AND request_id = ?",
+        (tenant_id, rpc, request_id),
+    ).fetchone()
+    return Receipt(tenant_id, rpc, request_id, row[0], row[1], moment(row[2])) if row else None

@@ -1,0 +1,216 @@
+"""``SessionStore`` on SQLite: each step of a session is one transaction behind a version guard (ADR 0030)."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
+from services.common.adapters.sqlite.session_rows import (
+    EDGE_COLUMNS,
+    EVENT_COLUMNS,
+    REPORT_COLUMNS,
+    SESSION_COLUMNS,
+    SESSIONS_SCHEMA,
+    WINDOW_COLUMNS,
+    edge_of,
+    edge_values,
+    event_of,
+    event_values,
+    report_of,
+    report_values,
+    session_of,
+    session_values,
+    window_of,
+    window_values,
+)
+from services.common.adapters.sqlite.values import marks
+from services.common.errors import ConflictError, ErrorReason
+from services.common.ports.receipts import Receipt
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    ReportRecord,
+    SessionChange,
+    SessionRecord,
+    SessionSnapshot,
+    WindowRecord,
+)
+from services.common.settings.stores import StoreSettings
+
+
+def _upsert(table: str, columns: str, key: str) -> str:
+    """Return a statement that inserts or replaces by ``key``, but never moves a row to another session."""
+    names = columns.split(", ")
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
+    return (
+        f"INSERT INTO {table} ({columns}) VALUES ({marks(names)}) "  # noqa: S608
+        f"ON CONFLICT ({key}) DO UPDATE SET {changes} WHERE {table}.session_id = excluded.session_id"
+    )
+
+
+_PUT_SESSION: Final = _upsert("sessions", SESSION_COLUMNS, "tenant_id, session_id")
+_PUT_WINDOW: Final = _upsert("windows", f"{WINDOW_COLUMNS}, tenant_id", "tenant_id, window_id")
+_PUT_EDGE: Final = _upsert("edges", f"{EDGE_COLUMNS}, tenant_id", "tenant_id, session_id, target_id, source_id")
+_PUT_REPORT: Final = _upsert("reports", f"{REPORT_COLUMNS}, tenant_id", "tenant_id, report_id")
+_ADD_EVENT: Final = f"INSERT INTO events ({EVENT_COLUMNS}, tenant_id) VALUES ({marks(EVENT_COLUMNS.split(','))}, ?)"  # noqa: S608
+
+
+class SqliteSessionStore:
+    """Sessions of all tenants in one file.
+
+    Args:
+        database: the open file.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    async def open(cls, path: Path, settings: StoreSettings) -> Self:
+        """Open or create the file.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE.
+            LimitExceededError: STORAGE_FULL.
+        """
+        return cls(await Database.open(path, SESSIONS_SCHEMA, settings))
+
+    async def write(self, change: SessionChange) -> None:
+        """Apply the change if nobody came first; all or nothing.
+
+        Raises:
+            ConflictError: COMMIT_RACE.
+            ValueError: the change holds records of another session or tenant.
+        """
+        _check_whole(change)
+
+        def job(connection: sqlite3.Connection) -> None:
+            try:
+                _apply(connection, change)
+            except sqlite3.IntegrityError as error:
+                raise _race("an id, a place in the chain or the root is taken") from error
+
+        await self._database.write(job)
+
+    async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+        """Return a consistent view."""
+        return await self._database.read(lambda connection: _snapshot(connection, tenant_id, session_id))
+
+    async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
+        """Return the window that issued the continuation id."""
+        condition = "WHERE tenant_id = ? AND continuation_id = ? AND continuation_id <> ''"
+        rows = await self._select("windows", WINDOW_COLUMNS, condition, tenant_id, continuation_id)
+        return window_of(rows[0]) if rows else None
+
+    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
+        """Return sessions, newest first, ties by id."""
+        ordered = "ORDER BY created_us DESC, session_id LIMIT ?"
+        if not after:
+            rows = await self._select("sessions", SESSION_COLUMNS, f"WHERE tenant_id = ? {ordered}", tenant_id, limit)
+        else:
+            last = "(SELECT created_us FROM sessions WHERE tenant_id = ?1 AND session_id = ?2)"
+            condition = (
+                f"WHERE tenant_id = ?1 AND (created_us < {last} OR created_us = {last} AND session_id > ?2) "
+                "ORDER BY created_us DESC, session_id LIMIT ?3"
+            )
+            rows = await self._select("sessions", SESSION_COLUMNS, condition, tenant_id, after, limit)
+        return [session_of(row) for row in rows]
+
+    async def page_events(
+        self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
+    ) -> list[AuditEventRecord]:
+        """Return the next events of the session."""
+        condition = "WHERE tenant_id = ? AND session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+        rows = await self._select("events", EVENT_COLUMNS, condition, tenant_id, session_id, after_sequence, limit)
+        return [event_of(row) for row in rows]
+
+    async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
+        """Return a report or ``None``."""
+        condition = "WHERE tenant_id = ? AND report_id = ?"
+        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, report_id)
+        return report_of(rows[0]) if rows else None
+
+    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+        """Return the next reports by id."""
+        of_session, values = (" AND session_id = ?", (session_id,)) if session_id else ("", ())
+        condition = f"WHERE tenant_id = ? AND report_id > ?{of_session} ORDER BY report_id LIMIT ?"
+        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, after, *values, limit)
+        return [report_of(row) for row in rows]
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return a remembered answer."""
+        return await self._database.read(lambda c: get_receipt(c, tenant_id, rpc, request_id))
+
+    async def check(self) -> None:
+        """Return when the file can be read."""
+        await self._database.check()
+
+    async def close(self) -> None:
+        """Close the file; idempotent."""
+        await self._database.close()
+
+    async def _select(self, table: str, columns: str, condition: str, *values: Any) -> list[Sequence[Any]]:
+        statement = f"SELECT {columns} FROM {table} {condition}"  # noqa: S608
+        return await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
+
+
+def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
+    session = change.session
+    key = (session.tenant_id, session.session_id)
+    row = connection.execute("SELECT version FROM sessions WHERE tenant_id = ? AND session_id = ?", key).fetchone()
+    if session.version != (row[0] if row else 0) + 1:
+        raise _race("the session's version moved on")
+    put_receipt(connection, change.receipt)
+    connection.execute(_PUT_SESSION, session_values(session))
+    last = _last_event(connection, *key)
+    expected = last.sequence + 1 if last else 0
+    if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
+        raise _race("the audit events do not continue the stored chain")
+    _put_all(connection, _PUT_WINDOW, [(*window_values(window), session.tenant_id) for window in change.windows])
+    _put_all(connection, _PUT_EDGE, [(*edge_values(edge), session.tenant_id) for edge in change.edges])
+    _put_all(connection, _PUT_REPORT, [(*report_values(report), session.tenant_id) for report in change.reports])
+    _put_all(connection, _ADD_EVENT, [(*event_values(event), session.tenant_id) for event in change.events])
+
+
+def _put_all(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    for row in rows:
+        if connection.execute(statement, row).rowcount != 1:
+            raise _race("a window or report id belongs to another session")
+
+
+def _snapshot(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+    key = (tenant_id, session_id)
+    condition = "WHERE tenant_id = ? AND session_id = ?"
+    row = connection.execute(f"SELECT {SESSION_COLUMNS} FROM sessions {condition}", key).fetchone()  # noqa: S608
+    if row is None:
+        return None
+    windows = f"SELECT {WINDOW_COLUMNS} FROM windows {condition} ORDER BY window_number, window_id"  # noqa: S608
+    edges = f"SELECT {EDGE_COLUMNS} FROM edges {condition} ORDER BY target_id, source_id"  # noqa: S608
+    return SessionSnapshot(
+        session=session_of(row),
+        windows=tuple(window_of(row) for row in connection.execute(windows, key)),
+        edges=tuple(edge_of(row) for row in connection.execute(edges, key)),
+        last_event=_last_event(connection, *key),
+    )
+
+
+def _last_event(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> AuditEventRecord | None:
+    row = connection.execute(
+        f"SELECT {EVENT_COLUMNS} FROM events WHERE tenant_id = ? AND session_id = ? ORDER BY sequence DESC LIMIT 1",  # noqa: S608
+        (tenant_id, session_id),
+    ).fetchone()
+    return event_of(row) if row else None
+
+
+def _check_whole(change: SessionChange) -> None:
+    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
+    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
+    if owners - {change.session.session_id}:
+        raise ValueError("a change holds records of another session")
+    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
+        raise ValueError("a change holds a receipt of another tenant")
+
+
+def _race(what: str) -> ConflictError:
+    return ConflictError(ErrorReason.COMMIT_RACE, f"{what}: another writer came first; read the session again")

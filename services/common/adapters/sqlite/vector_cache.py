@@ -1,0 +1,194 @@
+"""Every tenant's vectors in memory: loaded on first use, kept level with SQLite, indexed in the background.
+
+Tenants never share a view or a graph. The cache holds nothing that SQLite does not hold, so it may be dropped at any
+moment; what it says is checked against the tenant's change number before every search.
+"""
+
+import contextlib
+import logging
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from services.common.adapters.sqlite.hnsw import HnswIndex
+from services.common.adapters.sqlite.index_files import IndexFiles
+from services.common.adapters.sqlite.vector_reads import first_view, next_view, trimmed
+from services.common.adapters.sqlite.vector_view import GONE, Mask, VectorView
+from services.common.settings.stores import StoreSettings
+
+_LOG: Final = logging.getLogger(__name__)
+_TAIL_ROWS: Final = 2_048
+"""A tail longer than this, and than ``_TAIL_SHARE`` of the graph, is moved into the graph."""
+_TAIL_SHARE: Final = 0.05
+_GONE_SHARE: Final = 0.10
+"""Share of a graph's facts that may be gone before it is built anew without them."""
+
+
+class _Tenant:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.view: VectorView | None = None
+        self.building = False
+
+
+class VectorCache:
+    """Views of the tenants that are being searched.
+
+    Args:
+        dimension: length of every vector.
+        settings: thresholds, graph parameters, memory.
+        files: where graphs outlive the process.
+    """
+
+    def __init__(self, dimension: int, settings: StoreSettings, files: IndexFiles) -> None:
+        self._dimension = dimension
+        self._settings = settings
+        self._files = files
+        self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._builder = ThreadPoolExecutor(1, thread_name_prefix="index-builder")
+
+    def view(self, connection: sqlite3.Connection, tenant_no: int, change: int) -> VectorView:
+        """Return a view of the tenant at ``change`` or later.
+
+        Args:
+            connection: inside a read transaction that sees ``change``.
+            tenant_no: the tenant.
+            change: its change number.
+        """
+        tenant = self._tenant(tenant_no)
+        view = tenant.view
+        if view is None or view.change < change:
+            with tenant.lock:
+                view = self._caught_up(connection, tenant_no, change, tenant.view)
+                tenant.view = view
+            self._evict(tenant_no)
+        if not tenant.building and self._build_due(view):
+            self._start_build(tenant_no, tenant)
+        return view
+
+    def forget_files(self, tenant_no: int) -> None:
+        """Remove the tenant's graph from disk, because something in it was erased."""
+        self._files.forget(tenant_no)
+
+    def close(self) -> None:
+        """Stop building; idempotent."""
+        self._stopping.set()
+        self._builder.shutdown(cancel_futures=True)
+
+    def _tenant(self, tenant_no: int) -> _Tenant:
+        with self._lock:
+            tenant = self._tenants.setdefault(tenant_no, _Tenant())
+            self._tenants.move_to_end(tenant_no)
+            return tenant
+
+    def _caught_up(
+        self, connection: sqlite3.Connection, tenant_no: int, change: int, view: VectorView | None
+    ) -> VectorView:
+        if view is None:
+            saved = self._files.load(tenant_no, self._dimension)
+            fresh = first_view(connection, tenant_no, change, self._dimension, saved)
+            if saved is not None and fresh.index is None:
+                self._files.forget(tenant_no)
+            return fresh
+        if view.change >= change:
+            return view
+        later = next_view(connection, tenant_no, change, view)
+        if later.gone_from_index > view.gone_from_index:
+            self._files.forget(tenant_no)
+        return later
+
+    def _evict(self, in_use: int) -> None:
+        with self._lock:
+            sizes = {number: one.view.memory_bytes for number, one in self._tenants.items() if one.view is not None}
+            excess = sum(sizes.values()) - self._settings.vector_cache_bytes
+            for number in list(self._tenants):
+                if excess <= 0:
+                    return
+                if number != in_use and number in sizes:
+                    excess -= sizes[number]
+                    del self._tenants[number]
+
+    def _build_due(self, view: VectorView) -> bool:
+        waiting = len(view.numbers) - view.indexed
+        if view.index is None:
+            return waiting >= max(1, self._settings.exact_search_below)
+        longest_tail = max(1, min(_TAIL_ROWS, self._settings.exact_search_below // 4), _TAIL_SHARE * view.indexed)
+        return waiting >= longest_tail or view.gone_from_index > _GONE_SHARE * view.indexed
+
+    def _start_build(self, tenant_no: int, tenant: _Tenant) -> None:
+        with tenant.lock:
+            if tenant.building:
+                return
+            tenant.building = True
+        with contextlib.suppress(RuntimeError):  # the store is closing
+            self._builder.submit(self._build, tenant_no, tenant)
+
+    def _build(self, tenant_no: int, tenant: _Tenant) -> None:
+        try:
+            erasures = self._files.erasures(tenant_no)
+            view = tenant.view
+            if view is None:
+                return
+            built = extended_graph(view, self._dimension, self._settings, self._stopping.is_set)
+            if built is None:
+                return
+            index, kept = built
+            with tenant.lock:
+                current = tenant.view or view
+                tenant.view = with_graph(current, view, index, kept)
+                clean = tenant.view.gone_from_index == 0
+            if clean:
+                with contextlib.suppress(OSError, RuntimeError):  # a cache: the next start builds it again
+                    self._files.save(tenant_no, index, erasures)
+        except Exception:  # noqa: BLE001 - searches go on without the graph, only slower
+            _LOG.exception("building a vector index failed", extra={"tenant_no": tenant_no})
+        finally:
+            tenant.building = False
+
+
+def extended_graph(
+    view: VectorView, dimension: int, settings: StoreSettings, stopping: Callable[[], bool]
+) -> tuple[HnswIndex, Mask] | None:
+    """Return a graph over all of the view's facts and which slots are in it; ``None`` when ``stopping``.
+
+    The present graph is extended, or built anew when too much of it is gone.
+    """
+    kept = view.statuses != GONE
+    waiting = kept[view.indexed :]
+    tail = np.concatenate([np.empty((0, dimension), dtype=np.float32), *view.tail])[waiting]
+    numbers = view.numbers[view.indexed :][waiting]
+    start = view.index
+    if start is None or view.gone_from_index > _GONE_SHARE * view.indexed:
+        alive = view.numbers[: view.indexed][kept[: view.indexed]]
+        if start is not None and len(alive):
+            tail = np.concatenate([start.vectors(alive), tail])
+            numbers = np.concatenate([alive, numbers])
+        start = HnswIndex.empty(dimension, settings)
+    else:
+        kept[: view.indexed] = True
+    index = start.extended(numbers, tail, settings, stopping)
+    return None if index is None else (index, kept)
+
+
+def with_graph(current: VectorView, built_from: VectorView, index: HnswIndex, kept: Mask) -> VectorView:
+    """Return ``current`` with a graph that was built from an earlier view of it."""
+    later = np.ones(len(current.numbers) - len(kept), dtype=np.bool_)
+    slots = np.concatenate([kept, later])
+    return replace(
+        current,
+        numbers=current.numbers[slots],
+        statuses=current.statuses[slots],
+        sources=current.sources[slots],
+        communities=current.communities[slots],
+        index=index,
+        indexed=int(np.count_nonzero(kept)),
+        tail=trimmed(current.tail, len(kept) - built_from.indexed),
+    )

@@ -1,0 +1,145 @@
+"""What is known of one tenant's vectors at one change number: an immutable value that searches share without locks.
+
+Each known fact has a slot; slots are ordered by fact number. The first ``indexed`` slots are in the HNSW graph, the
+others, the tail, are compared exactly. A view proposes candidates; scores and order are computed from SQLite's vectors.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.adapters.sqlite.hnsw import SCORE_ERROR, HnswIndex, Numbers, Proposals
+from services.common.ports.facts import FactFilter, FactStatus, Vectors
+
+Mask = NDArray[np.bool_]
+
+GONE: Final = -1
+"""Status code of a slot whose fact was removed, replaced or erased."""
+STATUS_CODES: Final[Mapping[str, int]] = {FactStatus.ACTIVE: 0, FactStatus.STALE: 1, FactStatus.QUARANTINED: 2}
+_RETRIEVABLE_CODES: Final = (0, 1)
+_OVERFETCH: Final = 1.3
+_OVERFETCH_MIN: Final = 16
+_OVERFETCH_MAX: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class VectorView:
+    """One tenant's vectors.
+
+    Attributes:
+        change: the tenant's change number that the view shows.
+        numbers: fact number of each slot, ascending.
+        statuses: ``STATUS_CODES`` of each slot, or ``GONE``.
+        sources: code of each slot's source in ``source_codes``; communities likewise.
+        index: the graph over the first ``indexed`` slots; ``None`` while there is none.
+        tail: vectors of the other slots, in blocks.
+    """
+
+    change: int
+    numbers: Numbers
+    statuses: NDArray[np.int8]
+    sources: NDArray[np.int32]
+    communities: NDArray[np.int32]
+    source_codes: Mapping[str, int]
+    community_codes: Mapping[str, int]
+    index: HnswIndex | None
+    indexed: int
+    tail: tuple[Vectors, ...]
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that the view holds."""
+        slots = self.numbers.nbytes + self.statuses.nbytes + self.sources.nbytes + self.communities.nbytes
+        tail = sum(block.nbytes for block in self.tail)
+        return slots + tail + (self.index.memory_bytes if self.index else 0)
+
+    @property
+    def gone_from_index(self) -> int:
+        """Slots of the graph whose facts are no more."""
+        return int(np.count_nonzero(self.statuses[: self.indexed] == GONE))
+
+    def allowed(self, where: FactFilter) -> Mask:
+        """Say of each slot whether a search under ``where`` may return it."""
+        codes = [STATUS_CODES[status] for status in where.statuses if status in STATUS_CODES]
+        wanted = [code for code in _RETRIEVABLE_CODES if not where.statuses or code in codes]
+        mask: Mask = np.isin(self.statuses, wanted)
+        if where.source_ids:
+            mask &= np.isin(self.sources, _codes(self.source_codes, where.source_ids))
+        if where.communities:
+            mask &= np.isin(self.communities, _codes(self.community_codes, where.communities))
+        return mask
+
+    def candidates(self, queries: Vectors, limit: int, where: FactFilter, exact_below: int) -> list[Numbers]:
+        """Return for each query the fact numbers among which its ``limit`` best are; more than ``limit`` on ties.
+
+        Args:
+            queries: unit vectors, one a row.
+            limit: how many hits are wanted.
+            where: what may be returned.
+            exact_below: with fewer allowed facts in the graph than this, their vectors are compared one by one.
+        """
+        mask = self.allowed(where)
+        parts = [self._tail_candidates(queries, limit, mask), self._graph_candidates(queries, limit, mask, exact_below)]
+        return [_merge([part[row] for part in parts if part], limit) for row in range(len(queries))]
+
+    def _tail_candidates(self, queries: Vectors, limit: int, mask: Mask) -> list[Proposals]:
+        if not self.tail or not mask[self.indexed :].any():
+            return []
+        scores = np.concatenate([block @ queries.T for block in self.tail])
+        slots = np.flatnonzero(mask[self.indexed :])
+        return _best(self.numbers[self.indexed + slots], scores[slots], limit)
+
+    def _graph_candidates(self, queries: Vectors, limit: int, mask: Mask, exact_below: int) -> list[Proposals]:
+        slots = np.flatnonzero(mask[: self.indexed])
+        if self.index is None or not len(slots):
+            return []
+        if len(slots) <= max(limit, exact_below):
+            return _compared(self.index, self.numbers[slots], queries, limit)
+        fetch = int(limit * _OVERFETCH * self.indexed / len(slots)) + _OVERFETCH_MIN
+        while fetch <= _OVERFETCH_MAX:
+            found = [self._kept(proposals, mask) for proposals in self.index.search(queries, fetch)]
+            if min(len(proposals.numbers) for proposals in found) >= limit:
+                return found
+            fetch *= 4
+        return _compared(self.index, self.numbers[slots], queries, limit)
+
+    def _kept(self, proposals: Proposals, mask: Mask) -> Proposals:
+        slots = np.minimum(np.searchsorted(self.numbers, proposals.numbers), len(self.numbers) - 1)
+        keep = (self.numbers[slots] == proposals.numbers) & mask[slots]
+        return Proposals(proposals.numbers[keep], proposals.scores[keep])
+
+
+def _compared(index: HnswIndex, numbers: Numbers, queries: Vectors, limit: int) -> list[Proposals]:
+    blocks = [numbers[start : start + _OVERFETCH_MAX] for start in range(0, len(numbers), _OVERFETCH_MAX)]
+    scores = np.concatenate([index.vectors(block) @ queries.T for block in blocks])
+    return _best(numbers, scores, limit)
+
+
+def _codes(codes: Mapping[str, int], names: Sequence[str]) -> list[int]:
+    return [codes[name] for name in names if name in codes]
+
+
+def _best(numbers: Numbers, scores: Vectors, limit: int) -> list[Proposals]:
+    """Return per column of ``scores`` the numbers within ``SCORE_ERROR`` of the best ``limit``."""
+    best = []
+    for column in scores.T:
+        keep = column >= _threshold(column, limit)
+        best.append(Proposals(numbers[keep], column[keep]))
+    return best
+
+
+def _merge(parts: Sequence[Proposals], limit: int) -> Numbers:
+    if not parts:
+        return np.empty(0, dtype=np.int64)
+    numbers = np.concatenate([part.numbers for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    return numbers[scores >= _threshold(scores, limit)] if len(scores) else numbers
+
+
+def _threshold(scores: Vectors, limit: int) -> float:
+    if len(scores) <= limit:
+        return -np.inf
+    return float(np.partition(scores, len(scores) - limit)[len(scores) - limit]) - SCORE_ERROR
