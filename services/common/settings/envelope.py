@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class EnvelopeSettings(BaseModel):
-    """Retrieval, packing, ingestion and clustering; what the specification fixes stands in the domain modules instead."""
+    """Retrieval, packing, ingestion and clustering; what the specification fixes stands in the domain."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -48,7 +48,7 @@ class EnvelopeSettings(BaseModel):
     """Model whose tokenizer measures chunks at ingestion. Default gpt-4o."""
 
     etag_salt: bool = False
-    """Whether the session id is hashed into ETags, so that sessions cannot be compared (SPEC-003 §16.2). Default off."""
+    """Whether the session id is hashed into ETags, so that sessions cannot be compared (§16.2). Default off."""
 
     remembered_builds: int = Field(default=4096, ge=0)
     """Builds whose state is kept in memory to answer If-Match (SPEC-003 §11); the oldest go first. Default 4096."""
@@ -75,7 +75,13 @@ class EnvelopeSettings(BaseModel):
     """Documents parsed at once, each in a thread. 1-64, default 2."""
 
     recluster_after_facts: int = Field(default=50, ge=0)
-    """New facts after which communities are computed again on their own (CRP-SPEC-009). Default 50; 0 = only on demand."""
+    """New facts after which communities are computed again (CRP-SPEC-009). Default 50; 0 = only on demand."""
 
-    max_clustered_facts: int = Field(default=200_000, ge=1)
-    """Most facts of one tenant that are clustered in this process. Default 200,000."""
+    recluster_growth_ratio: float = Field(default=0.05, ge=0.0, le=1.0)
+    """Share of the clustered facts that must be new as well, so that bulk loads stay cheap. 0-1, default 0.05."""
+
+    max_clustered_facts: int = Field(default=20_000, ge=1)
+    """Most facts of one tenant that are clustered in this process (its time grows with the square). Default 20,000."""
+
+    shared_store: bool = False
+    """Whether other processes write the same store: then the state hash is read anew for every build. Default off."""

@@ -1,0 +1,164 @@
+"""HTML, walked without recursion: text is gathered until a block element begins or ends."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from services.envelope.documents.text import collapse
+from services.envelope.domain.document import Block, BlockKind, Document, row_text
+
+_DROPPED: Final = ("script", "style", "noscript", "template", "nav", "svg", "iframe", "form", "button", "head")
+_HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
+_BLOCK_TAGS: Final = frozenset(
+    {
+        *(
+            "address",
+            "article",
+            "aside",
+            "blockquote",
+            "body",
+            "dd",
+            "details",
+            "dialog",
+            "div",
+            "dl",
+            "dt",
+            "fieldset",
+        ),
+        *(
+            "figcaption",
+            "figure",
+            "footer",
+            "header",
+            "hr",
+            "html",
+            "li",
+            "main",
+            "ol",
+            "p",
+            "pre",
+            "section",
+            "summary",
+        ),
+        *("table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "caption", *_HEADINGS),
+    }
+)
+_LISTS: Final = frozenset({"ul", "ol"})
+_CELLS: Final = frozenset({"td", "th"})
+
+
+@dataclass(slots=True)
+class _Row:
+    cells: list[str] = field(default_factory=list)
+    headers: int = 0
+
+
+@dataclass(slots=True)
+class _Walk:
+    blocks: list[Block] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    open_tags: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+    row: _Row | None = None
+
+
+def read_html(text: str) -> Document:
+    """Parse HTML; navigation, scripts, styles and forms are left out."""
+    tree = LexborHTMLParser(text)
+    title_node = tree.css_first("title")
+    title = collapse(title_node.text()) if title_node else ""
+    tree.strip_tags(list(_DROPPED))
+    walk = _Walk()
+    root = tree.body
+    if root is not None:
+        _traverse(walk, root)
+    first = next((block.text for block in walk.blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
+    return Document("text/html", title or first, tuple(walk.blocks))
+
+
+def _traverse(walk: _Walk, root: LexborNode) -> None:
+    """Visit every node before and after its children, with a stack of our own: depth is the document's to choose."""
+    stack: list[tuple[LexborNode, bool]] = [(root, False)]
+    while stack:
+        node, leaving = stack.pop()
+        tag = node.tag or ""
+        if tag == "-text":
+            walk.texts.append(node.text_content or "")
+            continue
+        if leaving:
+            _leave(walk, tag)
+            continue
+        _enter(walk, tag)
+        stack.append((node, True))
+        children: list[LexborNode] = []
+        child = node.child
+        while child is not None:
+            children.append(child)
+            child = child.next
+        stack.extend((child, False) for child in reversed(children))
+    _flush(walk)
+
+
+def _enter(walk: _Walk, tag: str) -> None:
+    if tag == "br":
+        walk.texts.append(" ")
+    if tag not in _BLOCK_TAGS:
+        return
+    if tag not in _CELLS:
+        _flush(walk)
+    if tag == "table":
+        walk.columns = ()
+    elif tag == "tr":
+        walk.row = _Row()
+    elif tag in _CELLS:
+        walk.texts.clear()
+    walk.open_tags.append(tag)
+
+
+def _leave(walk: _Walk, tag: str) -> None:
+    if tag not in _BLOCK_TAGS:
+        return
+    if tag in _CELLS and walk.row is not None:
+        walk.row.cells.append(collapse("".join(walk.texts)))
+        walk.row.headers += tag == "th"
+        walk.texts.clear()
+    elif tag == "tr":
+        _close_row(walk)
+    else:
+        _flush(walk)
+    walk.open_tags.pop()
+
+
+def _close_row(walk: _Walk) -> None:
+    row, walk.row = walk.row, None
+    if row is None or not row.cells:
+        return
+    if row.headers == len(row.cells):
+        walk.columns = tuple(row.cells)
+        return
+    text = row_text(walk.columns, tuple(row.cells))
+    if text:
+        walk.blocks.append(Block(BlockKind.TABLE_ROW, text))
+
+
+def _flush(walk: _Walk) -> None:
+    """Make a block of the text gathered so far; inside a table cell text goes on gathering."""
+    if walk.row is not None:
+        walk.texts.append(" ")
+        return
+    raw = "".join(walk.texts)
+    walk.texts.clear()
+    text = collapse(raw)
+    if not text:
+        return
+    depth = sum(tag in _LISTS for tag in walk.open_tags)
+    innermost = next((tag for tag in reversed(walk.open_tags) if tag in _HEADINGS or tag in {"li", "pre"}), "")
+    if innermost in _HEADINGS:
+        walk.blocks.append(Block(BlockKind.HEADING, text, _HEADINGS[innermost]))
+    elif innermost == "li":
+        walk.blocks.append(Block(BlockKind.LIST_ITEM, text, max(depth - 1, 0)))
+    elif innermost == "pre":
+        walk.blocks.append(Block(BlockKind.CODE, raw.strip()))
+    else:
+        walk.blocks.append(Block(BlockKind.PARAGRAPH, text))

@@ -1,0 +1,52 @@
+"""One entry for all formats: detect, check the limits, parse."""
+
+from dataclasses import dataclass
+
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.envelope.documents.detection import MediaType, detect_media_type
+from services.envelope.documents.html import read_html
+from services.envelope.documents.limits import require_at_most
+from services.envelope.documents.markdown import read_markdown
+from services.envelope.documents.pdf import read_pdf
+from services.envelope.documents.text import read_text
+from services.envelope.domain.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """What a document may be at most: bytes, pages of a PDF, code points of text."""
+
+    max_bytes: int
+    max_pages: int
+    max_chars: int
+
+
+def read_document(content: bytes, declared: str, name: str, limits: ReadingLimits) -> Document:
+    """Parse a document. CPU-bound: call it off the event loop.
+
+    Args:
+        content: the bytes.
+        declared: media type that the caller states; empty = detect.
+        name: uri or file name.
+        limits: what is refused.
+
+    Raises:
+        InvalidRequestError: UNSUPPORTED_MEDIA, or DOCUMENT_WITHOUT_TEXT.
+        LimitExceededError: MESSAGE_TOO_LARGE: too many bytes, pages or characters.
+    """
+    require_at_most("bytes", len(content), limits.max_bytes)
+    media, text = detect_media_type(content, declared, name)
+    if media is MediaType.PDF:
+        document = read_pdf(content, limits.max_pages, limits.max_chars)
+    else:
+        require_at_most("characters", len(text), limits.max_chars)
+        reader = {MediaType.TEXT: read_text, MediaType.MARKDOWN: read_markdown, MediaType.HTML: read_html}[media]
+        document = reader(text)
+    if not any(character.isalnum() for block in document.blocks for character in block.text):
+        raise InvalidRequestError(
+            ErrorReason.DOCUMENT_WITHOUT_TEXT,
+            "the document holds no text; a scanned document needs text recognition first",
+            violations=(FieldViolation("content", "must hold extractable text"),),
+            media_type=media.value,
+        )
+    return document

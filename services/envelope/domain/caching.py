@@ -1,0 +1,99 @@
+"""Conditional dispatch: when a presented ETag still stands (SPEC-003 §11; architecture decision 5)."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum, unique
+from typing import Final
+
+ANY_ETAG: Final = "*"
+RELEVANT_COSINE: Final = 0.50
+"""only-if-ckf asks for at least one fact this relevant (CRP-SPEC-002: else 424)."""
+
+_MAX_AGE: Final = re.compile(r"max-age=(\d{1,9})")
+_PLAIN_DIRECTIVES: Final = frozenset({"no-store", "no-cache", "reuse-ckf", "only-if-ckf"})
+
+
+@unique
+class MissReason(StrEnum):
+    """Why an envelope was built; the token after ``MISS; reason=``."""
+
+    NOT_CONDITIONAL = "not-conditional"
+    NO_CACHE = "no-cache"
+    UNKNOWN_ETAG = "unknown-etag"
+    EXPIRED = "expired"
+    FACTS_UPDATED = "facts-updated"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheDirectives:
+    """What CRP-Context-Cache asks for."""
+
+    no_store: bool = False
+    no_cache: bool = False
+    reuse_ckf: bool = False
+    only_if_ckf: bool = False
+    max_age_s: int | None = None
+
+
+NO_DIRECTIVES: Final = CacheDirectives()
+
+
+def is_cache_directive(text: str) -> bool:
+    """Say whether ``text`` is a directive of CRP-Context-Cache."""
+    return text in _PLAIN_DIRECTIVES or _MAX_AGE.fullmatch(text) is not None
+
+
+def read_directives(texts: Sequence[str]) -> CacheDirectives:
+    """Read directives that ``is_cache_directive`` takes; the shortest max-age wins."""
+    ages = [int(match.group(1)) for match in map(_MAX_AGE.fullmatch, texts) if match]
+    return CacheDirectives(
+        no_store="no-store" in texts,
+        no_cache="no-cache" in texts,
+        reuse_ckf="reuse-ckf" in texts,
+        only_if_ckf="only-if-ckf" in texts,
+        max_age_s=min(ages, default=None),
+    )
+
+
+def build_key(parts: Sequence[Sequence[str]]) -> str:
+    """Return one key over everything that a build depends on beside the knowledge.
+
+    Lengths are hashed as well, so that no two different lists of parts run into each other.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"[{len(part)}]".encode())
+        for text in part:
+            data = text.encode()
+            digest.update(f"{len(data)}:".encode() + data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is remembered of a build to judge it by: its ETag, the state it saw, and when."""
+
+    etag: str
+    state_hash: str
+    built_at: datetime
+
+
+def miss_reason(
+    presented: str, directives: CacheDirectives, standing: Standing | None, now: datetime
+) -> MissReason | None:
+    """Return why an envelope must be built without looking at the knowledge, or ``None`` when the state decides.
+
+    ``no-cache`` overrides If-Match (SPEC-003 §11.4).
+    """
+    if not presented:
+        return MissReason.NOT_CONDITIONAL
+    if directives.no_cache:
+        return MissReason.NO_CACHE
+    if standing is None or presented not in {ANY_ETAG, standing.etag}:
+        return MissReason.UNKNOWN_ETAG
+    if directives.max_age_s is not None and (now - standing.built_at).total_seconds() > directives.max_age_s:
+        return MissReason.EXPIRED
+    return None

@@ -1,0 +1,70 @@
+"""The facts that one build chooses from, and what the phases learn about them."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.ports.facts import FactStatus
+from services.common.ports.recognition import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One candidate fact (SPEC-003 §2).
+
+    Attributes:
+        token_count: in the target model's tokenizer, numbering included.
+        community: Leiden label; empty when it belongs to none.
+        status: ACTIVE or STALE; a fact past its ttl is STALE.
+        memory_tier: 1 for what the session carries, 3 for what the search found (SPEC-003 §5.2 step 1.4).
+    """
+
+    fact_id: str
+    content: str
+    content_hash: str
+    source_id: str
+    token_count: int
+    importance_weight: float
+    ingested_at: datetime
+    embedding: NDArray[np.float32] = field(compare=False, repr=False)
+    status: FactStatus = FactStatus.ACTIVE
+    community: str = ""
+    source_location: str = ""
+    entities: tuple[Entity, ...] = ()
+    memory_tier: int = 3
+    carried_from_window_id: str = ""
+    transfer_type: str = ""
+
+    @property
+    def is_carried(self) -> bool:
+        """Say whether a former window handed it on."""
+        return bool(self.carried_from_window_id)
+
+    @property
+    def diversity_group(self) -> str:
+        """Return what the diversity bonus counts by: the community, or the source for facts of none.
+
+        Facts that no clustering has seen yet would otherwise count as one huge community; by source they still serve
+        the bonus's purpose, to prevent single-source dominance (SPEC-003 §6.2).
+        """
+        return self.community or f"source:{self.source_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFact:
+    """A candidate with its scores, all 0.0-1.0 (SPEC-003 §6)."""
+
+    candidate: Candidate
+    relevance_score: float
+    freshness_score: float
+    diversity_bonus: float
+    composite_score: float
+
+
+def effective_status(status: FactStatus, ingested_at: datetime, ttl: timedelta | None, now: datetime) -> FactStatus:
+    """Return the status at ``now``: an ACTIVE fact past its time to live counts as STALE (CRP-SPEC-009)."""
+    if status is FactStatus.ACTIVE and ttl is not None and now > ingested_at + ttl:
+        return FactStatus.STALE
+    return status

@@ -1,0 +1,284 @@
+"""Building envelopes: select, rank, pack; or nothing at all when what the caller holds still stands (SPEC-003 §4, §11)."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from services.common.clock import Clock
+from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
+from services.common.ports.facts import FactStore
+from services.common.ports.tokens import ModelProfile, TokenCounter
+from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
+from services.envelope.domain.budget import BudgetTerms, token_budget
+from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason
+from services.envelope.domain.decomposition import decompose
+from services.envelope.domain.freshness import horizon_days
+from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
+from services.envelope.domain.quality_tier import accepts
+from services.envelope.domain.ranking import RankingTerms, relevance_scores
+from services.envelope.domain.saturation import is_sparse, recommends_reuse
+from services.envelope.domain.temporal import is_time_sensitive
+from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
+from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary
+from services.envelope.selection import Selection, Selector
+from services.envelope.state_hashes import StateHashes
+
+_IN_PLACE_CHARS: Final = 100_000
+"""Texts up to this length together are counted on the event loop: a thread would cost more than the counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """Token counts and who counted."""
+
+    counts: Sequence[int]
+    profile: ModelProfile
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a build depends on, decided before any store is asked."""
+
+    sub_queries: tuple[str, ...]
+    time_sensitive: bool
+    token_budget: int
+    key: str
+    now: datetime
+    terms: RankingTerms
+
+
+class EnvelopeApp:
+    """BuildEnvelope, PreviewEnvelope and CountTokens.
+
+    Args:
+        facts: the knowledge fabric, for access counts.
+        selector: phase 1.
+        tokens: counts as the target model does.
+        states: the state that ETags are judged by.
+        settings: weights, margins, salts.
+        clock: the time.
+        embedding_model: fingerprint of the model that scores relevance.
+    """
+
+    def __init__(  # noqa: PLR0913 - one collaborator each, wired once in compose.py
+        self,
+        facts: FactStore,
+        selector: Selector,
+        tokens: TokenCounter,
+        states: StateHashes,
+        settings: EnvelopeSettings,
+        clock: Clock,
+        embedding_model: str,
+    ) -> None:
+        self._facts = facts
+        self._selector = selector
+        self._tokens = tokens
+        self._states = states
+        self._settings = settings
+        self._clock = clock
+        self._model = embedding_model
+        self._builds = RememberedBuilds(settings.remembered_builds)
+
+    async def count_tokens(self, model: str, texts: Sequence[str]) -> TokenCounts:
+        """Count tokens as ``model`` does.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL.
+        """
+        profile = self._tokens.profile(model)
+        if sum(map(len, texts)) <= _IN_PLACE_CHARS:
+            return TokenCounts(self._tokens.count(texts, model), profile)
+        return TokenCounts(await asyncio.to_thread(self._tokens.count, texts, model), profile)
+
+    async def build(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
+        """Build one window's envelope, or say that the presented one still stands.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL.
+            LimitExceededError: BUDGET_TOO_SMALL.
+            PreconditionError: NO_RELEVANT_FACTS, with only-if-ckf.
+        """
+        plan = self._plan(request)
+        remembered = self._builds.get(tenant_id, plan.key)
+        standing = remembered.standing if remembered else None
+        reason = miss_reason(request.if_match_etag, request.directives, standing, plan.now)
+        if reason is None and remembered is not None:
+            present = await self._states.of(tenant_id, remembered.summary.communities or ("",))
+            if present == remembered.summary.state_hash:
+                return self._not_modified(remembered, plan, request)
+            reason = MissReason.FACTS_UPDATED
+        version = self._states.version(tenant_id)
+        built = await self._build(tenant_id, request, plan, reason or MissReason.NOT_CONDITIONAL)
+        if version == self._states.version(tenant_id) and not request.directives.no_store:
+            remembered = RememberedBuild(built.summary, built.continuation_recommended)
+            self._builds.put(tenant_id, plan.key, remembered)
+        ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
+        with suppress(CrpError):  # access counts are best effort
+            await self._facts.touch(tenant_id, ids, at=plan.now)
+        return built
+
+    async def preview(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
+        """Build without counting accesses and without remembering (SPEC-003 §12)."""
+        return await self._build(tenant_id, request, self._plan(request), MissReason.NOT_CONDITIONAL)
+
+    def _plan(self, request: EnvelopeRequest) -> _Plan:
+        now = self._clock.now()
+        settings = self._settings
+        time_sensitive = is_time_sensitive(request.query, now.year)
+        defaults = RankWeights(
+            settings.relevance_weight, settings.importance_factor, settings.freshness_weight, settings.diversity_weight
+        )
+        weights = effective_weights(defaults, time_sensitive=time_sensitive, mode=request.grounding_mode)
+        horizon = horizon_days(settings.freshness_horizon_days, time_sensitive=time_sensitive)
+        budget = self._budget(request)
+        sub_queries = decompose(request.query)
+        return _Plan(
+            sub_queries=sub_queries,
+            time_sensitive=time_sensitive,
+            token_budget=budget,
+            key=self._key(request, sub_queries, budget),
+            now=now,
+            terms=RankingTerms(weights, now, horizon),
+        )
+
+    def _budget(self, request: EnvelopeRequest) -> int:
+        """Measure what surrounds the facts and return what is left (SPEC-003 §7.2)."""
+        profile = self._tokens.profile(request.model)
+        instruction = GROUNDING_INSTRUCTIONS[request.grounding_mode]
+        system, added, query = self._tokens.count([request.system_prompt, instruction, request.query], request.model)
+        terms = BudgetTerms(
+            context_window_tokens=profile.context_window_tokens,
+            system_prompt_tokens=system + added,
+            user_query_tokens=query,
+            expected_response_tokens=request.expected_response_tokens or self._settings.expected_response_tokens,
+            safety_margin_tokens=self._settings.safety_margin_tokens,
+            ceiling_tokens=request.max_envelope_tokens,
+        )
+        budget = token_budget(terms)
+        if budget <= 0:
+            raise LimitExceededError(
+                ErrorReason.BUDGET_TOO_SMALL,
+                f"the context window of {profile.context_window_tokens} tokens leaves {budget} for facts; shorten the "
+                "query or the system prompt, expect a shorter reply, or choose a model with a larger window",
+                violations=(FieldViolation("query", "must leave room for facts in the model's context window"),),
+                token_budget=str(budget),
+                context_window_tokens=str(profile.context_window_tokens),
+            )
+        return budget
+
+    def _key(self, request: EnvelopeRequest, sub_queries: Sequence[str], budget: int) -> str:
+        """Return what the build depends on beside the knowledge (architecture decision 5)."""
+        carried = [
+            part
+            for text in request.carried
+            for part in (text.source_window_id, text.transfer_type, repr(text.importance_weight), text.content)
+        ]
+        scope = [request.session_id] if self._settings.etag_salt else []
+        return build_key(
+            [
+                sub_queries,
+                [str(budget), request.model, request.grounding_mode.value, request.strategy.value, self._model],
+                sorted(request.facts_seen),
+                sorted(request.deferred_fact_ids),
+                carried,
+                scope,
+            ]
+        )
+
+    async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:
+        selection = await self._selector.select(tenant_id, request, plan.sub_queries, plan.now)
+        if request.directives.only_if_ckf:
+            _require_relevant(selection)
+        terms = PackingTerms(
+            ranking=plan.terms,
+            token_budget=plan.token_budget,
+            time_sensitive=plan.time_sensitive,
+            context_strict=request.grounding_mode is GroundingMode.CONTEXT_STRICT,
+            etag_salt=request.session_id if self._settings.etag_salt else "",
+        )
+        assembly = assemble(selection.candidates, selection.queries, terms)
+        state = await self._states.of(tenant_id, assembly.communities or ("",))
+        summary = self._summary(assembly, selection, plan, state)
+        sparse = is_sparse(assembly.saturation)
+        return BuiltEnvelope(
+            summary=summary,
+            facts=assembly.facts,
+            deferred=assembly.excluded,
+            grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
+            sub_queries=plan.sub_queries,
+            cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else f"MISS; reason={reason.value}",
+            warnings=_warnings(assembly, terms),
+            accepted=accepts(request.accept_quality, assembly.verdict.tier),
+            continuation_recommended=assembly.under_pressure,
+            reuse_recommended=recommends_reuse(assembly.saturation),
+        )
+
+    def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:
+        newest = assembly.newest_ingested_at
+        return EnvelopeSummary(
+            total_facts_available=len(selection.candidates),
+            total_facts_included=len(assembly.facts),
+            token_count=assembly.token_count,
+            token_budget=plan.token_budget,
+            saturation=assembly.saturation,
+            verdict=assembly.verdict,
+            etag=assembly.etag,
+            created_at=plan.now,
+            communities=assembly.communities,
+            memory_tier_hit=selection.memory_tier_hit,
+            ckf_hits=selection.ckf_hits,
+            knowledge_age=None if newest is None else max(plan.now - newest, timedelta(0)),
+            state_hash=state_hash,
+            embedding_model=self._model,
+        )
+
+    def _not_modified(self, remembered: RememberedBuild, plan: _Plan, request: EnvelopeRequest) -> BuiltEnvelope:
+        """Answer with what was built before: nothing that built it has changed (SPEC-003 §11.2)."""
+        summary = remembered.summary
+        return BuiltEnvelope(
+            summary=summary,
+            facts=(),
+            deferred=(),
+            grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
+            sub_queries=plan.sub_queries,
+            cache_status="HIT",
+            warnings=(),
+            accepted=accepts(request.accept_quality, summary.verdict.tier),
+            continuation_recommended=remembered.continuation_recommended,
+            reuse_recommended=recommends_reuse(summary.saturation),
+            not_modified=True,
+        )
+
+
+def _require_relevant(selection: Selection) -> None:
+    """Refuse when no fact of the knowledge fabric is relevant enough (SPEC-003 §11.4, only-if-ckf)."""
+    vectors = [fact.embedding for fact in selection.candidates if not fact.is_carried]
+    best = max((float(relevance_scores(selection.queries, vector[None, :])[0]) for vector in vectors), default=0.0)
+    if best < RELEVANT_COSINE:
+        raise PreconditionError(
+            ErrorReason.NO_RELEVANT_FACTS,
+            f"no fact is relevant to the query (best {best:.2f}, needed {RELEVANT_COSINE:.2f}); ingest documents on "
+            "it, or leave out only-if-ckf",
+            best_relevance=f"{best:.6f}",
+            required_relevance=f"{RELEVANT_COSINE:.2f}",
+        )
+
+
+def _warnings(assembly: Assembly, terms: PackingTerms) -> tuple[str, ...]:
+    """Return what the caller should know; numbers only, never content."""
+    warnings: list[str] = []
+    if not assembly.facts:
+        warnings.append("the envelope holds no facts")
+    if terms.context_strict and is_sparse(assembly.saturation):  # SPEC-003 §9.3
+        warnings.append(
+            f"context-strict with a saturation of {assembly.saturation:.3f}: answers may be incomplete, "
+            "the knowledge covers the query thinly"
+        )
+    if assembly.under_pressure:
+        warnings.append(f"{len(assembly.excluded)} relevant facts did not fit; continue in another window")
+    return tuple(warnings)

@@ -1,0 +1,224 @@
+"""Documents and facts on their way into the knowledge fabric: read, cut, compared with the version before, written."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from services.common.encoding import sha256_hex
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.ports.facts import FactStatus
+from services.common.ports.graph import SourceRecord, SourceStatus
+from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.community_app import CommunityApp
+from services.envelope.documents import ReadingLimits, read_document
+from services.envelope.documents.limits import require_at_most
+from services.envelope.domain.chunking import MAX_FACT_TOKENS, FactDraft, chunk
+from services.envelope.domain.document import Document
+from services.envelope.domain.identity import fact_id_for, source_id_for
+from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
+from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
+from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
+
+FACTS_MEDIA_TYPE: Final = "application/x-facts"
+"""Media type of a source whose facts the caller has cut."""
+
+
+class IngestionApp:
+    """IngestSource and IngestFacts.
+
+    Args:
+        stores: where the knowledge goes.
+        models: what reads the text.
+        communities: told about new facts.
+        settings: limits and batch sizes.
+    """
+
+    def __init__(
+        self, stores: KnowledgeStores, models: TextModels, communities: CommunityApp, settings: EnvelopeSettings
+    ) -> None:
+        self._stores = stores
+        self._models = models
+        self._communities = communities
+        self._writer = VersionWriter(stores, models, settings.embedding_batch)
+        self._settings = settings
+        self._parsers = ThreadPoolExecutor(settings.parser_threads, thread_name_prefix="parser")
+        self._limits = ReadingLimits(
+            settings.max_document_bytes, settings.max_document_pages, settings.max_document_chars
+        )
+
+    async def ingest_source(
+        self, tenant_id: str, document: SourceDocument, ticket: WriteTicket[IngestOutcome]
+    ) -> IngestOutcome:
+        """Store a document's facts; the same bytes again change nothing.
+
+        Raises:
+            InvalidRequestError: UNSUPPORTED_MEDIA or DOCUMENT_WITHOUT_TEXT.
+            LimitExceededError: MESSAGE_TOO_LARGE or STORAGE_FULL.
+            UnavailableError: a model or store is down.
+        """
+        document_hash = sha256_hex(document.content)
+        async with self._stores.locks.of(tenant_id, document.uri):
+            former = await self._settled(tenant_id, document.uri)
+            if former is not None and former.document_hash == document_hash and await self._is_current(former):
+                return await self._unchanged(former, ticket)
+            parsed, drafts = await self._parse(document)
+            version = await self._document_version(tenant_id, document, former, parsed.title or document.uri)
+            record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
+            weight = document.importance_weight
+            if weight is None:
+                weight = IMPORTANCE_BY_SOURCE_TYPE[document.source_type]
+            facts = tuple(
+                NewFact(
+                    fact_id_for(record.source_id, draft.section, draft.content),
+                    draft.content,
+                    draft.location,
+                    weight,
+                    document.ttl,
+                )
+                for draft in drafts
+            )
+            outcome = await self._writer.write(
+                SourceVersion(record, former, facts, replaces_all=True, warnings=parsed.warnings), ticket
+            )
+        await self._communities.facts_added(tenant_id, outcome.facts_created)
+        return outcome
+
+    async def ingest_facts(
+        self, tenant_id: str, entries: FactEntries, ticket: WriteTicket[IngestOutcome]
+    ) -> IngestOutcome:
+        """Add facts to a source; those that it has already are left as they are.
+
+        Raises:
+            InvalidRequestError: INVALID_FIELD, a fact is too long.
+            NotFoundError: FACT_NOT_FOUND, a superseded fact does not exist.
+        """
+        self._require_short(entries)
+        superseded = await self._superseded(tenant_id, entries)
+        async with self._stores.locks.of(tenant_id, entries.uri):
+            former = await self._settled(tenant_id, entries.uri)
+            record = await self._facts_version(tenant_id, entries, former)
+            default = IMPORTANCE_BY_SOURCE_TYPE[entries.source_type]
+            facts = tuple(
+                NewFact(
+                    fact_id_for(record.source_id, entry.source_location, entry.content),
+                    entry.content,
+                    entry.source_location,
+                    default if entry.importance_weight is None else entry.importance_weight,
+                    entry.ttl,
+                    MappingProxyType(dict(entry.metadata)),
+                )
+                for entry in entries.facts
+            )
+            version = SourceVersion(record, former, facts, replaces_all=False, superseded=superseded)
+            outcome = await self._writer.write(version, ticket)
+        await self._communities.facts_added(tenant_id, outcome.facts_created)
+        return outcome
+
+    async def _settled(self, tenant_id: str, uri: str) -> SourceRecord | None:
+        """Return the present version under ``uri``, settled if a former call left it half-written."""
+        found = await self._stores.graph.find_source(tenant_id, uri)
+        if found is None or found.status is SourceStatus.ACTIVE:
+            return found
+        await self._stores.recovery.settle(found)
+        return await self._stores.graph.find_source(tenant_id, uri)
+
+    async def _is_current(self, source: SourceRecord) -> bool:
+        """Say whether the source's vectors are the present model's."""
+        ids = await self._stores.facts.fact_ids_of_source(source.tenant_id, source.source_id)
+        first = await self._stores.facts.get(source.tenant_id, ids[:1])
+        return all(fact.embedding_model == self._models.embedding.fingerprint for fact in first)
+
+    async def _unchanged(self, source: SourceRecord, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
+        outcome = IngestOutcome(source, 0, 0, source.fact_count, unchanged=True)
+        receipt = ticket.receipt(source.tenant_id, outcome, self._stores.clock.now())
+        await self._stores.graph.put_source(source, receipt)
+        return outcome
+
+    async def _parse(self, document: SourceDocument) -> tuple[Document, tuple[FactDraft, ...]]:
+        count = self._token_count()
+
+        def work() -> tuple[Document, tuple[FactDraft, ...]]:
+            parsed = read_document(document.content, document.media_type, document.uri, self._limits)
+            return parsed, chunk(parsed, count)
+
+        parsed, drafts = await asyncio.get_running_loop().run_in_executor(self._parsers, work)
+        require_at_most("facts", len(drafts), self._settings.max_facts_per_source)
+        return parsed, drafts
+
+    def _token_count(self) -> Callable[[str], int]:
+        model, counter = self._settings.tokenizer_model, self._models.tokens
+        known: dict[str, int] = {}
+
+        def count(text: str) -> int:
+            if text not in known:
+                known[text] = counter.count([text], model)[0]
+            return known[text]
+
+        return count
+
+    async def _document_version(
+        self, tenant_id: str, document: SourceDocument, former: SourceRecord | None, title: str
+    ) -> SourceRecord:
+        return SourceRecord(
+            tenant_id=tenant_id,
+            source_id=former.source_id if former else await self._fresh_source_id(tenant_id, document.uri),
+            title=document.title or title,
+            uri=document.uri,
+            source_type=document.source_type.value,
+            media_type="",
+            document_hash="",
+            ingested_at=self._stores.clock.now(),
+            fact_count=0,
+            status=SourceStatus.INGESTING,
+            metadata=dict(document.metadata),
+        )
+
+    async def _facts_version(self, tenant_id: str, entries: FactEntries, former: SourceRecord | None) -> SourceRecord:
+        if former is not None:
+            return replace(former, title=entries.title or former.title, ingested_at=self._stores.clock.now())
+        return SourceRecord(
+            tenant_id=tenant_id,
+            source_id=await self._fresh_source_id(tenant_id, entries.uri),
+            title=entries.title or entries.uri,
+            uri=entries.uri,
+            source_type=entries.source_type.value,
+            media_type=FACTS_MEDIA_TYPE,
+            document_hash=sha256_hex("\n".join(entry.content for entry in entries.facts)),
+            ingested_at=self._stores.clock.now(),
+            fact_count=0,
+            status=SourceStatus.INGESTING,
+        )
+
+    async def _fresh_source_id(self, tenant_id: str, uri: str) -> str:
+        """Return the first id of ``uri`` that no erased source has used."""
+        generation = 0
+        while True:
+            source_id = source_id_for(tenant_id, uri, generation)
+            if await self._stores.graph.get_source(tenant_id, source_id) is None:
+                return source_id
+            generation += 1
+
+    def _require_short(self, entries: FactEntries) -> None:
+        counts = self._models.tokens.count([entry.content for entry in entries.facts], self._settings.tokenizer_model)
+        violations = tuple(
+            FieldViolation(f"facts[{index}].content", f"must have at most {MAX_FACT_TOKENS} tokens")
+            for index, count in enumerate(counts)
+            if count > MAX_FACT_TOKENS
+        )
+        if violations:
+            raise InvalidRequestError.of(*violations)
+
+    async def _superseded(self, tenant_id: str, entries: FactEntries) -> tuple[str, ...]:
+        """Return the ACTIVE facts that the new ones replace; what is STALE or quarantined stays as it is."""
+        wanted = sorted({fact_id for entry in entries.facts for fact_id in entry.supersedes_fact_ids})
+        known = {fact.fact_id: fact.status for fact in await self._stores.facts.get(tenant_id, wanted)}
+        missing = next((fact_id for fact_id in wanted if fact_id not in known), None)
+        if missing is not None:
+            raise NotFoundError(
+                ErrorReason.FACT_NOT_FOUND, f"the superseded fact {missing} does not exist", fact_id=missing
+            )
+        return tuple(fact_id for fact_id in wanted if known[fact_id] is FactStatus.ACTIVE)

@@ -1,0 +1,180 @@
+"""Reading, searching, withholding and erasing knowledge."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum, unique
+
+from services.common.errors import ErrorReason, NotFoundError
+from services.common.ports.embedding import EmbeddingModel
+from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.receipts import Receipt
+from services.envelope.community_app import CommunityApp
+from services.envelope.domain.candidates import effective_status
+from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.recovery import erased_record
+from services.envelope.requests import EraseOutcome, WriteTicket
+
+
+@unique
+class SearchMode(StrEnum):
+    """How facts are searched."""
+
+    DENSE = "DENSE"
+    TEXT = "TEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeState:
+    """A tenant's state hash and counts."""
+
+    state_hash: str
+    active: int
+    stale: int
+    quarantined: int
+    clustering: ClusteringRecord
+    embedding_model: str
+
+
+class KnowledgeApp:
+    """Everything of KnowledgeService but ingestion and clustering.
+
+    Args:
+        stores: where the knowledge is.
+        embedding: embeds search queries.
+        communities: told about erasures.
+    """
+
+    def __init__(self, stores: KnowledgeStores, embedding: EmbeddingModel, communities: CommunityApp) -> None:
+        self._stores = stores
+        self._embedding = embedding
+        self._communities = communities
+
+    async def receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return what was answered to this request id, while it is kept."""
+        return await self._stores.graph.get_receipt(tenant_id, rpc, request_id)
+
+    async def fact(self, tenant_id: str, fact_id: str) -> FactRecord:
+        """Return one fact.
+
+        Raises:
+            NotFoundError: FACT_NOT_FOUND, unknown or erased.
+        """
+        found = await self._stores.facts.get(tenant_id, [fact_id])
+        if not found:
+            raise NotFoundError(ErrorReason.FACT_NOT_FOUND, f"fact {fact_id} does not exist", fact_id=fact_id)
+        return self._shown(found)[0]
+
+    async def facts(self, tenant_id: str, where: FactFilter, after: str, limit: int) -> list[FactRecord]:
+        """Return up to ``limit`` facts after ``after``, by id."""
+        return self._shown(await self._stores.facts.page(tenant_id, where, after=after, limit=limit))
+
+    async def search(
+        self, tenant_id: str, query: str, mode: SearchMode, where: FactFilter, limit: int
+    ) -> list[FactHit]:
+        """Return up to ``limit`` hits, best first."""
+        if mode is SearchMode.TEXT:
+            hits = await self._stores.facts.search_text(tenant_id, query, limit=limit, where=where)
+        else:
+            vectors = await self._embedding.embed([query])
+            hits = (await self._stores.facts.search(tenant_id, vectors, limit=limit, where=where))[0]
+        shown = self._shown([hit.fact for hit in hits])
+        return [FactHit(fact, hit.score) for fact, hit in zip(shown, hits, strict=True)]
+
+    async def sources(self, tenant_id: str, after: str, limit: int) -> list[SourceRecord]:
+        """Return up to ``limit`` sources after ``after``, by id."""
+        return await self._stores.graph.page_sources(tenant_id, after=after, limit=limit)
+
+    async def communities(self, tenant_id: str, after: str, limit: int) -> list[CommunityRecord]:
+        """Return up to ``limit`` communities after ``after``, by label."""
+        return await self._stores.graph.page_communities(tenant_id, after=after, limit=limit)
+
+    async def state(self, tenant_id: str, communities: tuple[str, ...]) -> KnowledgeState:
+        """Return the state hash of the communities, or of everything, and the tenant's counts."""
+        counts = {
+            status: await self._stores.facts.count(tenant_id, FactFilter(statuses=(status,)))
+            for status in (FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUARANTINED)
+        }
+        return KnowledgeState(
+            state_hash=await self._stores.states.of(tenant_id, communities),
+            active=counts[FactStatus.ACTIVE],
+            stale=counts[FactStatus.STALE],
+            quarantined=counts[FactStatus.QUARANTINED],
+            clustering=await self._stores.graph.clustering(tenant_id),
+            embedding_model=self._embedding.fingerprint,
+        )
+
+    async def erase(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
+        """Destroy a source's content; nothing of it is returned any more once this returns (SPEC-003 §17.2).
+
+        Raises:
+            NotFoundError: SOURCE_NOT_FOUND.
+        """
+        source = await self._source(tenant_id, source_id)
+        async with self._stores.locks.of(tenant_id, source.uri):
+            task = asyncio.create_task(self._erase_locked(tenant_id, source_id, ticket))
+            return await asyncio.shield(task)
+
+    async def _erase_locked(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
+        stores = self._stores
+        source = await self._source(tenant_id, source_id)
+        if source.status is SourceStatus.INGESTING:
+            await stores.recovery.settle(source)
+            source = await self._source(tenant_id, source_id)
+        erased = 0
+        if source.status is not SourceStatus.ERASED:
+            stores.states.written(tenant_id)
+            await stores.graph.put_source(replace(source, status=SourceStatus.ERASING))
+            erased = await stores.recovery.finish_erasure(source)
+            await self._communities.facts_erased(tenant_id)
+            stores.states.written(tenant_id)
+        outcome = EraseOutcome(erased_record(source), erased)
+        await stores.graph.put_source(outcome.source, ticket.receipt(tenant_id, outcome, stores.clock.now()))
+        return outcome
+
+    async def quarantine(self, tenant_id: str, fact_id: str, ticket: WriteTicket[FactRecord]) -> FactRecord:
+        """Withhold a fact from every retrieval.
+
+        Raises:
+            NotFoundError: FACT_NOT_FOUND.
+        """
+        return await self._set_status(tenant_id, fact_id, FactStatus.QUARANTINED, ticket)
+
+    async def restore(self, tenant_id: str, fact_id: str, ticket: WriteTicket[FactRecord]) -> FactRecord:
+        """Make a quarantined fact ACTIVE again; any other is left as it is.
+
+        Raises:
+            NotFoundError: FACT_NOT_FOUND.
+        """
+        return await self._set_status(tenant_id, fact_id, FactStatus.ACTIVE, ticket)
+
+    async def _set_status(
+        self, tenant_id: str, fact_id: str, status: FactStatus, ticket: WriteTicket[FactRecord]
+    ) -> FactRecord:
+        stores = self._stores
+        source = await self._source(tenant_id, (await self.fact(tenant_id, fact_id)).source_id)
+        async with stores.locks.of(tenant_id, source.uri):
+            fact = await self.fact(tenant_id, fact_id)
+            applies = status is FactStatus.QUARANTINED or fact.status is FactStatus.QUARANTINED
+            now = stores.clock.now()
+            stores.states.written(tenant_id)
+            if applies:
+                await stores.facts.set_status(tenant_id, [fact_id], status, at=now)
+            changed = await self.fact(tenant_id, fact_id)
+            # The receipt travels with the source's unchanged record: a repeated call is answered as the first time.
+            source = await self._source(tenant_id, fact.source_id)
+            await stores.graph.put_source(source, ticket.receipt(tenant_id, changed, now))
+            stores.states.written(tenant_id)
+        return changed
+
+    async def _source(self, tenant_id: str, source_id: str) -> SourceRecord:
+        source = await self._stores.graph.get_source(tenant_id, source_id)
+        if source is None:
+            raise NotFoundError(ErrorReason.SOURCE_NOT_FOUND, f"source {source_id} does not exist", source_id=source_id)
+        return source
+
+    def _shown(self, facts: Sequence[FactRecord]) -> list[FactRecord]:
+        """Return the facts with the status that they have now (a fact past its ttl is STALE)."""
+        now = self._stores.clock.now()
+        return [replace(fact, status=effective_status(fact.status, fact.ingested_at, fact.ttl, now)) for fact in facts]

@@ -1,0 +1,27 @@
+"""Where knowledge is kept, and what every writer of it shares."""
+
+from dataclasses import dataclass
+
+from services.common.clock import Clock
+from services.common.ports.facts import FactStore
+from services.common.ports.graph import KnowledgeGraph
+from services.envelope.keyed_locks import KeyedLocks
+from services.envelope.recovery import Recovery
+from services.envelope.state_hashes import StateHashes
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeStores:
+    """The stores, the state hashes that writes invalidate, the locks that serialise writes to one source, recovery."""
+
+    facts: FactStore
+    graph: KnowledgeGraph
+    states: StateHashes
+    locks: KeyedLocks
+    recovery: Recovery
+    clock: Clock
+
+    @classmethod
+    def over(cls, facts: FactStore, graph: KnowledgeGraph, states: StateHashes, clock: Clock) -> "KnowledgeStores":
+        """Return the stores with fresh locks and their recovery."""
+        return cls(facts, graph, states, KeyedLocks(), Recovery(facts, graph, states, clock), clock)

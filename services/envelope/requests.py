@@ -1,0 +1,191 @@
+"""What the apps are asked and what they answer, in domain terms; the wire's messages are converted to these."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum, unique
+from typing import Generic, TypeVar
+
+from services.common.ports.graph import SourceRecord
+from services.common.ports.receipts import Receipt
+from services.envelope.domain.caching import NO_DIRECTIVES, CacheDirectives
+from services.envelope.domain.candidates import RankedFact
+from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
+from services.envelope.domain.quality_tier import QualityTier, TierVerdict
+from services.envelope.domain.weights import GroundingMode
+
+OutcomeT = TypeVar("OutcomeT")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTicket(Generic[OutcomeT]):
+    """Makes a write idempotent: what the receipt needs that the app does not know.
+
+    Attributes:
+        encode: serialises the outcome as the RPC's response.
+    """
+
+    rpc: str
+    request_id: str
+    body_hash: str
+    encode: Callable[[OutcomeT], bytes]
+
+    def receipt(self, tenant_id: str, outcome: OutcomeT, at: datetime) -> Receipt:
+        """Return the receipt to store with the write."""
+        return Receipt(tenant_id, self.rpc, self.request_id, self.body_hash, self.encode(outcome), at)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document to ingest.
+
+    Attributes:
+        media_type: as declared; empty = detect.
+        importance_weight: ``None`` = by the source's type.
+    """
+
+    uri: str
+    title: str
+    media_type: str
+    source_type: SourceType
+    content: bytes = field(repr=False)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    importance_weight: float | None = None
+    ttl: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactEntry:
+    """A fact that the caller has cut."""
+
+    content: str = field(repr=False)
+    source_location: str = ""
+    importance_weight: float | None = None
+    ttl: timedelta | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    supersedes_fact_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactEntries:
+    """Facts to add to one source."""
+
+    uri: str
+    title: str
+    source_type: SourceType
+    facts: tuple[FactEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOutcome:
+    """What an ingestion did; ``fact_ids`` is in the order of the input."""
+
+    source: SourceRecord
+    facts_created: int
+    facts_stale: int
+    facts_unchanged: int
+    unchanged: bool = False
+    warnings: tuple[str, ...] = ()
+    fact_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EraseOutcome:
+    """What an erasure did."""
+
+    source: SourceRecord
+    facts_erased: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteringOutcome:
+    """What a clustering gave."""
+
+    epoch: int
+    community_count: int
+    fact_count: int
+    unclustered_fact_count: int
+
+
+@unique
+class Strategy(StrEnum):
+    """Dispatch strategies, as the CRP-Context-Strategy header names them."""
+
+    PUSH = "push"
+    PULL = "pull"
+    REFLEXIVE = "reflexive"
+    AGENTIC = "agentic"
+    HIERARCHICAL = "hierarchical"
+    BATCH = "batch"
+    STREAMING = "streaming"
+    FAN_OUT = "fan-out"
+    FAN_IN = "fan-in"
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedText:
+    """Text of a former window that is packed as a fact (SPEC-003 §14.1)."""
+
+    content: str = field(repr=False)
+    source_window_id: str
+    transfer_type: str
+    importance_weight: float = CARRIED_IMPORTANCE
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeRequest:
+    """One build; ``None`` takes the setting."""
+
+    query: str = field(repr=False)
+    model: str
+    session_id: str = ""
+    window_id: str = ""
+    window_number: int = 1
+    grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
+    strategy: Strategy = Strategy.PUSH
+    system_prompt: str = field(default="", repr=False)
+    expected_response_tokens: int | None = None
+    max_envelope_tokens: int | None = None
+    facts_seen: frozenset[str] = frozenset()
+    deferred_fact_ids: tuple[str, ...] = ()
+    carried: tuple[CarriedText, ...] = ()
+    if_match_etag: str = ""
+    directives: CacheDirectives = NO_DIRECTIVES
+    accept_quality: tuple[QualityTier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeSummary:
+    """Everything about an envelope but its facts: what outlives the build to answer If-Match."""
+
+    total_facts_available: int
+    total_facts_included: int
+    token_count: int
+    token_budget: int
+    saturation: float
+    verdict: TierVerdict
+    etag: str
+    created_at: datetime
+    communities: tuple[str, ...]
+    memory_tier_hit: int
+    ckf_hits: int
+    knowledge_age: timedelta | None
+    state_hash: str
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltEnvelope:
+    """The outcome of a build; with ``not_modified`` there are no facts and no deferred facts."""
+
+    summary: EnvelopeSummary
+    facts: tuple[RankedFact, ...]
+    deferred: tuple[RankedFact, ...]
+    grounding_instruction: str
+    sub_queries: tuple[str, ...]
+    cache_status: str
+    warnings: tuple[str, ...]
+    accepted: bool
+    continuation_recommended: bool
+    reuse_recommended: bool
+    not_modified: bool = False

@@ -1,0 +1,168 @@
+"""Writing one version of a source.
+
+Everything slow or refusable (entities, vectors) happens before the first write. The writes then follow the order of
+``outbox`` in a task of their own, which a cancelled call does not interrupt; what fails is undone, and ``Recovery``
+settles what a crash leaves.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from services.common.encoding import sha256_hex
+from services.common.errors import CrpError
+from services.common.ports.embedding import EmbeddingModel
+from services.common.ports.facts import FactRecord, FactStatus
+from services.common.ports.graph import SourceRecord
+from services.common.ports.recognition import EntityRecognizer
+from services.common.ports.tokens import TokenCounter
+from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
+from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.outbox import activated, ingesting
+from services.envelope.requests import IngestOutcome, WriteTicket
+
+
+@dataclass(frozen=True, slots=True)
+class TextModels:
+    """What reads text."""
+
+    embedding: EmbeddingModel
+    entities: EntityRecognizer
+    tokens: TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact of the new version."""
+
+    fact_id: str
+    content: str
+    location: str
+    importance_weight: float
+    ttl: timedelta | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceVersion:
+    """A version of a source, ready to be compared with what is stored.
+
+    Attributes:
+        former: the version before; ``None`` for a new source.
+        facts: in reading order; equal ids may occur twice.
+        replaces_all: the version is the whole document, so what it lacks becomes STALE.
+        superseded: ACTIVE facts, of any source, that become STALE as well.
+    """
+
+    record: SourceRecord
+    former: SourceRecord | None
+    facts: tuple[NewFact, ...]
+    replaces_all: bool
+    superseded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class VersionWriter:
+    """Compares, embeds and writes.
+
+    Args:
+        stores: where the knowledge goes.
+        models: what reads the text.
+        batch: facts embedded in one call.
+    """
+
+    def __init__(self, stores: KnowledgeStores, models: TextModels, batch: int) -> None:
+        self._stores = stores
+        self._models = models
+        self._batch = batch
+
+    async def write(self, version: SourceVersion, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
+        """Write the version and return what it did; the caller holds the source's lock."""
+        tenant_id = version.record.tenant_id
+        ids = await self._stores.facts.fact_ids_of_source(tenant_id, version.record.source_id)
+        stored = {fact.fact_id: fact for fact in await self._stores.facts.get(tenant_id, ids)}
+        change = version_change(
+            {fact_id: StoredFact(fact.status, fact.embedding_model) for fact_id, fact in stored.items()},
+            [fact.fact_id for fact in version.facts],
+            self._models.embedding.fingerprint,
+            replaces_all=version.replaces_all,
+        )
+        change = replace(change, stale=tuple(sorted({*change.stale, *version.superseded} - set(change.written))))
+        records = await self._records(version, change, stored)
+        active = {fact_id for fact_id, fact in stored.items() if fact.status is FactStatus.ACTIVE}
+        present = (active | {fact.fact_id for fact in version.facts}) - set(change.stale)
+        version = replace(version, record=replace(version.record, fact_count=len(present)))
+        task = asyncio.create_task(self._commit(version, change, records, ticket))
+        return await asyncio.shield(task)
+
+    async def _records(
+        self, version: SourceVersion, change: VersionChange, stored: Mapping[str, FactRecord]
+    ) -> list[FactRecord]:
+        """Find entities and vectors of the facts to write, batch by batch."""
+        wanted = set(change.written)
+        facts = list({fact.fact_id: fact for fact in version.facts if fact.fact_id in wanted}.values())
+        records: list[FactRecord] = []
+        for start in range(0, len(facts), self._batch):
+            batch = facts[start : start + self._batch]
+            texts = [fact.content for fact in batch]
+            vectors, entities = await asyncio.gather(
+                self._models.embedding.embed(texts), self._models.entities.recognize(texts)
+            )
+            now = self._stores.clock.now()
+            for fact, vector, found in zip(batch, vectors, entities, strict=True):
+                before = stored.get(fact.fact_id)
+                records.append(
+                    FactRecord(
+                        tenant_id=version.record.tenant_id,
+                        fact_id=fact.fact_id,
+                        content=fact.content,
+                        content_hash=sha256_hex(fact.content),
+                        source_id=version.record.source_id,
+                        source_location=fact.location,
+                        importance_weight=fact.importance_weight,
+                        ingested_at=now,
+                        modified_at=now,
+                        status=FactStatus.ACTIVE,
+                        embedding=vector,
+                        embedding_model=self._models.embedding.fingerprint,
+                        community_label=before.community_label if before else "",
+                        ttl=fact.ttl,
+                        entities=found,
+                        metadata=fact.metadata,
+                    )
+                )
+        return records
+
+    async def _commit(
+        self,
+        version: SourceVersion,
+        change: VersionChange,
+        records: list[FactRecord],
+        ticket: WriteTicket[IngestOutcome],
+    ) -> IngestOutcome:
+        stores, tenant_id = self._stores, version.record.tenant_id
+        pending = ingesting(version.record, version.former, change)
+        outcome = IngestOutcome(
+            source=activated(pending),
+            facts_created=len(change.written),
+            facts_stale=len(change.stale),
+            facts_unchanged=len(change.unchanged),
+            warnings=version.warnings,
+            fact_ids=tuple(fact.fact_id for fact in version.facts),
+        )
+        receipt = ticket.receipt(tenant_id, outcome, stores.clock.now())
+        stores.states.written(tenant_id)
+        try:
+            await stores.graph.put_source(pending)
+            await stores.facts.upsert(records)
+            await stores.facts.set_status(tenant_id, change.stale, FactStatus.STALE, at=stores.clock.now())
+            await stores.graph.put_source(outcome.source, receipt)
+        except Exception:
+            with suppress(CrpError):  # what cannot be undone now is settled by the next call or the next start
+                await stores.recovery.undo(pending)
+            raise
+        finally:
+            stores.states.written(tenant_id)
+        return outcome
