@@ -143,7 +143,6 @@ class SessionApp:
             ConflictError: COMMIT_RACE: another commit of this window came first.
             ChainBrokenError: CHAIN_BROKEN.
         """
-
         return await self._writer.once(caller.tenant_id, request, lambda lost: self._commit(caller, ask, lost))
 
     async def fail_window(

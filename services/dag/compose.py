@@ -1,0 +1,56 @@
+"""The dag service's composition: adapters and settings in, served services out."""
+
+from collections.abc import Callable
+from typing import Final
+
+import grpc
+from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
+
+from services.common.composition import Adapters
+from services.common.context import Role
+from services.common.rpc.server import ServedService
+from services.common.settings import Settings
+from services.dag.app import Dependencies, SessionApp
+from services.dag.master_keys import open_master_keys
+from services.dag.policy import DagPolicy
+from services.dag.reading import SessionReads
+from services.dag.servicer import SessionServicer
+
+SERVICE: Final = "crp.dag.v1.SessionService"
+ROLES: Final = {
+    "CreateSession": Role.WRITER,
+    "OpenWindow": Role.WRITER,
+    "CommitWindow": Role.WRITER,
+    "FailWindow": Role.WRITER,
+    "AppendEvent": Role.WRITER,
+    "TerminateSession": Role.WRITER,
+    "GetWindow": Role.READER,
+    "GetDag": Role.READER,
+    "GetLineage": Role.READER,
+    "VerifyChain": Role.READER,
+    "ListAuditEvents": Role.READER,
+    "ExportAudit": Role.READER,
+    "GetReport": Role.READER,
+    "ListReports": Role.READER,
+}
+
+
+async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Return SessionService over the session store; the first start creates the master key if the settings allow it.
+
+    Raises:
+        SettingsError: a master key is malformed, missing or readable by others.
+    """
+    store = await adapters.session_store()
+    master_keys = open_master_keys(settings.dag, settings.store.data_dir)
+    app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
+    servicer = SessionServicer(app, SessionReads(store, app.chains))
+    add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
+    return [
+        ServedService(
+            name=SERVICE,
+            register=lambda server: add(servicer, server),
+            roles=ROLES,
+            check=store.check,
+        )
+    ]

@@ -1,0 +1,256 @@
+"""Between the rules' types and the messages of ``crp.dag.v1``; no decisions."""
+
+import json
+from datetime import UTC, datetime
+from typing import Final, cast
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import dag_pb2
+from crp.dag.v1 import session_service_pb2 as pb
+from crp.dpe.v1 import report_pb2
+from google.protobuf.json_format import ParseDict
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from services.common.encoding import canonical_json
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    DeferredFact,
+    EdgeRecord,
+    ReportRecord,
+    SessionRecord,
+    WindowRecord,
+)
+from services.common.rpc.canonical import message_json
+from services.dag.app import AppendAsk, CreateAsk
+from services.dag.domain.committing import CommitAsk
+from services.dag.domain.opening import OpenAsk
+from services.dag.domain.quality import ADVICE, Degradation
+from services.dag.domain.transfer import Transfer
+from services.dag.domain.verify import Verification
+from services.dag.domain.view import DagView
+
+_EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
+_RISK_PREFIX: Final = "RISK_LEVEL_"
+_TIER_PREFIX: Final = "QUALITY_TIER_"
+_STRATEGY_PREFIX: Final = "DISPATCH_STRATEGY_"
+_UNSET: Final = "UNSPECIFIED"
+DEFAULT_STRATEGY: Final = "push"
+
+
+def create_ask(request: pb.CreateSessionRequest) -> CreateAsk:
+    """Return what a CreateSessionRequest asks."""
+    return CreateAsk(
+        policy_hash=request.policy_hash,
+        loop_depth=request.loop_depth if request.HasField("loop_depth") else None,
+        parent_session_id=request.agent_session_parent,
+        budget_ceiling=request.safety_budget_ceiling if request.HasField("safety_budget_ceiling") else None,
+    )
+
+
+def open_ask(request: pb.OpenWindowRequest) -> OpenAsk:
+    """Return what an OpenWindowRequest asks."""
+    return OpenAsk(
+        strategy=strategy_name(request.strategy) or DEFAULT_STRATEGY,
+        request_id=request.request_id,
+        continuation_ids=tuple(request.continuation_ids),
+        policy_hash=request.policy_hash,
+        policy_tightened=request.policy_tightened,
+        loop_depth=request.loop_depth if request.HasField("loop_depth") else None,
+        budget_ceiling=request.safety_budget_ceiling if request.HasField("safety_budget_ceiling") else None,
+        parent_session_id=request.agent_session_parent,
+        available_budget_tokens=(
+            request.available_budget_tokens if request.HasField("available_budget_tokens") else None
+        ),
+    )
+
+
+def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
+    """Return what a CommitWindowRequest hands over."""
+    return CommitAsk(
+        session_id=request.session_id,
+        window_id=request.window_id,
+        response_text=request.response_text,
+        report=message_json(request.report),
+        risk_level=taxonomy.RiskLevel.Name(request.report.risk_level).removeprefix(_RISK_PREFIX),
+        quality_tier=taxonomy.QualityTier.Name(request.quality_tier).removeprefix(_TIER_PREFIX),
+        envelope_etag=request.envelope_etag,
+        token_count=request.token_count,
+        response_tokens=request.response_tokens,
+        facts_included=tuple(request.facts_included),
+        facts_deferred=tuple(DeferredFact(fact.fact_id, fact.token_count) for fact in request.deferred_facts),
+        strategy=strategy_name(request.strategy),
+        model_fingerprint=request.model_fingerprint,
+        ckf_state_hash=request.ckf_state_hash,
+    )
+
+
+def append_ask(request: pb.AppendEventRequest) -> AppendAsk:
+    """Return what an AppendEventRequest appends."""
+    kind = dag_pb2.AuditEventType.Name(request.event_type).removeprefix(_EVENT_PREFIX)
+    return AppendAsk(request.session_id, kind, request.window_id, request.data)
+
+
+def strategy_name(strategy: taxonomy.DispatchStrategy) -> str:
+    """Return the header's spelling, ``fan-out``; empty for UNSPECIFIED."""
+    if strategy == taxonomy.DISPATCH_STRATEGY_UNSPECIFIED:
+        return ""
+    return taxonomy.DispatchStrategy.Name(strategy).removeprefix(_STRATEGY_PREFIX).lower().replace("_", "-")
+
+
+def timestamp(moment: datetime) -> Timestamp:
+    """Return the moment with microseconds."""
+    message = Timestamp()
+    message.FromDatetime(moment.astimezone(UTC))
+    return message
+
+
+def session(record: SessionRecord, dag: DagView | None) -> dag_pb2.Session:
+    """Return the session; ``dag`` is ``None`` while it has no window."""
+    return dag_pb2.Session(
+        session_id=record.session_id,
+        status=f"SESSION_STATUS_{record.status.value}",
+        created_time=timestamp(record.created_at),
+        version=record.version,
+        audit_trail_id=record.audit_trail_id,
+        policy_hash=record.policy_hash,
+        limits=dag_pb2.SessionLimits(
+            max_windows=record.max_windows,
+            max_fan_out=record.max_fan_out,
+            max_dag_nodes=record.max_dag_nodes,
+            max_loop_depth=record.max_loop_depth,
+        ),
+        parent_session_id=record.parent_session_id,
+        loop_depth=record.loop_depth,
+        key_version=record.key_version,
+        window_count=dag.highest_number() if dag else 0,
+    )
+
+
+def window(record: WindowRecord, dag: DagView) -> dag_pb2.WindowNode:
+    """Return the node with its children."""
+    return dag_pb2.WindowNode(
+        window_id=record.window_id,
+        session_id=record.session_id,
+        window_number=record.window_number,
+        parent_ids=sorted(record.parent_ids),
+        child_ids=dag.child_ids(record.window_id),
+        continuation_id=record.continuation_id,
+        pattern=f"WINDOW_PATTERN_{record.pattern.value}",
+        strategy=record.strategy,
+        envelope_etag=record.envelope_etag,
+        quality_tier=_TIER_PREFIX + (record.quality_tier or _UNSET),
+        risk_level=_RISK_PREFIX + (record.risk_level or _UNSET),
+        safety_budget=record.safety_budget,
+        hmac=record.hmac,
+        hmac_chain_tip=record.hmac,
+        timestamp=timestamp(record.timestamp),
+        token_count=record.token_count,
+        response_hash=record.response_hash,
+        status=f"WINDOW_STATUS_{record.status.value}",
+        window_hmac=record.window_hmac,
+        report_id=record.report_id,
+        report_hash=record.report_hash,
+        response_tokens=record.response_tokens,
+        model_fingerprint=record.model_fingerprint,
+        facts_included=record.facts_included,
+        facts_deferred=[
+            dag_pb2.DeferredFactRef(fact_id=fact.fact_id, token_count=fact.token_count)
+            for fact in record.facts_deferred
+        ],
+        failure_reason=record.failure_reason,
+    )
+
+
+def edge(record: EdgeRecord) -> dag_pb2.WindowEdge:
+    """Return the edge."""
+    return dag_pb2.WindowEdge(
+        source_id=record.source_id,
+        target_id=record.target_id,
+        transfer_type=f"TRANSFER_TYPE_{record.transfer_type.value}",
+        transferred_tokens=record.transferred_tokens,
+        summary_hash=record.summary_hash,
+    )
+
+
+def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
+    """Return what flows from one parent."""
+    return pb.ParentContext(
+        window_id=record.window_id,
+        window_number=record.window_number,
+        response_text=transfer.text,
+        transfer_type=f"TRANSFER_TYPE_{transfer.transfer_type.value}",
+        transferred_tokens=transfer.tokens,
+        deferred_fact_ids=transfer.deferred_fact_ids,
+        skipped=transfer.skipped,
+    )
+
+
+def tier_value(tier: str) -> taxonomy.QualityTier:
+    """Return the enum value of a short tier name."""
+    return cast("taxonomy.QualityTier", taxonomy.QualityTier.Value(_TIER_PREFIX + tier))
+
+
+def integrity(value: str) -> taxonomy.ChainIntegrity:
+    """Return the enum value of a short integrity name."""
+    return cast("taxonomy.ChainIntegrity", taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{value}"))
+
+
+def degradation(level: Degradation) -> dag_pb2.QualityDegradation:
+    """Return the trend and its advice."""
+    return dag_pb2.QualityDegradation(level=f"DEGRADATION_LEVEL_{level.value}", advice=ADVICE[level])
+
+
+def verification(found: Verification) -> pb.VerifyChainResponse:
+    """Return what a verification found."""
+    fault = found.fault
+    return pb.VerifyChainResponse(
+        integrity=integrity(found.integrity.value),
+        windows_verified=found.windows_verified,
+        windows_total=found.windows_total,
+        events_verified=found.events_verified,
+        events_total=found.events_total,
+        fault=(
+            pb.ChainFault(record_kind=fault.record_kind, record_id=fault.record_id, detail=fault.detail)
+            if fault
+            else None
+        ),
+        tips=found.tips,
+        partial_reason=found.partial_reason,
+    )
+
+
+def event(record: AuditEventRecord) -> dag_pb2.AuditEvent:
+    """Return the event."""
+    return dag_pb2.AuditEvent(
+        event_id=record.event_id,
+        sequence=record.sequence,
+        event_type=_EVENT_PREFIX + record.event_type,
+        timestamp=timestamp(record.timestamp),
+        window_id=record.window_id,
+        data=record.data,
+        hmac=record.hmac,
+        session_id=record.session_id,
+    )
+
+
+def export_line(record: AuditEventRecord) -> pb.ExportAuditResponse:
+    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON instead of text."""
+    fields = message_json(event(record))
+    return pb.ExportAuditResponse(line=canonical_json({**fields, "data": json.loads(record.data)}).decode())
+
+
+def report_summary(record: ReportRecord) -> pb.ReportSummary:
+    """Return the report in brief."""
+    return pb.ReportSummary(
+        report_id=record.report_id,
+        session_id=record.session_id,
+        window_id=record.window_id,
+        report_hash=record.report_hash,
+        created_time=timestamp(record.created_at),
+    )
+
+
+def report(record: ReportRecord) -> pb.GetReportResponse:
+    """Return the report with its stored bytes."""
+    message = ParseDict(json.loads(record.body), report_pb2.DpeReport())
+    return pb.GetReportResponse(report=message, canonical_json=record.body, summary=report_summary(record))

@@ -1,0 +1,121 @@
+"""Everything the dag service answers without writing: windows, lineage, verification, events, reports."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.errors import ErrorReason, NotFoundError
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    EdgeRecord,
+    ReportRecord,
+    SessionRecord,
+    SessionStore,
+    WindowRecord,
+)
+from services.dag.chains import Chains
+from services.dag.domain.ending import find_window
+from services.dag.domain.lineage import lineage_text
+from services.dag.domain.verify import Verification
+from services.dag.domain.view import DagView
+
+_EXPORT_PAGE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFound:
+    """A window, the DAG it hangs in and the edges into it."""
+
+    window: WindowRecord
+    dag: DagView
+    edges: tuple[EdgeRecord, ...]
+
+
+class SessionReads:
+    """Reads of one tenant at a time."""
+
+    def __init__(self, store: SessionStore, chains: Chains) -> None:
+        self._store = store
+        self._chains = chains
+
+    async def window(self, tenant_id: str, session_id: str, window_id: str) -> WindowFound:
+        """Return a window.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        """
+        dag = DagView.of(await self._chains.snapshot(tenant_id, session_id))
+        return WindowFound(find_window(dag, window_id), dag, dag.edges_into(window_id))
+
+    async def dag(self, tenant_id: str, session_id: str) -> tuple[SessionRecord, DagView]:
+        """Return the session and its DAG.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+        """
+        snapshot = await self._chains.snapshot(tenant_id, session_id)
+        return snapshot.session, DagView.of(snapshot)
+
+    async def lineage(self, tenant_id: str, session_id: str, window_id: str) -> tuple[str, tuple[str, ...]]:
+        """Return the printed lineage of a window and the ids in it.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        """
+        found = await self.window(tenant_id, session_id, window_id)
+        ids = tuple(window.window_id for window in found.dag.lineage((window_id,)))
+        return lineage_text(found.dag, window_id), ids
+
+    async def verify(self, tenant_id: str, session_id: str) -> Verification:
+        """Recompute the chain; a broken one is a result, not an error.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+            UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
+        """
+        return await self._chains.verify(await self._chains.load(tenant_id, session_id))
+
+    async def events(self, tenant_id: str, session_id: str, *, after: int, limit: int) -> list[AuditEventRecord]:
+        """Return up to ``limit`` events with a sequence above ``after``.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+        """
+        await self._chains.snapshot(tenant_id, session_id)
+        return await self._store.page_events(tenant_id, session_id, after_sequence=after, limit=limit)
+
+    async def every_event(self, tenant_id: str, session_id: str) -> AsyncIterator[AuditEventRecord]:
+        """Yield all events in order, page by page.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+        """
+        after = -1
+        while True:
+            page = await self.events(tenant_id, session_id, after=after, limit=_EXPORT_PAGE)
+            for event in page:
+                yield event
+            if len(page) < _EXPORT_PAGE:
+                return
+            after = page[-1].sequence
+
+    async def report(self, tenant_id: str, report_id: str) -> ReportRecord:
+        """Return a report.
+
+        Raises:
+            NotFoundError: REPORT_NOT_FOUND.
+        """
+        report = await self._store.get_report(tenant_id, report_id)
+        if report is None:
+            raise NotFoundError(ErrorReason.REPORT_NOT_FOUND, f"no report {report_id}", report_id=report_id)
+        return report
+
+    async def reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+        """Return up to ``limit`` reports with an id above ``after``; an empty session id means all sessions.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+        """
+        if session_id:
+            await self._chains.snapshot(tenant_id, session_id)
+        return await self._store.page_reports(tenant_id, session_id, after=after, limit=limit)

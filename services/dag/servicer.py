@@ -1,0 +1,155 @@
+"""``crp.dag.v1.SessionService``: validate, convert, call, convert."""
+
+# ruff: noqa: N802, ARG002 - gRPC gives the methods their names and the context its place
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
+
+import grpc
+from crp.dag.v1 import session_service_pb2 as pb
+from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
+
+from services.common.context import current_call
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.common.rpc.idempotency import body_hash
+from services.common.rpc.paging import decode_page, encode_page_token
+from services.dag import answers, convert, validate
+from services.dag.app import SessionApp
+from services.dag.reading import SessionReads
+from services.dag.writing import RequestKey
+
+ResultT = TypeVar("ResultT")
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class SessionServicer(pb_grpc.SessionServiceServicer):
+    """Serves sessions."""
+
+    def __init__(self, app: SessionApp, reads: SessionReads) -> None:
+        self._app = app
+        self._reads = reads
+
+    async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
+        """Begin a session."""
+        validate.create_session(request)
+        key = _key("CreateSession", request, answers.created)
+        answer = await self._app.create_session(current_call().caller, convert.create_ask(request), key)
+        return pb.CreateSessionResponse.FromString(answer)
+
+    async def OpenWindow(self, request: pb.OpenWindowRequest, context: Context) -> pb.OpenWindowResponse:
+        """Open a window."""
+        validate.open_window(request)
+        key = _key("OpenWindow", request, answers.opened)
+        ask = convert.open_ask(request)
+        answer = await self._app.open_window(current_call().caller, request.session_token, ask, key)
+        return pb.OpenWindowResponse.FromString(answer)
+
+    async def CommitWindow(self, request: pb.CommitWindowRequest, context: Context) -> pb.CommitWindowResponse:
+        """Commit a window."""
+        validate.commit_window(request)
+        key = _key("CommitWindow", request, answers.committed)
+        answer = await self._app.commit_window(current_call().caller, convert.commit_ask(request), key)
+        return pb.CommitWindowResponse.FromString(answer)
+
+    async def FailWindow(self, request: pb.FailWindowRequest, context: Context) -> pb.FailWindowResponse:
+        """Give a window up."""
+        validate.fail_window(request)
+        key = _key("FailWindow", request, answers.failed)
+        ids = (request.session_id, request.window_id)
+        answer = await self._app.fail_window(current_call().caller, ids, request.reason, key)
+        return pb.FailWindowResponse.FromString(answer)
+
+    async def GetWindow(self, request: pb.GetWindowRequest, context: Context) -> pb.GetWindowResponse:
+        """Return a window."""
+        validate.of_session(request, with_window=True)
+        found = await self._reads.window(_tenant(), request.session_id, request.window_id)
+        return pb.GetWindowResponse(
+            window=convert.window(found.window, found.dag),
+            response_text=found.window.response_text if request.include_response else None,
+            parent_edges=[convert.edge(edge) for edge in found.edges],
+        )
+
+    async def GetDag(self, request: pb.GetDagRequest, context: Context) -> pb.GetDagResponse:
+        """Return the DAG."""
+        validate.of_session(request)
+        session, dag = await self._reads.dag(_tenant(), request.session_id)
+        return pb.GetDagResponse(
+            session=convert.session(session, dag),
+            windows=[convert.window(window, dag) for window in dag.windows],
+            edges=[convert.edge(edge) for edge in dag.edges],
+        )
+
+    async def GetLineage(self, request: pb.GetLineageRequest, context: Context) -> pb.GetLineageResponse:
+        """Return a lineage."""
+        validate.of_session(request, with_window=True)
+        lineage, ids = await self._reads.lineage(_tenant(), request.session_id, request.window_id)
+        return pb.GetLineageResponse(lineage=lineage, window_ids=ids)
+
+    async def VerifyChain(self, request: pb.VerifyChainRequest, context: Context) -> pb.VerifyChainResponse:
+        """Verify a chain."""
+        validate.of_session(request)
+        return convert.verification(await self._reads.verify(_tenant(), request.session_id))
+
+    async def AppendEvent(self, request: pb.AppendEventRequest, context: Context) -> pb.AppendEventResponse:
+        """Append an event."""
+        validate.append_event(request)
+        key = _key("AppendEvent", request, answers.appended)
+        answer = await self._app.append_event(current_call().caller, convert.append_ask(request), key)
+        return pb.AppendEventResponse.FromString(answer)
+
+    async def ListAuditEvents(self, request: pb.ListAuditEventsRequest, context: Context) -> pb.ListAuditEventsResponse:
+        """List events."""
+        validate.of_session(request)
+        bound = ("ListAuditEvents", _tenant(), request.session_id)
+        page = decode_page(request.page_size, request.page_token, bound)
+        after = int(page.after) if page.after else -1
+        events = await self._reads.events(_tenant(), request.session_id, after=after, limit=page.limit + 1)
+        more = encode_page_token(str(events[page.limit - 1].sequence), bound) if len(events) > page.limit else ""
+        return pb.ListAuditEventsResponse(
+            events=[convert.event(event) for event in events[: page.limit]], next_page_token=more
+        )
+
+    async def ExportAudit(
+        self, request: pb.ExportAuditRequest, context: Context
+    ) -> AsyncIterator[pb.ExportAuditResponse]:
+        """Stream the audit trail."""
+        validate.export_audit(request)
+        if request.format == pb.AUDIT_EXPORT_FORMAT_OCSF:
+            text = "this deployment exports NDJSON only"
+            violation = FieldViolation("format", text)
+            raise InvalidRequestError(ErrorReason.UNSUPPORTED_MEDIA, text, violations=(violation,))
+        async for event in self._reads.every_event(_tenant(), request.session_id):
+            yield convert.export_line(event)
+
+    async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:
+        """Return a report."""
+        validate.get_report(request)
+        return convert.report(await self._reads.report(_tenant(), request.report_id))
+
+    async def ListReports(self, request: pb.ListReportsRequest, context: Context) -> pb.ListReportsResponse:
+        """List reports."""
+        validate.list_reports(request)
+        bound = ("ListReports", _tenant(), request.session_id)
+        page = decode_page(request.page_size, request.page_token, bound)
+        reports = await self._reads.reports(_tenant(), request.session_id, after=page.after, limit=page.limit + 1)
+        more = encode_page_token(reports[page.limit - 1].report_id, bound) if len(reports) > page.limit else ""
+        return pb.ListReportsResponse(
+            reports=[convert.report_summary(report) for report in reports[: page.limit]], next_page_token=more
+        )
+
+    async def TerminateSession(
+        self, request: pb.TerminateSessionRequest, context: Context
+    ) -> pb.TerminateSessionResponse:
+        """End a session."""
+        validate.terminate_session(request)
+        key = _key("TerminateSession", request, answers.terminated)
+        answer = await self._app.terminate_session(current_call().caller, request.session_id, request.reason, key)
+        return pb.TerminateSessionResponse.FromString(answer)
+
+
+def _tenant() -> str:
+    return current_call().caller.tenant_id
+
+
+def _key(rpc: str, request: Any, encode: Callable[[ResultT], bytes]) -> RequestKey[ResultT]:
+    return RequestKey(rpc, request.request_id, body_hash(request), encode)

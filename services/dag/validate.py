@@ -1,0 +1,183 @@
+"""What each request must look like; every violation at once, before anything is read or written."""
+
+import json
+import re
+from typing import Any, Final
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import dag_pb2
+from crp.dag.v1 import session_service_pb2 as pb
+
+from services.common.encoding import canonical_json
+from services.common.rpc.validation import Violations
+from services.dag.domain.events import OwnEvent
+
+MAX_EVENT_DATA_BYTES: Final = 65_536
+MAX_REASON_CHARS: Final = 500
+MAX_CONTINUATIONS: Final = 1_000
+_SESSION: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
+_WINDOW: Final = re.compile(r"crp_win_[A-Za-z0-9]{16}")
+_CONTINUATION: Final = re.compile(r"crp_cont_[A-Za-z0-9]{16,32}")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
+
+
+def create_session(request: pb.CreateSessionRequest) -> None:
+    """Check a CreateSessionRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _policy_hash(found, request.policy_hash)
+    _parent(found, request.agent_session_parent)
+    if request.HasField("safety_budget_ceiling"):
+        _fraction(found, "safety_budget_ceiling", request.safety_budget_ceiling)
+    found.raise_if_any()
+
+
+def open_window(request: pb.OpenWindowRequest) -> None:
+    """Check an OpenWindowRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _known_enum(found, "strategy", request.strategy, taxonomy.DispatchStrategy.values())
+    _known_enum(found, "fan_in_policy", request.fan_in_policy, pb.FanInPolicy.values())
+    _policy_hash(found, request.policy_hash)
+    _parent(found, request.agent_session_parent)
+    ids = list(request.continuation_ids)
+    found.require(len(ids) <= MAX_CONTINUATIONS, "continuation_ids", f"must be at most {MAX_CONTINUATIONS}")
+    found.require(len(set(ids)) == len(ids), "continuation_ids", "must not name one twice")
+    for index, continuation_id in enumerate(ids[:MAX_CONTINUATIONS]):
+        text = "must be crp_cont_ and 16 to 32 alphanumerics"
+        found.require(_CONTINUATION.fullmatch(continuation_id), f"continuation_ids[{index}]", text)
+    if request.HasField("safety_budget_ceiling"):
+        _fraction(found, "safety_budget_ceiling", request.safety_budget_ceiling)
+    if request.session_token:
+        found.require(
+            request.HasField("available_budget_tokens"), "available_budget_tokens", "must be set to continue a session"
+        )
+        found.require(not request.agent_session_parent, "agent_session_parent", "is only for a new session")
+    found.raise_if_any()
+
+
+def commit_window(request: pb.CommitWindowRequest) -> None:
+    """Check a CommitWindowRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _session(found, request.session_id)
+    _window(found, request.window_id)
+    tiers = set(taxonomy.QualityTier.values()) - {taxonomy.QUALITY_TIER_UNSPECIFIED}
+    _known_enum(found, "quality_tier", request.quality_tier, tiers)
+    _known_enum(found, "strategy", request.strategy, taxonomy.DispatchStrategy.values())
+    found.require(request.HasField("report"), "report", "must be set")
+    if request.HasField("report"):
+        levels = set(taxonomy.RiskLevel.values()) - {taxonomy.RISK_LEVEL_UNSPECIFIED}
+        _known_enum(found, "report.risk_level", request.report.risk_level, levels)
+        found.require(request.report.report_id, "report.report_id", "must not be empty")
+    found.require(all(request.facts_included), "facts_included", "must not hold an empty id")
+    found.require(all(fact.fact_id for fact in request.deferred_facts), "deferred_facts", "must not hold an empty id")
+    found.raise_if_any()
+
+
+def fail_window(request: pb.FailWindowRequest) -> None:
+    """Check a FailWindowRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _session(found, request.session_id)
+    _window(found, request.window_id)
+    _reason(found, request.reason)
+    found.raise_if_any()
+
+
+def terminate_session(request: pb.TerminateSessionRequest) -> None:
+    """Check a TerminateSessionRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _session(found, request.session_id)
+    _reason(found, request.reason)
+    found.raise_if_any()
+
+
+def append_event(request: pb.AppendEventRequest) -> None:
+    """Check an AppendEventRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _session(found, request.session_id)
+    if request.window_id:
+        _window(found, request.window_id)
+    types = set(dag_pb2.AuditEventType.values()) - {dag_pb2.AUDIT_EVENT_TYPE_UNSPECIFIED}
+    types -= {dag_pb2.AuditEventType.Value(_EVENT_PREFIX + own) for own in OwnEvent}
+    _known_enum(found, "event_type", request.event_type, types)
+    size = len(request.data.encode())
+    found.require(size <= MAX_EVENT_DATA_BYTES, "data", f"must be at most {MAX_EVENT_DATA_BYTES} bytes")
+    if size <= MAX_EVENT_DATA_BYTES:
+        found.require(_is_json_object(request.data), "data", "must be a JSON object that RFC 8785 can print")
+    found.raise_if_any()
+
+
+def of_session(request: Any, *, with_window: bool = False) -> None:
+    """Check a request that names a session, and with ``with_window`` a window of it; raises InvalidRequestError."""
+    found = Violations()
+    _session(found, request.session_id)
+    if with_window:
+        _window(found, request.window_id)
+    found.raise_if_any()
+
+
+def export_audit(request: pb.ExportAuditRequest) -> None:
+    """Check an ExportAuditRequest; raises InvalidRequestError."""
+    found = Violations()
+    _session(found, request.session_id)
+    _known_enum(found, "format", request.format, pb.AuditExportFormat.values())
+    found.raise_if_any()
+
+
+def get_report(request: pb.GetReportRequest) -> None:
+    """Check a GetReportRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require(request.report_id, "report_id", "must not be empty")
+    found.raise_if_any()
+
+
+def list_reports(request: pb.ListReportsRequest) -> None:
+    """Check a ListReportsRequest; raises InvalidRequestError."""
+    found = Violations()
+    if request.session_id:
+        _session(found, request.session_id)
+    found.raise_if_any()
+
+
+def _session(found: Violations, session_id: str, field: str = "session_id") -> None:
+    found.require(_SESSION.fullmatch(session_id), field, "must be crp_sess_ and 16 to 32 alphanumerics")
+
+
+def _window(found: Violations, window_id: str) -> None:
+    found.require(_WINDOW.fullmatch(window_id), "window_id", "must be crp_win_ and 16 alphanumerics")
+
+
+def _parent(found: Violations, session_id: str) -> None:
+    if session_id:
+        _session(found, session_id, "agent_session_parent")
+
+
+def _policy_hash(found: Violations, policy_hash: str) -> None:
+    valid = not policy_hash or _DIGEST.fullmatch(policy_hash)
+    found.require(valid, "policy_hash", "must be empty or 64 lower-case hex digits")
+
+
+def _fraction(found: Violations, field: str, value: float) -> None:
+    found.require(0.0 <= value <= 1.0, field, "must be 0.0 to 1.0")
+
+
+def _known_enum(found: Violations, field: str, value: int, known: Any) -> None:
+    found.require(value in known, field, "must be one of the known values")
+
+
+def _reason(found: Violations, reason: str) -> None:
+    found.require(1 <= len(reason) <= MAX_REASON_CHARS, "reason", f"must be 1 to {MAX_REASON_CHARS} characters")
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        value = json.loads(text)
+        canonical_json(value)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
