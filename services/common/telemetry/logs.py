@@ -28,6 +28,7 @@ _SECRET_TEXT: Final = re.compile(
     r"|(?i:bearer)\s+[^\s\"'\\]{8,}"
     r"|crp_cont_[A-Za-z0-9]{32}"  # a continuation id opens a window (SPEC-004 §17.1)
 )
+_ENCODE: Final = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _shows_content = False
 
@@ -65,7 +66,7 @@ def configure_logs(settings: TelemetrySettings, stream: TextIO | None = None) ->
     structlog.configure(
         processors=[*shared, *renderers],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(file=out),
+        logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(out)
@@ -106,7 +107,7 @@ def _hide_secret_keys(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutab
 
 
 def _render_json(_: Any, __: str, event: MutableMapping[str, Any]) -> str:
-    return json.dumps(event, default=str, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODE(event)
 
 
 def _scrub_line(_: Any, __: str, line: Any) -> str:
