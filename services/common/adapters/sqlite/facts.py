@@ -49,13 +49,13 @@ class SqliteFactStore:
         self._exact_below = settings.exact_search_below
 
     @classmethod
-    async def open(cls, path: Path, dimension: int, settings: StoreSettings) -> Self:
+    async def open(cls, path: Path, settings: StoreSettings, *, dimension: int) -> Self:
         """Open or create the file.
 
         Args:
             path: the database file.
-            dimension: length of every vector; a file keeps the one that it was created with.
             settings: durability, thresholds, memory.
+            dimension: length of every vector; a file keeps the one that it was created with.
 
         Raises:
             UnavailableError: STORE_UNAVAILABLE: the file cannot be used, or holds vectors of another length.
