@@ -102,8 +102,8 @@ def _suite(address: str, key: str, channel: grpc.aio.Channel) -> Suite:
     return Suite(
         address=address,
         api_key=key,
-        knowledge=knowledge.KnowledgeServiceStub(channel),
-        sessions=sessions.SessionServiceStub(channel),
-        admin=admin.AdminServiceStub(channel),
-        dispatch=dispatch.DispatchServiceStub(channel),
+        knowledge=knowledge.KnowledgeServiceStub(channel),  # type: ignore[no-untyped-call]
+        sessions=sessions.SessionServiceStub(channel),  # type: ignore[no-untyped-call]
+        admin=admin.AdminServiceStub(channel),  # type: ignore[no-untyped-call]
+        dispatch=dispatch.DispatchServiceStub(channel),  # type: ignore[no-untyped-call]
     )

@@ -1,7 +1,7 @@
 """One way to speak: tables and colours for people, one JSON document on stdout with ``--json``."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ class Output:
         if not self.as_json:
             self._out.print(Text(text, style=style))
 
-    def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str | Text, ...]]) -> None:
+    def table(self, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str | Text, ...]]) -> None:
         """Show people a table; silent with ``--json``. Cells are never read as markup."""
         if self.as_json:
             return

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from time import perf_counter
 
-from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 
@@ -33,7 +32,7 @@ async def demo(settings: Settings, output: Output) -> Exit:
     async with connect(settings) as suite:
         output.say("1. The handbook of an insurer goes into the knowledge fabric", style="bold cyan")
         files = documents([resource_path("examples/handbook")])
-        results = await ingest_all(suite, files, ckf.SOURCE_TYPE_INTERNAL, output)
+        results = await ingest_all(suite, files, "SOURCE_TYPE_INTERNAL", output)
         made, kept = sum(r.facts_created for r in results), sum(r.unchanged for r in results)
         output.say(f"   {len(files)} documents, {made} new facts, {kept} documents unchanged")
         session_id = ""

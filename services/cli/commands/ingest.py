@@ -20,6 +20,7 @@ from services.common.settings import Settings
 SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf")
 """What a folder is searched for; a file that is named is sent whatever its suffix."""
 
+_SOURCE_TYPES: Final = "regulation, official-document, research, internal, user, web"
 _MEDIA_TYPES: Final = {".md": "text/markdown", ".markdown": "text/markdown"}
 
 
@@ -56,9 +57,7 @@ def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     return found
 
 
-async def ingest_all(
-    suite: Suite, files: list[tuple[Path, str]], source_type: "ckf.SourceType", output: Output
-) -> list[Ingested]:
+async def ingest_all(suite: Suite, files: list[tuple[Path, str]], source_type: str, output: Output) -> list[Ingested]:
     """Send the files one after another under a progress bar; a refused file does not stop the others."""
     results = []
     with output.progress("ingesting", total=len(files)) as bar:
@@ -68,7 +67,7 @@ async def ingest_all(
     return results
 
 
-async def _ingest_one(suite: Suite, path: Path, name: str, source_type: "ckf.SourceType") -> Ingested:
+async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> Ingested:
     suffix = path.suffix.lower()
     try:
         content = await asyncio.to_thread(path.read_bytes)
@@ -120,7 +119,9 @@ def show(results: list[Ingested], output: Output) -> None:
 async def ingest(settings: Settings, output: Output, paths: list[Path], source_type: str) -> Exit:
     """Ingest files and folders; the exit code tells whether every file was taken."""
     files = documents(paths)
-    kind = ckf.SourceType.Value(f"SOURCE_TYPE_{source_type.upper().replace('-', '_')}")
+    kind = f"SOURCE_TYPE_{source_type.upper().replace('-', '_')}"
+    if kind not in ckf.SourceType.keys():  # noqa: SIM118 - an enum wrapper, not a mapping
+        raise InvalidRequestError.of(FieldViolation("--source-type", f"{source_type} is none of {_SOURCE_TYPES}"))
     async with connect(settings) as suite:
         results = await ingest_all(suite, files, kind, output)
     show(results, output)

@@ -10,15 +10,20 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.common.context import Role
+from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
 
 async def create(settings: Settings, output: Output, label: str, roles: list[str], days: int | None) -> Exit:
     """Create a key and show it, this once."""
+    unknown = sorted(set(roles) - {role.value for role in Role})
+    if unknown:
+        raise InvalidRequestError.of(FieldViolation("--role", f"{', '.join(unknown)} is none of reader, writer, admin"))
     request = service.CreateApiKeyRequest(
         request_id=str(uuid.uuid4()),
         label=label,
-        roles=[admin.ApiKeyRole.Value(f"API_KEY_ROLE_{role.upper()}") for role in roles],
+        roles=[f"API_KEY_ROLE_{role.upper()}" for role in roles],
     )
     if days is not None:
         request.expire_time.FromDatetime(datetime.now(tz=UTC) + timedelta(days=days))
