@@ -40,12 +40,15 @@ class ServedService:
         register: the generated ``add_…_to_server`` with its servicer filled in.
         roles: what each implemented RPC needs, by short name; one too few or too many stops the start.
         check: returns when the backends can serve, raises otherwise; polled for readiness.
+        listening: told, before the first call is accepted, the target that this process can be dialled at and the names
+            of all services in it; for a service that calls others in its own process. May raise ``SettingsError``.
     """
 
     name: str
     register: Callable[[grpc.aio.Server], None]
     roles: Mapping[str, Role]
     check: Callable[[], Awaitable[None]]
+    listening: Callable[[str, frozenset[str]], None] | None = None
 
 
 class RpcServer:
@@ -97,6 +100,7 @@ class RpcServer:
         self._server.add_generic_rpc_handlers((OneTable(handlers),))
         health_pb2_grpc.add_HealthServicer_to_server(self._readiness.servicer, self._server)
         self._listen(self._server)
+        self._tell_services()
         await self._server.start()
         await self._http.start()
         await self._readiness.start()
@@ -109,6 +113,14 @@ class RpcServer:
         await self._http.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
+
+    def _tell_services(self) -> None:
+        socket = self._settings.server.unix_socket
+        target = f"unix:{socket}" if socket is not None else self.address
+        names = frozenset(service.name for service in self._services)
+        for service in self._services:
+            if service.listening is not None:
+                service.listening(target, names)
 
     def _handlers(self) -> dict[str, WrappedHandler]:
         handlers: dict[str, WrappedHandler] = {}

@@ -203,6 +203,10 @@ class SqliteCredentialStore:
         """Return a remembered answer."""
         return await self._database.read(lambda c: get_receipt(c, tenant_id, rpc, request_id))
 
+    async def put_receipt(self, receipt: Receipt) -> None:
+        """Remember an answer that stands alone."""
+        await self._database.write(lambda c: put_receipt(c, receipt))
+
     async def check(self) -> None:
         """Return when the file can be read."""
         await self._database.check()
