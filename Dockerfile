@@ -19,8 +19,8 @@ COPY model_repository ./model_repository
 COPY examples ./examples
 RUN python -m hatchling build -t wheel -d /dist \
     && uv pip install --python /opt/groundtrail/bin/python --no-deps /dist/groundtrail-*.whl
-COPY deploy/envoy/build_descriptors.py ./deploy/envoy/
-RUN /opt/groundtrail/bin/python deploy/envoy/build_descriptors.py /opt/groundtrail.pb
+COPY tools/descriptor_set.py ./tools/
+RUN /opt/groundtrail/bin/python tools/descriptor_set.py /opt/groundtrail.pb
 
 FROM envoyproxy/envoy:v1.40.0 AS proxy
 COPY deploy/envoy/envoy.yaml /etc/envoy/envoy.yaml

@@ -1,6 +1,6 @@
 """Write the descriptor set that Envoy transcodes with: every proto of ours, and the details that errors carry.
 
-    python deploy/envoy/build_descriptors.py groundtrail.pb
+    python tools/descriptor_set.py groundtrail.pb
 
 It is taken from the generated stubs, so that it needs nothing but the runtime's own dependencies and cannot differ from
 what the servers speak.
@@ -20,12 +20,17 @@ from google.rpc import error_details_pb2, status_pb2
 
 def contract_files() -> list[FileDescriptor]:
     """Return the file descriptors of every generated module, and of ``google.rpc``'s status and error details."""
-    found = [status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR]
-    for package in (crp, ercp):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name.endswith("_pb2"):
-                found.append(importlib.import_module(module.name).DESCRIPTOR)
-    return found
+    stubs = [
+        module.name
+        for package in (crp, ercp)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if module.name.endswith("_pb2")
+    ]
+    return [
+        status_pb2.DESCRIPTOR,
+        error_details_pb2.DESCRIPTOR,
+        *(importlib.import_module(name).DESCRIPTOR for name in stubs),
+    ]
 
 
 def descriptor_set() -> FileDescriptorSet:
@@ -48,7 +53,7 @@ def descriptor_set() -> FileDescriptorSet:
 
 def main() -> None:
     """Write the set to the path that the command line names."""
-    if len(sys.argv) != 2:  # noqa: PLR2004 - the program and one path
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
     Path(sys.argv[1]).write_bytes(descriptor_set().SerializeToString(deterministic=True))
 

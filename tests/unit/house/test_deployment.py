@@ -1,0 +1,272 @@
+"""compose.yaml, Dockerfile and deploy/ hold together: parsed and compared with the code, since no engine runs here."""
+
+import ast
+import importlib.util
+import json
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry
+
+from services.common.settings import Settings, known_variables
+from services.common.telemetry.metrics import RpcMetrics
+
+ROOT = Path(__file__).resolve().parents[3]
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+SERVICES = COMPOSE["services"]
+OURS = ("envelope", "dpe", "dag", "gateway")
+ENVOY = yaml.safe_load((ROOT / "deploy/envoy/envoy.yaml").read_text(encoding="utf-8"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+KUBERNETES = [
+    document
+    for path in sorted((ROOT / "deploy/kubernetes").glob("*.yaml"))
+    for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+]
+PINNED = re.compile(r"[a-z0-9./-]+:[A-Za-z0-9][\w.-]*\d[\w.-]*")
+GRPC_PORT = Settings.model_fields["server"].default.port
+TELEMETRY_PORT = 9464
+
+
+def kind(name: str) -> list[dict]:
+    return [document for document in KUBERNETES if document["kind"] == name]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "deploy").rglob("*.y*ml")), ids=lambda path: path.name)
+def test_every_file_is_yaml(path):
+    assert [document for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
+
+
+def test_compose_has_every_part_of_the_stack():
+    assert set(SERVICES) >= {*OURS, "envoy", "triton", "milvus", "etcd", "minio", "neo4j"}
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_service_has_a_health_check(name):
+    check = SERVICES[name]["healthcheck"]
+    assert check["test"][0] in {"CMD", "CMD-SHELL"}
+    assert set(check) == {"test", "interval", "timeout", "start_period", "retries"}
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_image_is_pinned(name):
+    assert PINNED.fullmatch(SERVICES[name]["image"])
+    assert not SERVICES[name]["image"].endswith(":latest")
+
+
+def test_base_images_are_pinned():
+    stages = set(re.findall(r" AS (\w+)", DOCKERFILE))
+    images = [image for image in re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) if image not in stages]
+    assert images
+    assert [image for image in images if not PINNED.fullmatch(image)] == []
+
+
+def test_start_order_has_no_cycle_and_waits_for_health():
+    graph = {name: set(service.get("depends_on", {})) for name, service in SERVICES.items()}
+    order = list(TopologicalSorter(graph).static_order())
+    assert set(order) == set(SERVICES)
+    assert order.index("gateway") > max(order.index(name) for name in ("envelope", "dpe", "dag"))
+    conditions = {c["condition"] for s in SERVICES.values() for c in s.get("depends_on", {}).values()}
+    assert conditions == {"service_healthy"}
+
+
+def test_what_a_profile_hides_is_never_required():
+    for service in SERVICES.values():
+        for name, dependency in service.get("depends_on", {}).items():
+            hidden = set(SERVICES[name].get("profiles", [])) - set(service.get("profiles", []))
+            assert not hidden or dependency["required"] is False
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_process_is_one_that_serve_knows(name):
+    verb, service = SERVICES[name]["command"]
+    source = (ROOT / "services/cli/commands/serve.py").read_text(encoding="utf-8")
+    keys = [
+        key.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Dict)
+        for key in node.keys
+        if isinstance(key, ast.Constant)
+    ]
+    assert (verb, service in keys) == ("serve", True)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_process_runs_without_privileges(name):
+    service = SERVICES[name]
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def used_variables() -> dict[str, str]:
+    """Return every GROUNDTRAIL_* variable that a deployment file sets, with the file that names it."""
+    found = {name: "compose.yaml" for service in SERVICES.values() for name in service.get("environment", {})}
+    found |= dict.fromkeys(re.findall(r"^\s+(?:ENV )?(GROUNDTRAIL_\w+)=", DOCKERFILE, re.MULTILINE), "Dockerfile")
+    for document in kind("ConfigMap"):
+        found |= dict.fromkeys(document["data"], "ConfigMap")
+    for document in kind("StatefulSet"):
+        container = document["spec"]["template"]["spec"]["containers"][0]
+        found |= {entry["name"]: "StatefulSet" for entry in container["env"]}
+    return {name: where for name, where in found.items() if name.startswith("GROUNDTRAIL_")}
+
+
+def test_every_variable_is_a_setting():
+    known = set(known_variables(Settings))
+    assert len(used_variables()) >= 10
+    assert {name: where for name, where in used_variables().items() if name not in known} == {}
+
+
+def test_ports_agree_with_the_settings():
+    for name in OURS:
+        environment = SERVICES[name]["environment"]
+        assert int(environment["GROUNDTRAIL_SERVER__PORT"]) == GRPC_PORT
+        assert int(environment["GROUNDTRAIL_TELEMETRY__HTTP_PORT"]) == TELEMETRY_PORT
+        assert f"127.0.0.1:{TELEMETRY_PORT}/readyz" in SERVICES[name]["healthcheck"]["test"][-1]
+    assert f"GROUNDTRAIL_SERVER__PORT={GRPC_PORT}" in DOCKERFILE
+    assert f"EXPOSE {GRPC_PORT} {TELEMETRY_PORT}" in DOCKERFILE
+
+
+def test_the_gateway_finds_its_peers():
+    environment = SERVICES["gateway"]["environment"]
+    for peer in ("envelope", "dpe", "dag"):
+        assert environment[f"GROUNDTRAIL_PEERS__{peer.upper()}"] == f"{peer}:{GRPC_PORT}"
+
+
+def test_published_ports_are_on_loopback():
+    published = [port for service in SERVICES.values() for port in service.get("ports", [])]
+    assert published
+    assert [port for port in published if not port.startswith("127.0.0.1:")] == []
+
+
+def test_no_password_stands_in_the_file():
+    for service in SERVICES.values():
+        for name, value in service.get("environment", {}).items():
+            if re.search("PASSWORD|SECRET|API_KEY|AUTH", name):
+                assert re.fullmatch(r"(neo4j/)?\$\{\w+:-\}", str(value)), name
+
+
+def test_image_runs_as_a_user_and_checks_itself():
+    runtime = DOCKERFILE.split(" AS runtime")[1]
+    assert re.search(r"^USER groundtrail$", runtime, re.MULTILINE)
+    assert "HEALTHCHECK" in runtime
+    assert "--require-hashes -r requirements.lock" in DOCKERFILE
+
+
+def test_image_copies_only_what_exists_and_travels():
+    ignore = {
+        line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")
+    }
+    sources = [
+        source
+        for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)
+        for source in line.split()[:-1]
+    ]
+    assert sources
+    for source in sources:
+        assert (ROOT / source).exists(), source
+        assert any(source == kept or source.startswith(f"{kept}/") for kept in ignore), source
+
+
+def manager() -> dict:
+    return ENVOY["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
+
+
+def test_envoy_filters_stand_in_the_order_that_transcoding_needs():
+    names = [item["name"].rsplit(".", 1)[-1] for item in manager()["http_filters"]]
+    assert names == ["cors", "grpc_web", "grpc_json_transcoder", "router"]
+
+
+def test_envoy_reaches_every_service_on_its_port():
+    clusters = {cluster["name"]: cluster for cluster in ENVOY["static_resources"]["clusters"]}
+    assert set(clusters) == set(OURS)
+    for name, cluster in clusters.items():
+        endpoint = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
+        assert endpoint["socket_address"] == {"address": name, "port_value": GRPC_PORT}
+        assert "grpc_health_check" in cluster["health_checks"][0]
+    routes = manager()["route_config"]["virtual_hosts"][0]["routes"]
+    assert {route["route"]["cluster"] for route in routes} == set(OURS)
+    assert routes[-1]["match"] == {"prefix": "/"}
+
+
+def test_envoy_transcodes_every_service_of_the_contract():
+    declared = {
+        f"{re.search(r'^package (.+);', text, re.MULTILINE).group(1)}.{name}"
+        for path in (ROOT / "proto").rglob("*_service.proto")
+        for text in [path.read_text(encoding="utf-8")]
+        for name in re.findall(r"^service (\w+)", text, re.MULTILINE)
+    }
+    transcoder = next(item for item in manager()["http_filters"] if item["name"].endswith("grpc_json_transcoder"))
+    assert set(transcoder["typed_config"]["services"]) == declared
+    assert transcoder["typed_config"]["convert_grpc_status"] is True
+
+
+def test_descriptor_set_has_every_service_and_the_details_of_errors():
+    specification = importlib.util.spec_from_file_location("descriptor_set", ROOT / "tools/descriptor_set.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    files = module.descriptor_set().file
+    names = [file.name for file in files]
+    assert "google/rpc/error_details.proto" in names
+    declared = {f"{file.package}.{service.name}" for file in files for service in file.service}
+    transcoder = next(item for item in manager()["http_filters"] if item["name"].endswith("grpc_json_transcoder"))
+    assert set(transcoder["typed_config"]["services"]) <= declared
+    for position, file in enumerate(files):
+        assert set(file.dependency) <= set(names[:position]), file.name
+
+
+def exported_metrics() -> set[str]:
+    registry = CollectorRegistry()
+    RpcMetrics(registry).of_method("s", "m").end("OK", 0.1)
+    return {sample.name for family in registry.collect() for sample in family.samples}
+
+
+def metrics_in(text: str) -> set[str]:
+    return set(re.findall(r"\bgroundtrail_[a-z_]+", text))
+
+
+def test_dashboard_and_alerts_ask_for_metrics_that_exist():
+    dashboard = json.loads((ROOT / "deploy/grafana/dashboards/groundtrail.json").read_text(encoding="utf-8"))
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    rules = yaml.safe_load((ROOT / "deploy/prometheus/rules.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
+    asked += [rule["expr"] for rule in rules]
+    assert metrics_in(" ".join(asked))
+    assert metrics_in(" ".join(asked)) - exported_metrics() == set()
+    recorded = {rule["record"] for rule in rules if "record" in rule}
+    assert set(re.findall(r"groundtrail:[\w:]+", " ".join(asked))) <= recorded
+
+
+def test_prometheus_scrapes_every_process():
+    config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text(encoding="utf-8"))
+    targets = config["scrape_configs"][0]["static_configs"][0]["targets"]
+    assert set(targets) == {f"{name}:{TELEMETRY_PORT}" for name in OURS}
+
+
+def test_kustomization_lists_every_manifest():
+    listed = kind("Kustomization")[0]["resources"]
+    assert sorted([*listed, "kustomization.yaml"]) == sorted(
+        p.name for p in (ROOT / "deploy/kubernetes").glob("*.yaml")
+    )
+
+
+def test_kubernetes_probes_and_ports():
+    pod = kind("StatefulSet")[0]["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert {port["name"]: port["containerPort"] for port in container["ports"]} == {
+        "grpc": GRPC_PORT,
+        "telemetry": TELEMETRY_PORT,
+    }
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    drain = float(kind("ConfigMap")[0]["data"]["GROUNDTRAIL_SERVER__DRAIN_GRACE_S"])
+    assert pod["terminationGracePeriodSeconds"] > drain
+    # The embedded stores have one writer.
+    assert kind("StatefulSet")[0]["spec"]["replicas"] == 1
+
+
+def test_http_paths_of_the_probes_are_served():
+    source = (ROOT / "services/common/rpc/http_endpoint.py").read_text(encoding="utf-8")
+    served = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    assert {"/readyz", "/healthz", "/metrics"} <= served

@@ -1,0 +1,166 @@
+"""Sizes, names and what must not stand in tracked files (docs/architecture.md, CONTRIBUTING.md)."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+MAX_MODULE_LINES = 500
+MAX_FUNCTION_LINES = 60
+MAX_PARAMETERS = 6
+LONG_MODULES: dict[str, str] = {}
+"""Modules over the limit, each with the reason why it may be."""
+FORBIDDEN_NAMES = {"util", "utils", "helper", "helpers", "manager", "base", "misc", "common_utils"}
+TEXT = {
+    ".cfg", ".html", ".in", ".ini", ".json", ".lock", ".md", ".pbtxt", ".proto", ".py", ".pyi", ".sh", ".toml", ".txt",
+    ".yaml", ".yml", "",
+}  # fmt: skip
+SECRETS = {
+    "private key": re.compile(r"-----BEGIN (?:RSA |EC |OPENSSH )?PRIVATE KEY-----\n[A-Za-z0-9+/=]{32}"),
+    "API key of ours": re.compile(r"crp_gw_(?:live|staging)_[A-Za-z0-9]{32}"),
+    "API key of a provider": re.compile(r"\bsk-[A-Za-z0-9_-]{32,}"),
+    "cloud key": re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
+}
+HOME = re.compile(r"(?<![\w.$~-])/(?:home|Users|root|work|mnt|scratch)/[\w.-]+")
+INDEX = re.compile(r"--(?:extra-)?index-url|--find-links|--trusted-host|^index-url\s*=", re.MULTILINE)
+ALLOWED_HOME = {
+    "tests/unit/house/test_house_rules.py",
+}
+
+
+@cache
+def tracked() -> tuple[Path, ...]:
+    """Return what git would commit; a source archive without git is searched whole."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("not a git checkout")
+    return tuple(path for name in done.stdout.splitlines() if (path := ROOT / name).is_file())
+
+
+def modules() -> list[Path]:
+    folders = ("services", "tools", "bench")
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Count lines from the signature to the end, without the docstring."""
+    length = (node.end_lineno or node.lineno) - node.lineno + 1
+    first = node.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        length -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return length
+
+
+def test_there_are_modules_to_look_at():
+    assert len(modules()) > 50
+
+
+def test_modules_are_short():
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
+    assert {name: n for name, n in lengths.items() if n > MAX_MODULE_LINES and name not in LONG_MODULES} == {}
+    assert {name for name in LONG_MODULES if lengths.get(name, 0) <= MAX_MODULE_LINES} == set()
+
+
+def test_functions_are_short():
+    long = [
+        f"{name_of(path)}:{node.lineno} {node.name} has {body_lines(node)} lines"
+        for path in modules()
+        for node in functions(path)
+        if body_lines(node) > MAX_FUNCTION_LINES
+    ]
+    assert long == []
+
+
+def test_functions_take_few_parameters():
+    wide = []
+    for path in modules():
+        if name_of(path).startswith("services/cli/"):
+            continue  # typer reads a command's options from its parameters
+        for node in functions(path):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            count = len([a for a in arguments if a.arg not in {"self", "cls"}])
+            if count > MAX_PARAMETERS and node.name != "__init__":
+                wide.append(f"{name_of(path)}:{node.lineno} {node.name} takes {count}")
+    assert wide == []
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    parts = {name_of(path): set(path.relative_to(ROOT).with_suffix("").parts) for path in modules()}
+    assert {name: sorted(found & FORBIDDEN_NAMES) for name, found in parts.items() if found & FORBIDDEN_NAMES} == {}
+
+
+def test_every_module_says_what_it_is_for():
+    silent = [
+        name_of(path)
+        for path in modules()
+        if path.read_text(encoding="utf-8").strip()
+        and not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_no_work_is_left_undone_in_the_code():
+    pattern = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|raise NotImplementedError")
+    marked = [
+        f"{name_of(path)}:{number}"
+        for path in modules()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert marked == []
+
+
+def test_only_settings_read_the_environment():
+    readers = {
+        name_of(path)
+        for path in modules()
+        if name_of(path).startswith("services/")
+        and re.search(r"\bos\.(environ|getenv)\b|\bfrom os import .*environ", path.read_text(encoding="utf-8"))
+    }
+    assert readers <= {"services/common/settings/environment.py"}
+
+
+def text_of(path: Path) -> str:
+    """Return a tracked text file; what is binary has nothing to search."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def test_tracked_text_holds_no_secret_and_no_machine():
+    searched = [path for path in tracked() if path.suffix in TEXT and path.name != "LICENSE"]
+    assert len(searched) > 100
+    found = []
+    for path in searched:
+        text = text_of(path)
+        found += [f"{name_of(path)}: {label}" for label, pattern in SECRETS.items() if pattern.search(text)]
+        if name_of(path) not in ALLOWED_HOME:
+            found += [f"{name_of(path)}: machine path {match}" for match in HOME.findall(text)]
+            found += [f"{name_of(path)}: package index {match}" for match in INDEX.findall(text)]
+    assert found == []
+
+
+def test_no_environment_file_or_key_is_tracked():
+    suspicious = [
+        name_of(path)
+        for path in tracked()
+        if path.name == ".env" or path.suffix in {".pem", ".key", ".p12", ".db", ".sqlite"}
+    ]
+    assert suspicious == []
