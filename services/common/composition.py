@@ -124,6 +124,10 @@ class Adapters:
             "credentials", lambda: SqliteCredentialStore.open(self._path(GATEWAY_FILE), self.settings.store)
         )
 
+    def closing(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Close this too when the adapters are closed, before whatever was built or added earlier."""
+        self._stack.push_async_callback(close)
+
     def _path(self, name: str) -> Path:
         folder = Path(self.settings.store.data_dir)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

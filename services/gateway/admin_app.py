@@ -240,8 +240,13 @@ async def ensure_first_key(store: CredentialStore, clock: Clock, ids: IdSource, 
     """
     if await store.count_keys():
         return None
+    return await issue_admin_key(store, clock, ids, environment, "first key of this installation")
+
+
+async def issue_admin_key(store: CredentialStore, clock: Clock, ids: IdSource, environment: str, label: str) -> str:
+    """Make an administrator's key of the first tenant and return it, this once; for whoever owns the store's files."""
     made = make_key(environment, ids.alphanumeric(32))
-    new = NewKey(label="first key of this installation", roles=(Role.ADMIN,))
+    new = NewKey(label=label, roles=(Role.ADMIN,))
     await store.put_key(_record(FIRST_TENANT, ids.uuid(), made, new, clock.now()))
     return made.key
 
