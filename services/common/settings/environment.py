@@ -49,8 +49,9 @@ def unknown_variables(model: type[BaseModel], environment: Mapping[str, str]) ->
         name = variable.upper()
         if not name.startswith(PREFIX) or name.startswith(NOT_SETTINGS) or name in known:
             continue
-        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"; did you mean {nearest[0]}?" if nearest else ", and none is like it"
+        bare = [one.removeprefix(PREFIX) for one in sorted(known)]
+        nearest = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=0.5)
+        hint = f"; did you mean {PREFIX}{nearest[0]}?" if nearest else ", and none is like it"
         problems.append(f"{variable} is not a setting{hint}")
     return problems
 

@@ -1,0 +1,161 @@
+import pytest
+
+from services.common.settings import (
+    AuthSettings,
+    JwtSettings,
+    PeerTlsSettings,
+    ServerSettings,
+    Settings,
+    SettingsError,
+    TelemetrySettings,
+    TlsSettings,
+    effective_configuration,
+    known_variables,
+    load_settings,
+)
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch):
+    import os
+
+    for name in [name for name in os.environ if name.upper().startswith("GROUNDTRAIL_")]:
+        monkeypatch.delenv(name)
+
+
+def problems(**environment):
+    with pytest.raises(SettingsError) as caught:
+        load_settings(**environment)
+    return caught.value.problems
+
+
+def test_defaults_are_safe():
+    settings = load_settings()
+    assert settings.server.host == "127.0.0.1"
+    assert not settings.server.insecure_local
+    assert not settings.telemetry.log_content
+    assert settings.telemetry.otlp_endpoint == ""
+    assert settings.telemetry.http_port is None
+
+
+def test_environment_is_read_by_section_and_field(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_SERVER__PORT", "6000")
+    monkeypatch.setenv("GROUNDTRAIL_AUTH__JWT__LEEWAY_S", "7")
+    settings = load_settings()
+    assert settings.server.port == 6000
+    assert settings.auth.jwt.leeway_s == 7
+
+
+def test_arguments_win_over_the_environment(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_SERVER__PORT", "6000")
+    assert load_settings(server=ServerSettings(port=1)).server.port == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "nearest"),
+    [
+        ("GROUNDTRAIL_SERVER__PROT", "GROUNDTRAIL_SERVER__PORT"),
+        ("GROUNDTRAIL_SERVER_PORT", "GROUNDTRAIL_SERVER__PORT"),
+        ("GROUNDTRAIL_LLM__BASEURL", "GROUNDTRAIL_LLM__BASE_URL"),
+        ("groundtrail_server__hots", "GROUNDTRAIL_SERVER__HOST"),
+    ],
+)
+def test_unknown_variable_names_the_nearest_known_one(monkeypatch, variable, nearest):
+    monkeypatch.setenv(variable, "hunter2")
+    assert problems() == (f"{variable} is not a setting; did you mean {nearest}?",)
+
+
+def test_unknown_variable_far_from_all(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_Q", "1")
+    assert problems() == ("GROUNDTRAIL_Q is not a setting, and none is like it",)
+
+
+def test_test_variables_are_no_settings(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_TEST_TRITON_URL", "x")
+    monkeypatch.setenv("GROUNDTRAIL_EVAL_DATA", "x")
+    load_settings()
+
+
+def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_SERVER__PORT", "hunter2")
+    monkeypatch.setenv("GROUNDTRAIL_AUTH__JWT__SECRET", "hunter2")
+    found = problems()
+    assert [line.split(":")[0] for line in found] == ["GROUNDTRAIL_SERVER__PORT", "GROUNDTRAIL_AUTH__JWT"]
+    assert "hunter2" not in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: ServerSettings(insecure_local=True, host="0.0.0.0"), "loopback"),
+        (lambda: ServerSettings(insecure_local=True, host="example.com"), "loopback"),
+        (lambda: ServerSettings(max_concurrent_calls=1, max_concurrent_calls_per_tenant=2), "larger"),
+        (lambda: ServerSettings(unix_socket="/" + "x" * 100), "100 bytes"),
+        (lambda: TlsSettings(cert_file="c"), "go together"),
+        (lambda: TlsSettings(key_file="k"), "go together"),
+        (lambda: TlsSettings(client_ca_file="a"), "needs cert_file"),
+        (lambda: PeerTlsSettings(cert_file="c", key_file="k"), "needs ca_file"),
+        (lambda: JwtSettings(secret="s" * 32), "audience"),
+        (lambda: JwtSettings(secret="s" * 31, audience="a"), "shorter"),
+        (lambda: JwtSettings(secret="s" * 32, public_key_file="k", audience="a"), "set one of"),
+        (lambda: JwtSettings(jwks_file="j", public_key_file="k", audience="a"), "set one of"),
+        (lambda: TelemetrySettings(otlp_insecure=True), "otlp_endpoint"),
+        (lambda: AuthSettings(environment="Prod"), "environment"),
+        (lambda: ServerSettings(port=65536), "65535"),
+        (lambda: ServerSettings(prot=1), "prot"),
+    ],
+)
+def test_impossible_combinations_are_refused(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"])
+def test_insecure_local_is_allowed_on_loopback(host):
+    assert ServerSettings(insecure_local=True, host=host).insecure_local
+
+
+def test_effective_configuration_hides_secrets(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY", "sk-verysecret")
+    monkeypatch.setenv("GROUNDTRAIL_AUTH__JWT__SECRET", "0123456789abcdef0123456789abcdef")
+    monkeypatch.setenv("GROUNDTRAIL_AUTH__JWT__AUDIENCE", "groundtrail")
+    shown = effective_configuration(load_settings())
+    assert shown["llm.api_key"] == "**********"
+    assert shown["auth.jwt.secret"] == "**********"
+    assert shown["auth.jwt.audience"] == "groundtrail"
+    assert "verysecret" not in str(shown)
+    assert "0123456789abcdef" not in str(shown)
+
+
+def test_every_secret_looking_setting_is_hidden_by_its_type():
+    from pydantic import SecretStr
+
+    def fields(model, path=""):
+        for name, field in model.model_fields.items():
+            if hasattr(field.annotation, "model_fields"):
+                yield from fields(field.annotation, f"{path}{name}.")
+            else:
+                yield f"{path}{name}", field.annotation
+
+    telling = [
+        (name, kind)
+        for name, kind in fields(Settings)
+        if name.endswith(("secret", "api_key", "password", "master_key")) and kind is not bool
+    ]
+    assert telling
+    assert [name for name, kind in telling if kind not in (SecretStr, SecretStr | None)] == []
+
+
+def test_sections_are_frozen():
+    settings = load_settings()
+    with pytest.raises(ValueError, match="frozen"):
+        settings.server.port = 1
+    with pytest.raises(ValueError, match="frozen"):
+        settings.server = ServerSettings()
+
+
+def test_known_variables_are_listed_once():
+    names = list(known_variables(Settings))
+    assert len(names) == len(set(names))
+    assert "GROUNDTRAIL_SERVER__TLS__CLIENT_CA_FILE" in names
+    assert "GROUNDTRAIL_AUTH__JWT__SECRET" in names
