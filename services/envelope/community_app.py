@@ -29,6 +29,7 @@ from services.envelope.domain.clustering import (
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.ports import CommunityDetector
 from services.envelope.requests import ClusteringOutcome, WriteTicket
+from services.envelope.uninterrupted import uninterrupted
 
 _PAGE = 1_000
 
@@ -70,7 +71,7 @@ class CommunityApp:
         new = max(self._new_facts[tenant_id], total - clustering.facts_at_clustering)
         share = clustering.facts_at_clustering * self._settings.recluster_growth_ratio
         if new >= max(self._settings.recluster_after_facts, share) and total <= self._settings.max_clustered_facts:
-            await asyncio.shield(asyncio.create_task(self.rebuild(tenant_id)))
+            await self.rebuild(tenant_id)
 
     async def facts_erased(self, tenant_id: str) -> None:
         """Cluster anew after an erasure: labels are made of words of the facts, and must not outlive them."""
@@ -92,7 +93,7 @@ class CommunityApp:
             nodes = await self._nodes(tenant_id)
             edges, memberships = await asyncio.to_thread(self._detect, nodes.vectors)
             labels, communities = await self._labelled(tenant_id, nodes, edges, memberships)
-            return await self._write(tenant_id, labels, communities, ticket)
+            return await uninterrupted(self._write(tenant_id, labels, communities, ticket))
 
     def _detect(self, vectors: NDArray[np.float32]) -> tuple[list[Edge], dict[int, int]]:
         edges = knn_edges(vectors)

@@ -1,4 +1,4 @@
-"""Building envelopes: select, rank, pack; or nothing at all when what the caller holds still stands (SPEC-003 §4, §11)."""
+"""Building envelopes: select, rank, pack; or nothing when what the caller holds still stands (SPEC-003 §4, §11)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -62,10 +62,9 @@ class EnvelopeApp:
         states: the state that ETags are judged by.
         settings: weights, margins, salts.
         clock: the time.
-        embedding_model: fingerprint of the model that scores relevance.
     """
 
-    def __init__(  # noqa: PLR0913 - one collaborator each, wired once in compose.py
+    def __init__(
         self,
         facts: FactStore,
         selector: Selector,
@@ -73,7 +72,6 @@ class EnvelopeApp:
         states: StateHashes,
         settings: EnvelopeSettings,
         clock: Clock,
-        embedding_model: str,
     ) -> None:
         self._facts = facts
         self._selector = selector
@@ -81,7 +79,7 @@ class EnvelopeApp:
         self._states = states
         self._settings = settings
         self._clock = clock
-        self._model = embedding_model
+        self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
 
     async def count_tokens(self, model: str, texts: Sequence[str]) -> TokenCounts:
@@ -208,7 +206,7 @@ class EnvelopeApp:
         return BuiltEnvelope(
             summary=summary,
             facts=assembly.facts,
-            deferred=assembly.excluded,
+            deferred=tuple(fact for fact in assembly.excluded if not fact.candidate.is_carried),
             grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
             sub_queries=plan.sub_queries,
             cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else f"MISS; reason={reason.value}",

@@ -1,6 +1,5 @@
 """Reading, searching, withholding and erasing knowledge."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum, unique
@@ -15,6 +14,7 @@ from services.envelope.domain.candidates import effective_status
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
+from services.envelope.uninterrupted import uninterrupted
 
 
 @unique
@@ -113,8 +113,7 @@ class KnowledgeApp:
         """
         source = await self._source(tenant_id, source_id)
         async with self._stores.locks.of(tenant_id, source.uri):
-            task = asyncio.create_task(self._erase_locked(tenant_id, source_id, ticket))
-            return await asyncio.shield(task)
+            return await uninterrupted(self._erase_locked(tenant_id, source_id, ticket))
 
     async def _erase_locked(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
         stores = self._stores

@@ -1,8 +1,8 @@
 """What a source's record holds while it is being written, so that a restart can finish or undo the write.
 
 The order of an ingestion: the record becomes INGESTING (with everything below), the facts are written, the old ones
-become STALE, the record becomes ACTIVE. What an undo needs of the former version rides in the record's metadata under one
-reserved key, and leaves with the activation.
+become STALE, the record becomes ACTIVE. What an undo needs of the former version rides in the record's metadata under
+one reserved key, and leaves with the activation.
 """
 
 import json

@@ -57,6 +57,11 @@ class Selector:
         self._tokens = tokens
         self._settings = settings
 
+    @property
+    def embedding_model(self) -> str:
+        """Fingerprint of the model that scores relevance."""
+        return self._embedding.fingerprint
+
     async def select(
         self, tenant_id: str, request: EnvelopeRequest, sub_queries: Sequence[str], now: datetime
     ) -> Selection:
@@ -99,7 +104,8 @@ class Selector:
             near = await self._facts.search(
                 tenant_id, queries, limit=COMMUNITY_SIZE, where=FactFilter(communities=(label,))
             )
-            best = {hit.fact.fact_id: hit for hits in near for hit in sorted(hits, key=_best_first, reverse=True)}
+            worst_first = sorted((hit for hits in near for hit in hits), key=_best_first, reverse=True)
+            best = {hit.fact.fact_id: hit for hit in worst_first}
             for fact_id in expanded({fact_id: hit.score for fact_id, hit in best.items()}, floor):
                 found.setdefault(fact_id, best[fact_id].fact)
         return found

@@ -22,6 +22,7 @@ from services.envelope.domain.supersession import StoredFact, VersionChange, ver
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import activated, ingesting
 from services.envelope.requests import IngestOutcome, WriteTicket
+from services.envelope.uninterrupted import uninterrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,7 @@ class VersionWriter:
         active = {fact_id for fact_id, fact in stored.items() if fact.status is FactStatus.ACTIVE}
         present = (active | {fact.fact_id for fact in version.facts}) - set(change.stale)
         version = replace(version, record=replace(version.record, fact_count=len(present)))
-        task = asyncio.create_task(self._commit(version, change, records, ticket))
-        return await asyncio.shield(task)
+        return await uninterrupted(self._commit(version, change, records, ticket))
 
     async def _records(
         self, version: SourceVersion, change: VersionChange, stored: Mapping[str, FactRecord]

@@ -1,0 +1,107 @@
+"""The envelope service's composition: adapters and settings in, served services out."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+import grpc
+from crp.ckf.v1 import knowledge_service_pb2_grpc as ckf_grpc
+from crp.envelope.v1 import envelope_service_pb2_grpc as envelope_grpc
+
+from services.common.clock import Clock
+from services.common.composition import Adapters
+from services.common.context import Role
+from services.common.ports.facts import FactStore
+from services.common.ports.graph import KnowledgeGraph
+from services.common.rpc.server import ServedService
+from services.common.settings import Settings
+from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.community_app import CommunityApp
+from services.envelope.envelope_app import EnvelopeApp
+from services.envelope.envelope_servicer import EnvelopeServicer
+from services.envelope.ingestion_app import IngestionApp
+from services.envelope.knowledge_app import KnowledgeApp
+from services.envelope.knowledge_servicer import KnowledgeServicer
+from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.leiden import LeidenCommunityDetector
+from services.envelope.selection import Selector
+from services.envelope.state_hashes import StateHashes
+from services.envelope.version_writer import TextModels
+
+KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
+KNOWLEDGE_ROLES: Final = {
+    "IngestSource": Role.WRITER,
+    "IngestFacts": Role.WRITER,
+    "EraseSource": Role.WRITER,
+    "QuarantineFact": Role.WRITER,
+    "RestoreFact": Role.WRITER,
+    "RebuildCommunities": Role.WRITER,
+    "GetFact": Role.READER,
+    "ListFacts": Role.READER,
+    "SearchFacts": Role.READER,
+    "ListCommunities": Role.READER,
+    "ListSources": Role.READER,
+    "GetState": Role.READER,
+}
+ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
+ENVELOPE_ROLES: Final = {"BuildEnvelope": Role.READER, "PreviewEnvelope": Role.READER, "CountTokens": Role.READER}
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeParts:
+    """What the service is made of."""
+
+    facts: FactStore
+    graph: KnowledgeGraph
+    models: TextModels
+    settings: EnvelopeSettings
+    clock: Clock
+
+
+async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Return KnowledgeService and EnvelopeService; what a crash left half-written is settled first."""
+    models = TextModels(await adapters.embedding(), await adapters.entity_recognizer(), await adapters.tokens())
+    return await assemble_services(
+        EnvelopeParts(
+            await adapters.fact_store(), await adapters.knowledge_graph(), models, settings.envelope, adapters.clock
+        )
+    )
+
+
+async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
+    """Wire the apps and servicers over any adapters and settle unfinished writes."""
+    settings, models = parts.settings, parts.models
+    fingerprint = models.embedding.fingerprint
+    states = StateHashes(parts.facts, parts.graph, fingerprint, shared_store=settings.shared_store)
+    stores = KnowledgeStores.over(parts.facts, parts.graph, states, parts.clock)
+    await stores.recovery.recover()
+    communities = CommunityApp(stores, LeidenCommunityDetector(), settings, fingerprint)
+    knowledge = KnowledgeServicer(
+        KnowledgeApp(stores, models.embedding, communities),
+        IngestionApp(stores, models, communities, settings),
+        communities,
+        settings.max_query_chars,
+    )
+    selector = Selector(parts.facts, models.embedding, models.tokens, settings)
+    envelope = EnvelopeServicer(
+        EnvelopeApp(parts.facts, selector, models.tokens, states, settings, parts.clock), settings.max_query_chars
+    )
+    add_knowledge: Callable[[KnowledgeServicer, grpc.aio.Server], None] = (
+        ckf_grpc.add_KnowledgeServiceServicer_to_server
+    )
+    add_envelope: Callable[[EnvelopeServicer, grpc.aio.Server], None] = (
+        envelope_grpc.add_EnvelopeServiceServicer_to_server
+    )
+    check = _check(parts.facts, parts.graph)
+    return [
+        ServedService(KNOWLEDGE_SERVICE, lambda server: add_knowledge(knowledge, server), KNOWLEDGE_ROLES, check),
+        ServedService(ENVELOPE_SERVICE, lambda server: add_envelope(envelope, server), ENVELOPE_ROLES, check),
+    ]
+
+
+def _check(facts: FactStore, graph: KnowledgeGraph) -> Callable[[], Awaitable[None]]:
+    async def check() -> None:
+        await facts.check()
+        await graph.check()
+
+    return check

@@ -1,0 +1,1 @@
+"""Between the wire's messages and the apps' values."""

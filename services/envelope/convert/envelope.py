@@ -1,0 +1,203 @@
+"""``crp.envelope.v1`` to and from the envelope app's values."""
+
+from typing import Final
+
+import numpy as np
+from crp.common.v1 import taxonomy_pb2
+from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
+
+from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
+from services.envelope.domain.caching import read_directives
+from services.envelope.domain.candidates import RankedFact
+from services.envelope.domain.importance import CARRIED_IMPORTANCE
+from services.envelope.domain.quality_tier import QualityTier, TierRule
+from services.envelope.domain.weights import GroundingMode
+from services.envelope.envelope_app import TokenCounts
+from services.envelope.requests import BuiltEnvelope, CarriedText, EnvelopeRequest, Strategy
+
+_MODES: Final = {
+    taxonomy_pb2.GROUNDING_MODE_UNSPECIFIED: GroundingMode.CONTEXT_PREFERRED,
+    taxonomy_pb2.GROUNDING_MODE_CONTEXT_STRICT: GroundingMode.CONTEXT_STRICT,
+    taxonomy_pb2.GROUNDING_MODE_CONTEXT_PREFERRED: GroundingMode.CONTEXT_PREFERRED,
+    taxonomy_pb2.GROUNDING_MODE_OPEN: GroundingMode.OPEN,
+}
+_MODES_BACK: Final = {mode: f"GROUNDING_MODE_{mode.name}" for mode in GroundingMode}
+_STRATEGIES_BACK: Final = {strategy: f"DISPATCH_STRATEGY_{strategy.name}" for strategy in Strategy}
+_STRATEGIES: Final = {taxonomy_pb2.DispatchStrategy.Value(name): item for item, name in _STRATEGIES_BACK.items()}
+_TIERS_BACK: Final = {tier: f"QUALITY_TIER_{tier.name}" for tier in QualityTier}
+_TIERS: Final = {taxonomy_pb2.QualityTier.Value(name): tier for tier, name in _TIERS_BACK.items()}
+_RULES: Final = {rule: f"TIER_RULE_{rule.value}" for rule in TierRule}
+
+
+def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> EnvelopeRequest:
+    """Read a validated BuildEnvelopeRequest."""
+    return EnvelopeRequest(
+        query=request.query,
+        model=request.model,
+        session_id=request.session_id,
+        window_id=request.window_id,
+        window_number=request.window_number or 1,
+        grounding_mode=_MODES[request.grounding_mode],
+        strategy=_STRATEGIES.get(request.strategy, Strategy.PUSH),
+        system_prompt=request.system_prompt,
+        expected_response_tokens=_optional(request, "expected_response_tokens"),
+        max_envelope_tokens=_optional(request, "max_envelope_tokens"),
+        facts_seen=frozenset(request.facts_seen),
+        deferred_fact_ids=tuple(dict.fromkeys(request.deferred_fact_ids)),
+        carried=tuple(_carried(carried) for carried in request.carried_facts),
+        if_match_etag=request.if_match_etag,
+        directives=read_directives(request.cache_directives),
+        accept_quality=tuple(_TIERS[tier] for tier in request.accept_quality),
+    )
+
+
+def preview_request(request: envelope_service_pb2.PreviewEnvelopeRequest) -> EnvelopeRequest:
+    """Read a validated PreviewEnvelopeRequest."""
+    return EnvelopeRequest(
+        query=request.query,
+        model=request.model,
+        grounding_mode=_MODES[request.grounding_mode],
+        strategy=_STRATEGIES.get(request.strategy, Strategy.PUSH),
+        system_prompt=request.system_prompt,
+        expected_response_tokens=_optional(request, "expected_response_tokens"),
+        max_envelope_tokens=_optional(request, "max_envelope_tokens"),
+    )
+
+
+def _optional(
+    request: envelope_service_pb2.BuildEnvelopeRequest | envelope_service_pb2.PreviewEnvelopeRequest, name: str
+) -> int | None:
+    return int(getattr(request, name)) if request.HasField(name) else None
+
+
+def _carried(message: envelope_service_pb2.CarriedFact) -> CarriedText:
+    weight = message.importance_weight if message.HasField("importance_weight") else CARRIED_IMPORTANCE
+    return CarriedText(message.content.strip(), message.source_window_id, message.transfer_type, weight)
+
+
+def build_response(
+    request: EnvelopeRequest, built: BuiltEnvelope, *, include_embeddings: bool
+) -> envelope_service_pb2.BuildEnvelopeResponse:
+    """Return a built envelope."""
+    return envelope_service_pb2.BuildEnvelopeResponse(
+        envelope=_envelope(request, built, include_embeddings=include_embeddings),
+        deferred_facts=[
+            envelope_pb2.DeferredFact(
+                fact_id=fact.candidate.fact_id,
+                token_count=fact.candidate.token_count,
+                composite_score=fact.composite_score,
+            )
+            for fact in built.deferred
+        ],
+        system_prompt=built.grounding_instruction,
+        not_modified=built.not_modified,
+        sub_queries=built.sub_queries,
+        cache_status=built.cache_status,
+        warnings=built.warnings,
+        continuation_recommended=built.continuation_recommended,
+        reuse_ckf_recommended=built.reuse_recommended,
+        quality=_quality(built),
+    )
+
+
+def _envelope(
+    request: EnvelopeRequest, built: BuiltEnvelope, *, include_embeddings: bool
+) -> envelope_pb2.ContextEnvelope:
+    summary = built.summary
+    return envelope_pb2.ContextEnvelope(
+        session_id=request.session_id,
+        window_number=request.window_number,
+        facts=[
+            _fact(fact, position, include_embedding=include_embeddings)
+            for position, fact in enumerate(built.facts, start=1)
+        ],
+        total_facts_available=summary.total_facts_available,
+        total_facts_included=summary.total_facts_included,
+        token_count=summary.token_count,
+        token_budget=summary.token_budget,
+        saturation=summary.saturation,
+        quality_tier=_TIERS_BACK[summary.verdict.tier],
+        etag=summary.etag,
+        strategy=_STRATEGIES_BACK[request.strategy],
+        grounding_mode=_MODES_BACK[request.grounding_mode],
+        created_at=timestamp(summary.created_at),
+        ckf_communities=summary.communities,
+        memory_tier_hit=summary.memory_tier_hit,
+        window_id=request.window_id,
+        model=request.model,
+        ckf_hits=summary.ckf_hits,
+        knowledge_age=None if summary.knowledge_age is None else duration(summary.knowledge_age),
+        ckf_state_hash=summary.state_hash,
+        embedding_model=summary.embedding_model,
+    )
+
+
+def _fact(fact: RankedFact, position: int, *, include_embedding: bool) -> envelope_pb2.EnvelopeFact:
+    candidate = fact.candidate
+    return envelope_pb2.EnvelopeFact(
+        fact_id=candidate.fact_id,
+        content=candidate.content,
+        source_id=candidate.source_id,
+        relevance_score=fact.relevance_score,
+        importance_weight=candidate.importance_weight,
+        composite_score=fact.composite_score,
+        token_count=candidate.token_count,
+        position=position,
+        community=candidate.community,
+        ingested_at=timestamp(candidate.ingested_at),
+        entities=[entity_message(entity) for entity in candidate.entities],
+        embedding=np.asarray(candidate.embedding, dtype="<f4").tobytes() if include_embedding else b"",
+        source_location=candidate.source_location,
+        content_hash=candidate.content_hash,
+        status=FACT_STATUS[candidate.status],
+        carried_from_window_id=candidate.carried_from_window_id,
+        freshness_score=fact.freshness_score,
+        diversity_bonus=fact.diversity_bonus,
+        memory_tier=candidate.memory_tier,
+        transfer_type=candidate.transfer_type,
+    )
+
+
+def _quality(built: BuiltEnvelope) -> envelope_pb2.QualityAssessment:
+    verdict = built.summary.verdict
+    return envelope_pb2.QualityAssessment(
+        coverage_score=verdict.coverage_score,
+        saturation=verdict.saturation,
+        relevance_mean=verdict.relevance_mean,
+        quality_score=verdict.quality_score,
+        score_tier=_TIERS_BACK[verdict.score_tier],
+        saturation_tier=_TIERS_BACK[verdict.saturation_tier],
+        rules=[_RULES[rule] for rule in verdict.rules],
+        quality_tier=_TIERS_BACK[verdict.tier],
+        accepted=built.accepted,
+    )
+
+
+def preview_response(built: BuiltEnvelope) -> envelope_service_pb2.PreviewEnvelopeResponse:
+    """Return a preview (SPEC-003 §12.2)."""
+    summary = built.summary
+    return envelope_service_pb2.PreviewEnvelopeResponse(
+        preview=envelope_pb2.EnvelopePreview(
+            facts_available=summary.total_facts_available,
+            facts_included=summary.total_facts_included,
+            estimated_tokens=summary.token_count,
+            quality_tier=_TIERS_BACK[summary.verdict.tier],
+            saturation=summary.saturation,
+            etag=summary.etag,
+            communities=summary.communities,
+            memory_tier_hit=summary.memory_tier_hit,
+            token_budget=summary.token_budget,
+        ),
+        quality=_quality(built),
+        warnings=built.warnings,
+    )
+
+
+def count_response(counts: TokenCounts) -> envelope_service_pb2.CountTokensResponse:
+    """Return token counts."""
+    return envelope_service_pb2.CountTokensResponse(
+        counts=counts.counts,
+        tokenizer=counts.profile.tokenizer,
+        approximate=counts.profile.approximate,
+        context_window_tokens=counts.profile.context_window_tokens,
+    )

@@ -1,0 +1,49 @@
+"""``crp.envelope.v1.EnvelopeService``: validate, convert, ask the app, convert."""
+
+# ruff: noqa: N802, ARG002 - gRPC gives the methods their names and the context its place
+
+from typing import Any
+
+import grpc
+from crp.envelope.v1 import envelope_service_pb2 as pb
+from crp.envelope.v1 import envelope_service_pb2_grpc as pb_grpc
+
+from services.common.context import current_call
+from services.common.telemetry.notes import note
+from services.envelope.convert import envelope as convert
+from services.envelope.envelope_app import EnvelopeApp
+from services.envelope.validate import envelope as validate
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class EnvelopeServicer(pb_grpc.EnvelopeServiceServicer):
+    """Serves envelopes.
+
+    Args:
+        app: does the work.
+        max_query_chars: longest query.
+    """
+
+    def __init__(self, app: EnvelopeApp, max_query_chars: int) -> None:
+        self._app = app
+        self._max_query_chars = max_query_chars
+
+    async def BuildEnvelope(self, request: pb.BuildEnvelopeRequest, context: Context) -> pb.BuildEnvelopeResponse:
+        """Build one window's envelope."""
+        note(session_id=request.session_id, window_id=request.window_id)
+        validate.build_envelope(request, self._max_query_chars)
+        asked = convert.build_request(request)
+        built = await self._app.build(current_call().caller.tenant_id, asked)
+        return convert.build_response(asked, built, include_embeddings=request.include_embeddings)
+
+    async def PreviewEnvelope(self, request: pb.PreviewEnvelopeRequest, context: Context) -> pb.PreviewEnvelopeResponse:
+        """Assess an envelope."""
+        validate.preview_envelope(request, self._max_query_chars)
+        built = await self._app.preview(current_call().caller.tenant_id, convert.preview_request(request))
+        return convert.preview_response(built)
+
+    async def CountTokens(self, request: pb.CountTokensRequest, context: Context) -> pb.CountTokensResponse:
+        """Count tokens."""
+        validate.count_tokens(request)
+        return convert.count_response(await self._app.count_tokens(request.model, request.texts))

@@ -1,0 +1,169 @@
+"""Rules for ``crp.ckf.v1`` requests."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
+from google.protobuf.duration_pb2 import Duration
+
+from services.common.rpc.validation import Violations
+from services.envelope.outbox import RESERVED_PREFIX
+
+MAX_URI_CHARS: Final = 2048
+MAX_TITLE_CHARS: Final = 512
+MAX_LOCATION_CHARS: Final = 1024
+MAX_FACT_CHARS: Final = 65_536
+MAX_FACTS: Final = 1000
+MAX_FILTERS: Final = 100
+MAX_SEARCH_HITS: Final = 100
+MAX_METADATA: Final = 64
+MAX_KEY_CHARS: Final = 128
+MAX_VALUE_CHARS: Final = 1024
+MAX_TTL_SECONDS: Final = 100 * 365 * 86_400
+MAX_NANOS: Final = 999_999_999
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WORD: Final = re.compile(r"\w")
+
+
+def ingest_source(request: knowledge_service_pb2.IngestSourceRequest) -> None:
+    """Check an IngestSourceRequest; what its bytes are is the parser's to say."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _uri_and_title(found, request.uri, request.title)
+    _source_type(found, request.source_type)
+    found.require(request.content, "content", "must not be empty")
+    _metadata(found, "metadata", request.metadata)
+    if request.HasField("importance_weight"):
+        _ratio(found, "importance_weight", request.importance_weight)
+    if request.HasField("ttl"):
+        _ttl(found, "ttl", request.ttl)
+    found.raise_if_any()
+
+
+def ingest_facts(request: knowledge_service_pb2.IngestFactsRequest) -> None:
+    """Check an IngestFactsRequest."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    _uri_and_title(found, request.uri, request.title)
+    _source_type(found, request.source_type)
+    found.require(0 < len(request.facts) <= MAX_FACTS, "facts", f"must have 1 to {MAX_FACTS} facts")
+    for index, fact in enumerate(request.facts[:MAX_FACTS]):
+        _fact(found, f"facts[{index}]", fact)
+    found.raise_if_any()
+
+
+def _fact(found: Violations, path: str, fact: knowledge_service_pb2.FactInput) -> None:
+    found.require(_WORD.search(fact.content), f"{path}.content", "must hold at least one word")
+    found.require(len(fact.content) <= MAX_FACT_CHARS, f"{path}.content", f"at most {MAX_FACT_CHARS} characters")
+    found.require(
+        len(fact.source_location) <= MAX_LOCATION_CHARS,
+        f"{path}.source_location",
+        f"must have at most {MAX_LOCATION_CHARS} characters",
+    )
+    _metadata(found, f"{path}.metadata", fact.metadata)
+    _uuids(found, f"{path}.supersedes_fact_ids", fact.supersedes_fact_ids)
+    if fact.HasField("importance_weight"):
+        _ratio(found, f"{path}.importance_weight", fact.importance_weight)
+    if fact.HasField("ttl"):
+        _ttl(found, f"{path}.ttl", fact.ttl)
+
+
+def fact_id(request: knowledge_service_pb2.GetFactRequest) -> None:
+    """Check a GetFactRequest."""
+    found = Violations()
+    found.require(_UUID.fullmatch(request.fact_id), "fact_id", "must be a UUID")
+    found.raise_if_any()
+
+
+def change_fact(
+    request: knowledge_service_pb2.QuarantineFactRequest | knowledge_service_pb2.RestoreFactRequest,
+) -> None:
+    """Check a request that changes a fact's status."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    found.require(_UUID.fullmatch(request.fact_id), "fact_id", "must be a UUID")
+    found.raise_if_any()
+
+
+def erase_source(request: knowledge_service_pb2.EraseSourceRequest) -> None:
+    """Check an EraseSourceRequest."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    found.require(_UUID.fullmatch(request.source_id), "source_id", "must be a UUID")
+    found.raise_if_any()
+
+
+def rebuild(request: knowledge_service_pb2.RebuildCommunitiesRequest) -> None:
+    """Check a RebuildCommunitiesRequest."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    found.raise_if_any()
+
+
+def list_facts(request: knowledge_service_pb2.ListFactsRequest) -> None:
+    """Check the filters of a ListFactsRequest; paging checks itself."""
+    found = Violations()
+    _filters(found, request.source_ids, request.communities)
+    known = set(ckf_pb2.FactStatus.values()) - {ckf_pb2.FACT_STATUS_UNSPECIFIED}
+    found.require(set(request.statuses) <= known, "statuses", "must be known statuses")
+    found.raise_if_any()
+
+
+def search_facts(request: knowledge_service_pb2.SearchFactsRequest, max_query_chars: int) -> None:
+    """Check a SearchFactsRequest."""
+    found = Violations()
+    found.require(request.query.strip(), "query", "must not be empty")
+    found.require(len(request.query) <= max_query_chars, "query", f"must have at most {max_query_chars} characters")
+    found.require(request.mode in knowledge_service_pb2.SearchMode.values(), "mode", "must be DENSE or TEXT")
+    found.require(request.limit <= MAX_SEARCH_HITS, "limit", f"must be 1 to {MAX_SEARCH_HITS}")
+    _filters(found, request.source_ids, request.communities)
+    found.raise_if_any()
+
+
+def get_state(request: knowledge_service_pb2.GetStateRequest) -> None:
+    """Check a GetStateRequest."""
+    found = Violations()
+    found.require(len(request.communities) <= MAX_FILTERS, "communities", f"must have at most {MAX_FILTERS} labels")
+    found.raise_if_any()
+
+
+def _filters(found: Violations, source_ids: Iterable[str], communities: Iterable[str]) -> None:
+    sources, labels = list(source_ids), list(communities)
+    found.require(len(sources) <= MAX_FILTERS, "source_ids", f"must have at most {MAX_FILTERS} ids")
+    found.require(len(labels) <= MAX_FILTERS, "communities", f"must have at most {MAX_FILTERS} labels")
+    _uuids(found, "source_ids", sources)
+
+
+def _uuids(found: Violations, path: str, ids: Iterable[str]) -> None:
+    for index, value in enumerate(ids):
+        found.require(_UUID.fullmatch(value), f"{path}[{index}]", "must be a UUID")
+
+
+def _uri_and_title(found: Violations, uri: str, title: str) -> None:
+    found.require(0 < len(uri) <= MAX_URI_CHARS, "uri", f"must have 1 to {MAX_URI_CHARS} characters")
+    found.require(uri == uri.strip(), "uri", "must not begin or end with white space")
+    found.require(len(title) <= MAX_TITLE_CHARS, "title", f"must have at most {MAX_TITLE_CHARS} characters")
+
+
+def _source_type(found: Violations, value: int) -> None:
+    known = set(ckf_pb2.SourceType.values()) - {ckf_pb2.SOURCE_TYPE_UNSPECIFIED}
+    found.require(value in known, "source_type", "must name what kind of document it is")
+
+
+def _metadata(found: Violations, path: str, metadata: Mapping[str, str]) -> None:
+    found.require(len(metadata) <= MAX_METADATA, path, f"must have at most {MAX_METADATA} entries")
+    for key, value in metadata.items():
+        found.require(0 < len(key) <= MAX_KEY_CHARS, path, f"keys must have 1 to {MAX_KEY_CHARS} characters")
+        found.require(len(value) <= MAX_VALUE_CHARS, path, f"values must have at most {MAX_VALUE_CHARS} characters")
+        found.require(not key.startswith(RESERVED_PREFIX), path, f"keys must not begin with {RESERVED_PREFIX}")
+
+
+def _ratio(found: Violations, path: str, value: float) -> None:
+    found.require(0.0 <= value <= 1.0, path, "must be 0.0 to 1.0")
+
+
+def _ttl(found: Violations, path: str, ttl: Duration) -> None:
+    regular = 0 <= ttl.nanos <= MAX_NANOS and 0 <= ttl.seconds <= MAX_TTL_SECONDS
+    found.require(regular and (ttl.seconds or ttl.nanos), path, "must be positive and at most 100 years")
