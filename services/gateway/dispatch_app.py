@@ -28,6 +28,7 @@ from services.common.errors import (
 )
 from services.common.ports.language_model import LanguageModel
 from services.common.settings import GatewaySettings
+from services.common.telemetry import note
 from services.gateway.domain.command import (
     SERVED_STRATEGIES,
     Answered,
@@ -166,6 +167,7 @@ class DispatchApp:
             )
         )
         place = opened.place
+        note(session_id=place.session_id, window_id=place.window_id)
         try:
             _check_session(job.command.continuation, place)
             status = await self._sessions.window_status(place.session_id, place.window_id)

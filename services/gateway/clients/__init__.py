@@ -1,0 +1,1 @@
+"""The gateway's ports over gRPC and over its own store."""

@@ -1,0 +1,104 @@
+"""``EnvelopeClient`` over ``crp.envelope.v1.EnvelopeService``."""
+
+import grpc
+from crp.ckf.v1 import ckf_pb2
+from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
+
+from services.gateway import wire
+from services.gateway.domain.window import (
+    BuiltEnvelope,
+    DeferredFact,
+    EnvelopeFact,
+    EnvelopeSummary,
+)
+from services.gateway.ports import BuildEnvelope
+
+_STRATEGIES = wire.inverse(wire.STRATEGIES)
+_GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
+_TIERS = wire.inverse(wire.TIERS)
+
+
+class GrpcEnvelopeClient:
+    """Speaks to the envelope service for the running call."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)  # type: ignore[no-untyped-call]
+
+    async def build(self, command: BuildEnvelope) -> BuiltEnvelope:
+        """Build an envelope."""
+        return built_envelope(await self._stub.BuildEnvelope(build_request(command)))
+
+
+def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeRequest:
+    """Return the request to build an envelope."""
+    place = command.place
+    return envelope_service_pb2.BuildEnvelopeRequest(
+        session_id=place.session_id if place is not None else "",
+        window_id=place.window_id if place is not None else "",
+        window_number=place.window_number if place is not None else 1,
+        query=command.query,
+        model=command.model,
+        grounding_mode=_GROUNDING_MODES[command.grounding_mode],
+        strategy=_STRATEGIES[command.strategy],
+        system_prompt=command.system_prompt or None,
+        expected_response_tokens=command.response_tokens,
+        max_envelope_tokens=command.max_envelope_tokens,
+        facts_seen=command.facts_seen,
+        deferred_fact_ids=command.deferred_fact_ids,
+        carried_facts=[
+            envelope_service_pb2.CarriedFact(
+                content=text.content, source_window_id=text.source_window_id, transfer_type=text.transfer_type
+            )
+            for text in command.carried
+        ],
+        if_match_etag=command.if_match,
+        cache_directives=command.cache_directives,
+        accept_quality=[_TIERS[tier] for tier in command.accept_quality],
+        include_embeddings=command.place is not None,
+    )
+
+
+def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> BuiltEnvelope:
+    """Read an envelope; the message itself is kept for the analysis."""
+    envelope = response.envelope
+    return BuiltEnvelope(
+        summary=_summary(response),
+        facts=tuple(_fact(fact) for fact in envelope.facts),
+        grounding_instruction=response.system_prompt,
+        not_modified=response.not_modified,
+        accepted=response.quality.accepted or not response.HasField("quality"),
+        sub_queries=tuple(response.sub_queries),
+        warnings=tuple(response.warnings),
+        message=envelope.SerializeToString(deterministic=True),
+    )
+
+
+def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
+    return EnvelopeFact(
+        fact_id=fact.fact_id,
+        content=fact.content,
+        relevance_score=fact.relevance_score,
+        carried_from=fact.carried_from_window_id,
+        stale=fact.status == ckf_pb2.FACT_STATUS_STALE,
+    )
+
+
+def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSummary:
+    envelope = response.envelope
+    return EnvelopeSummary(
+        facts_available=envelope.total_facts_available,
+        facts_included=envelope.total_facts_included,
+        token_count=envelope.token_count,
+        token_budget=envelope.token_budget,
+        saturation=envelope.saturation,
+        quality_tier=wire.TIERS[envelope.quality_tier],
+        etag=envelope.etag,
+        communities=tuple(envelope.ckf_communities),
+        memory_tier_hit=envelope.memory_tier_hit,
+        ckf_hits=envelope.ckf_hits,
+        ckf_state_hash=envelope.ckf_state_hash,
+        cache_status=response.cache_status,
+        knowledge_age=envelope.knowledge_age.ToTimedelta() if envelope.HasField("knowledge_age") else None,
+        fact_ids=tuple(fact.fact_id for fact in envelope.facts),
+        deferred=tuple(DeferredFact(fact.fact_id, fact.token_count) for fact in response.deferred_facts),
+    )

@@ -1,0 +1,131 @@
+"""``ProvenanceClient`` over ``crp.dpe.v1.ProvenanceService``."""
+
+from typing import Any
+
+import grpc
+from crp.dpe.v1 import (
+    claim_pb2,
+    finding_pb2,
+    provenance_service_pb2,
+    provenance_service_pb2_grpc,
+    report_pb2,
+)
+from crp.envelope.v1 import envelope_pb2
+
+from services.common.ports.credentials import AiSystemRecord
+from services.gateway import wire
+from services.gateway.domain.vocabulary import StageStatus
+from services.gateway.domain.window import Analysis, ReportSummary, StageState
+from services.gateway.ports import Analyze
+
+_GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
+_NO_STORE = "no-store"
+_NO_CACHE = "no-cache"
+
+
+class GrpcProvenanceClient:
+    """Speaks to the dpe service for the running call."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = provenance_service_pb2_grpc.ProvenanceServiceStub(channel)  # type: ignore[no-untyped-call]
+
+    async def analyze(self, command: Analyze) -> Analysis:
+        """Analyse an answer."""
+        response = await self._stub.Analyze(analyze_request(command))
+        return Analysis(report_summary(response.report), response.report.SerializeToString(deterministic=True))
+
+
+def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
+    """Return the request to analyse an answer; the envelope goes as the envelope service made it."""
+    place = command.place
+    return provenance_service_pb2.AnalyzeRequest(
+        session_id=place.session_id,
+        window_id=place.window_id,
+        window_number=place.window_number,
+        query=command.query,
+        prompt=command.prompt,
+        response_text=command.response_text,
+        envelope=envelope_pb2.ContextEnvelope.FromString(command.envelope),
+        prior_windows=[
+            provenance_service_pb2.PriorWindow(
+                window_id=prior.window_id, window_number=prior.window_number, text=prior.text
+            )
+            for prior in command.prior_windows
+            if prior.text
+        ],
+        grounding_mode=_GROUNDING_MODES[command.grounding_mode],
+        ai_system_id=command.ai_system_id,
+        ai_system=None if command.ai_system is None else _ai_system(command.ai_system),
+        loop_depth=place.loop_depth,
+        cache_no_store=_NO_STORE in command.cache_directives,
+        cache_no_cache=_NO_CACHE in command.cache_directives,
+        sub_queries=command.sub_queries,
+        windows_remaining=place.windows_remaining,
+    )
+
+
+def _ai_system(system: AiSystemRecord) -> provenance_service_pb2.AiSystemProfile:
+    return provenance_service_pb2.AiSystemProfile(
+        domain=system.domain, sector=system.sector, iso_42001_evidence=dict(system.iso_42001_evidence)
+    )
+
+
+def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
+    """Read the values that headers and policies need; what is not set is ``None`` or empty, never a default."""
+    return ReportSummary(
+        report_id=report.report_id,
+        risk_level=wire.RISKS[report.risk_level],
+        composite_score=_given(report, "composite_score"),
+        claims_total=report.claims_total if _ran(report, 1) else None,
+        attribution_dominant=_name(claim_pb2.AttributionType, report.attribution_dominant, "ATTRIBUTION_TYPE_"),
+        attribution_breakdown=tuple(sorted(report.attribution_breakdown.items())),
+        grounding_pct=_given(report, "grounding_pct"),
+        fabrication_count=_given(report, "fabrication_count"),
+        distortion_count=_given(report, "distortion_count"),
+        distortion_types=tuple(
+            _name(finding_pb2.DistortionType, kind, "DISTORTION_TYPE_") for kind in report.distortion_types
+        ),
+        contradiction_count=_given(report, "contradiction_count"),
+        contradiction_scope=wire.CONTRADICTION_SCOPES.get(report.contradiction_scope, ""),
+        fidelity_score=_given(report, "fidelity_score"),
+        entailment_score=_given(report, "entailment_score"),
+        repetition_level=wire.REPETITIONS.get(report.repetition_level),
+        repetition_overlap=_given(report, "repetition_overlap"),
+        completeness_score=_given(report, "completeness_score"),
+        completeness_level=_name(report_pb2.CompletenessLevel, report.completeness_level, "COMPLETENESS_LEVEL_"),
+        sub_queries_total=report.sub_queries_total,
+        uncovered_sub_queries=tuple(report.uncovered_sub_queries),
+        flow_score=_given(report, "flow_score"),
+        flow_remediation=report.flow_remediation,
+        quality_score=_given(report, "quality_score"),
+        maximum_quality_tier=wire.TIERS.get(report.maximum_quality_tier),
+        omissions=tuple(sorted(report.omission_summary.items())),
+        gdpr_pii_detected=_given(report, "gdpr_pii_detected"),
+        eu_ai_act_class=_name(report_pb2.EuAiActClass, report.eu_ai_act_class, "EU_AI_ACT_CLASS_"),
+        nist_tier=wire.NIST_TIERS.get(report.nist_tier, ""),
+        iso_42001_controls=tuple(report.iso_42001_controls),
+        controls_met=_given(report, "controls_met"),
+        controls_total=_given(report, "controls_total"),
+        pii_cache_warning=report.pii_cache_warning,
+        stages=tuple(_stage(stage) for stage in report.stages),
+    )
+
+
+def _given(report: report_pb2.DpeReport, field: str) -> Any:
+    """Return the field's value, or ``None`` when it is absent."""
+    return getattr(report, field) if report.HasField(field) else None
+
+
+def _name(enum: Any, value: int, prefix: str) -> str:
+    """Return the enum value's name without its prefix; empty for the unset value."""
+    return enum.Name(value).removeprefix(prefix) if value else ""
+
+
+def _ran(report: report_pb2.DpeReport, number: int) -> bool:
+    """Say whether a whole stage gave its result."""
+    statuses = {wire.STAGE_STATUSES.get(stage.status) for stage in report.stages if stage.number == number}
+    return bool(statuses & {StageStatus.COMPLETED, StageStatus.DEGRADED})
+
+
+def _stage(stage: report_pb2.StageOutcome) -> StageState:
+    return StageState(f"{stage.number}{stage.sub_stage}", wire.STAGE_STATUSES[stage.status], stage.reason)

@@ -1,0 +1,141 @@
+"""``SessionClient`` over ``crp.dag.v1.SessionService``."""
+
+from collections.abc import Sequence
+
+import grpc
+from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
+from crp.dpe.v1 import report_pb2
+
+from services.gateway import wire
+from services.gateway.domain.command import DispatchDraft
+from services.gateway.domain.vocabulary import WindowStatus
+from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
+from services.gateway.ports import OpenWindow
+
+_STRATEGIES = wire.inverse(wire.STRATEGIES)
+_TIERS = wire.inverse(wire.TIERS)
+_FAN_IN = wire.inverse(wire.DAG_FAN_IN_POLICIES)
+_TRANSFER_PREFIX = "TRANSFER_TYPE_"
+
+
+class GrpcSessionClient:
+    """Speaks to the dag service for the running call."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = session_service_pb2_grpc.SessionServiceStub(channel)  # type: ignore[no-untyped-call]
+
+    async def open_window(self, command: OpenWindow) -> OpenedWindow:
+        """Open a window."""
+        return opened_window(await self._stub.OpenWindow(open_request(command)))
+
+    async def window_status(self, session_id: str, window_id: str) -> WindowStatus:
+        """Ask how far a window has come."""
+        request = session_service_pb2.GetWindowRequest(session_id=session_id, window_id=window_id)
+        response = await self._stub.GetWindow(request)
+        return wire.WINDOW_STATUSES[response.window.status]
+
+    async def commit_window(self, request_id: str, draft: DispatchDraft) -> CommittedWindow:
+        """Commit the draft's window."""
+        return committed_window(await self._stub.CommitWindow(commit_request(request_id, draft)))
+
+    async def fail_window(self, request_id: str, place: WindowPlace, reason: str) -> None:
+        """Give a window up."""
+        await self._stub.FailWindow(
+            session_service_pb2.FailWindowRequest(
+                request_id=request_id, session_id=place.session_id, window_id=place.window_id, reason=reason[:500]
+            )
+        )
+
+
+def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
+    """Return the request to open a window."""
+    continuation, agent = command.continuation, command.agent
+    return session_service_pb2.OpenWindowRequest(
+        request_id=command.request_id,
+        session_token=continuation.session_token,
+        continuation_ids=continuation.continuation_ids,
+        strategy=_STRATEGIES[command.strategy],
+        policy_hash=command.policy_hash,
+        loop_depth=agent.loop_depth,
+        safety_budget_ceiling=agent.safety_budget,
+        agent_session_parent=agent.session_parent,
+        available_budget_tokens=command.available_budget_tokens,
+        fan_in_policy=None if continuation.fan_in_policy is None else _FAN_IN[continuation.fan_in_policy],
+    )
+
+
+def opened_window(response: session_service_pb2.OpenWindowResponse) -> OpenedWindow:
+    """Read an opened window."""
+    session, window = response.session, response.window
+    return OpenedWindow(
+        place=WindowPlace(
+            session_id=session.session_id,
+            window_id=window.window_id,
+            window_number=window.window_number,
+            max_windows=session.limits.max_windows,
+            loop_depth=session.loop_depth,
+            parent_session_id=session.parent_session_id,
+        ),
+        parents=tuple(_parent(parent) for parent in response.parents),
+        facts_seen=tuple(response.facts_seen),
+        prior_windows=_prior_windows(response.prior_windows),
+        notes=tuple(note for parent in response.parents for note in parent.skipped),
+    )
+
+
+def _parent(parent: session_service_pb2.ParentContext) -> Parent:
+    return Parent(
+        window_id=parent.window_id,
+        response_text=parent.response_text,
+        transfer_type=dag_pb2.TransferType.Name(parent.transfer_type).removeprefix(_TRANSFER_PREFIX),
+        deferred_fact_ids=tuple(parent.deferred_fact_ids),
+    )
+
+
+def _prior_windows(windows: Sequence[session_service_pb2.PriorWindow]) -> tuple[PriorWindow, ...]:
+    return tuple(PriorWindow(window.window_id, window.window_number, window.text) for window in windows)
+
+
+def commit_request(request_id: str, draft: DispatchDraft) -> session_service_pb2.CommitWindowRequest:
+    """Return the request to commit a draft's window; the report goes as the dpe service made it."""
+    envelope, written = draft.envelope, draft.written
+    return session_service_pb2.CommitWindowRequest(
+        request_id=request_id,
+        session_id=draft.place.session_id,
+        window_id=draft.place.window_id,
+        response_text=written.text,
+        report=report_pb2.DpeReport.FromString(draft.report_message),
+        envelope_etag=envelope.etag,
+        quality_tier=_TIERS[draft.tier],
+        token_count=envelope.token_count,
+        response_tokens=written.response_tokens,
+        facts_included=envelope.fact_ids,
+        deferred_facts=[
+            dag_pb2.DeferredFactRef(fact_id=fact.fact_id, token_count=fact.token_count) for fact in envelope.deferred
+        ],
+        strategy=_STRATEGIES[draft.strategy],
+        model_fingerprint=written.model_fingerprint,
+        ckf_state_hash=envelope.ckf_state_hash,
+    )
+
+
+def committed_window(response: session_service_pb2.CommitWindowResponse) -> CommittedWindow:
+    """Read a committed window."""
+    return CommittedWindow(
+        message=response.window.SerializeToString(deterministic=True),
+        session_token=response.session_token,
+        set_session=response.set_session,
+        continuation_id=response.continuation_id,
+        hmac=response.window.hmac,
+        window_hmac=response.window.window_hmac,
+        dag_root=response.dag_root,
+        lineage=response.lineage,
+        chain_integrity=wire.INTEGRITIES[response.chain_integrity],
+        safety_budget=response.safety_budget,
+        budget_warning=response.budget_warning,
+        audit_trail_id=response.audit_trail_id,
+        report_id=response.report_id,
+        degradation_advice=response.degradation.advice,
+        human_review_required=response.human_review_required,
+        halt_reason=response.halt_reason,
+    )

@@ -1,0 +1,96 @@
+"""The gateway's composition: adapters and settings in, served services out."""
+
+from functools import partial
+
+from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+
+from services.common.composition import Adapters
+from services.common.ports.credentials import CredentialStore
+from services.common.ports.language_model import LanguageModel
+from services.common.rpc.server import ServedService
+from services.common.settings import Settings, SettingsError
+from services.gateway.admin_app import AdminApp
+from services.gateway.admin_servicer import admin_service
+from services.gateway.clients.channels import PeerChannels
+from services.gateway.clients.drafts import StoredDrafts
+from services.gateway.clients.envelopes import GrpcEnvelopeClient
+from services.gateway.clients.provenance import GrpcProvenanceClient
+from services.gateway.clients.registry import StoredRegistry
+from services.gateway.clients.sessions import GrpcSessionClient
+from services.gateway.dispatch_app import DispatchApp
+from services.gateway.domain.extractive import ExtractLimits
+from services.gateway.domain.policy import PolicyError, parse_policy
+from services.gateway.extractive_model import ExtractiveLanguageModel
+from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.window_run import WindowRun
+
+
+async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Return DispatchService and AdminService.
+
+    Raises:
+        SettingsError: the deployment's default policy cannot be read.
+    """
+    _check_default_policy(settings.gateway.default_safety_policy)
+    credentials = await adapters.credentials()
+    model = await _language_model(settings, adapters)
+    channels = PeerChannels(settings)
+    adapters.closing(channels.close)
+    app = await _dispatch_app(settings, adapters, model, channels)
+    adapters.closing(app.close)
+    servicer = DispatchServicer(app, settings.gateway)
+    dispatch = ServedService(
+        name=SERVICE_NAME,
+        register=partial(pb_grpc.add_DispatchServiceServicer_to_server, servicer),
+        roles=ROLES,
+        check=partial(_check, credentials, model, channels),
+        listening=channels.listening,
+    )
+    admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
+    return [dispatch, admin_service(admin, adapters.clock)]
+
+
+async def _dispatch_app(
+    settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels
+) -> DispatchApp:
+    credentials = await adapters.credentials()
+    registry = StoredRegistry(credentials)
+    run = WindowRun(
+        envelopes=GrpcEnvelopeClient(channels.to("envelope")),
+        provenance=GrpcProvenanceClient(channels.to("dpe")),
+        model=model,
+        tokens=await adapters.tokens(),
+        registry=registry,
+        settings=settings.gateway,
+    )
+    return DispatchApp(
+        sessions=GrpcSessionClient(channels.to("dag")),
+        run=run,
+        drafts=StoredDrafts(credentials, adapters.clock),
+        registry=registry,
+        model=model,
+        settings=settings.gateway,
+    )
+
+
+async def _language_model(settings: Settings, adapters: Adapters) -> LanguageModel:
+    """Return the configured provider, or the extractive answerer when there is none (decision 20)."""
+    provider = await adapters.language_model()
+    if provider is not None:
+        return provider
+    limits = ExtractLimits(settings.gateway.extractive_max_sentences, settings.gateway.extractive_min_score)
+    return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
+
+
+async def _check(credentials: CredentialStore, model: LanguageModel, channels: PeerChannels) -> None:
+    await credentials.check()
+    await channels.check()
+    await model.check()
+
+
+def _check_default_policy(text: str) -> None:
+    try:
+        parse_policy(text)
+    except PolicyError as error:
+        problem = f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error.directive}: {error}"
+        raise SettingsError([problem]) from None

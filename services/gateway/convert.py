@@ -1,0 +1,188 @@
+"""DispatchRequest to command, result to DispatchResponse."""
+
+from crp.dag.v1 import dag_pb2
+from crp.dpe.v1 import report_pb2
+from crp.gateway.v1 import dispatch_pb2
+from crp.gateway.v1 import dispatch_service_pb2 as pb
+
+from services.common.rpc.idempotency import body_hash
+from services.gateway import wire
+from services.gateway.domain.command import (
+    Agent,
+    Answered,
+    ContextWishes,
+    Continuation,
+    DispatchCommand,
+    DispatchResult,
+    Generation,
+    Halted,
+    NotModified,
+)
+from services.gateway.domain.headers import audit_trail_uri
+from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
+from services.gateway.domain.vocabulary import GroundingMode, Strategy
+from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
+
+_TIERS = wire.inverse(wire.TIERS)
+_RISKS = wire.inverse(wire.RISKS)
+_STRATEGIES = wire.inverse(wire.STRATEGIES)
+_INTEGRITIES = wire.inverse(wire.INTEGRITIES)
+_ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
+
+
+def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
+    """Return the command of a valid request."""
+    return DispatchCommand(
+        request_id=request.request_id,
+        body_hash=body_hash(request),
+        query=request.query,
+        continuation=Continuation(
+            session_token=request.session_token,
+            session_id=request.session_id,
+            continuation_ids=tuple(request.continuation_ids),
+            fan_in_policy=wire.FAN_IN_POLICIES.get(request.fan_in_policy),
+        ),
+        strategies=_strategies(request),
+        grounding_mode=wire.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
+        generation=_generation(request),
+        context=_context(request),
+        policy=_policy(request),
+        agent=_agent(request),
+        ai_system_id=request.ai_system_id,
+        safety_report_uri=request.safety_report_uri,
+    )
+
+
+def _strategies(request: pb.DispatchRequest) -> tuple[Strategy, ...]:
+    wanted = list(request.strategies) or [request.agent_dispatch_strategy]
+    return tuple(wire.STRATEGIES[value] for value in wanted if value)
+
+
+def _generation(request: pb.DispatchRequest) -> Generation:
+    return Generation(
+        model=request.model,
+        max_tokens=request.max_tokens if request.HasField("max_tokens") else None,
+        temperature=request.temperature if request.HasField("temperature") else None,
+        seed=request.seed if request.HasField("seed") else None,
+        system_prompt=request.system_prompt,
+    )
+
+
+def _context(request: pb.DispatchRequest) -> ContextWishes:
+    return ContextWishes(
+        if_match=request.if_match,
+        cache_directives=tuple(request.cache_directives),
+        accept_quality=tuple(wire.TIERS[tier] for tier in request.accept_quality),
+        max_envelope_tokens=request.max_envelope_tokens if request.HasField("max_envelope_tokens") else None,
+    )
+
+
+def _policy(request: pb.DispatchRequest) -> PolicyRequest:
+    return PolicyRequest(
+        safety_policy=request.safety_policy,
+        report_only=request.safety_policy_report_only,
+        mode=wire.SAFETY_MODES.get(request.safety_mode),
+        oversight=wire.OVERSIGHT_MODES.get(request.oversight_mode),
+        accept_risk=wire.RISKS.get(request.accept_risk),
+    )
+
+
+def _agent(request: pb.DispatchRequest) -> Agent:
+    return Agent(
+        session_parent=request.agent_session_parent,
+        loop_depth=request.loop_depth if request.HasField("loop_depth") else None,
+        safety_budget=request.safety_budget if request.HasField("safety_budget") else None,
+    )
+
+
+def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
+    """Return the response of a result."""
+    response = pb.DispatchResponse(
+        headers=[dispatch_pb2.CrpHeader(name=header.name, value=header.value) for header in result.headers],
+        violations=[_violation(violation) for violation in result.verdict.violations],
+        warnings=[dispatch_pb2.Warning(code=notice.code, message=notice.message) for notice in result.notices],
+    )
+    match result.outcome:
+        case Answered() as answered:
+            response.answer.CopyFrom(_answer(answered))
+        case Halted() as halted:
+            response.halted.CopyFrom(_halted(halted))
+        case NotModified(etag, cache_status):
+            response.not_modified.CopyFrom(dispatch_pb2.NotModified(etag=etag, cache_status=cache_status))
+    return response
+
+
+def header_metadata(response: pb.DispatchResponse) -> tuple[tuple[str, str], ...]:
+    """Return the response's headers as gRPC metadata."""
+    return tuple((header.name.lower(), header.value) for header in response.headers)
+
+
+def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:
+    finding = violation.finding
+    return dispatch_pb2.PolicyViolation(
+        directive=finding.directive,
+        violation_type=finding.violation_type,
+        description=finding.description,
+        enforcement=_ENFORCEMENTS[violation.enforcement],
+        signal_missing=finding.signal_missing,
+    )
+
+
+def _answer(answered: Answered) -> dispatch_pb2.Answer:
+    draft, committed = answered.draft, answered.committed
+    window = dag_pb2.WindowNode.FromString(committed.message)
+    return dispatch_pb2.Answer(
+        text=draft.written.text,
+        report=_report(draft.report_message, committed),
+        window=window,
+        session_token=committed.session_token,
+        continuation_id=committed.continuation_id,
+        model_fingerprint=draft.written.model_fingerprint,
+        envelope=_envelope(draft.envelope),
+        finish_reason=draft.written.finish_reason,
+        session_id=draft.place.session_id,
+        prompt_tokens=draft.written.prompt_tokens,
+        completion_tokens=draft.written.completion_tokens,
+        strategy=_STRATEGIES[draft.strategy],
+        chain_integrity=_INTEGRITIES[committed.chain_integrity],
+        safety_budget=committed.safety_budget,
+    )
+
+
+def _report(message: bytes, committed: CommittedWindow) -> report_pb2.DpeReport:
+    """Return the report with what the commit gave it (not covered by its hash)."""
+    report = report_pb2.DpeReport.FromString(message)
+    report.hmac = committed.hmac
+    report.chain_integrity = _INTEGRITIES[committed.chain_integrity]
+    return report
+
+
+def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
+    return dispatch_pb2.EnvelopeSummary(
+        facts_available=envelope.facts_available,
+        facts_included=envelope.facts_included,
+        token_count=envelope.token_count,
+        token_budget=envelope.token_budget,
+        saturation=envelope.saturation,
+        quality_tier=_TIERS[envelope.quality_tier],
+        etag=envelope.etag,
+        communities=envelope.communities,
+        memory_tier_hit=envelope.memory_tier_hit,
+        cache_status=envelope.cache_status,
+        fact_ids=envelope.fact_ids,
+        facts_deferred=len(envelope.deferred),
+    )
+
+
+def _halted(halted: Halted) -> dispatch_pb2.Halted:
+    place, report = halted.draft.place, halted.draft.report
+    return dispatch_pb2.Halted(
+        halt_reason=halted.halt_reason,
+        session_id=place.session_id,
+        window_id=place.window_id,
+        audit_trail_uri=audit_trail_uri(place.session_id),
+        oversight_required=halted.retry_condition == RETRY_OVERSIGHT,
+        retry_condition=halted.retry_condition,
+        risk_level=_RISKS[report.risk_level],
+        hallucination_score=report.composite_score,
+    )

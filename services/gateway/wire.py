@@ -1,0 +1,62 @@
+"""The gateway's words and the contract's enums, both ways; one table each."""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import dag_pb2, session_service_pb2
+from crp.dpe.v1 import finding_pb2, report_pb2
+from crp.gateway.v1 import dispatch_pb2
+
+from services.gateway.domain.outcome import Enforcement
+from services.gateway.domain.vocabulary import (
+    ChainIntegrity,
+    FanInPolicy,
+    GroundingMode,
+    OversightMode,
+    QualityTier,
+    RepetitionLevel,
+    RiskLevel,
+    SafetyMode,
+    StageStatus,
+    Strategy,
+    WindowStatus,
+)
+
+WordT = TypeVar("WordT")
+
+
+def inverse(table: Mapping[int, WordT]) -> dict[WordT, Any]:
+    """Return the table from words to enum values, which the stubs type as one class per enum."""
+    return {word: value for value, word in table.items()}
+
+
+TIERS: Final = {taxonomy.QualityTier.Value(f"QUALITY_TIER_{tier}"): tier for tier in QualityTier}
+RISKS: Final = {taxonomy.RiskLevel.Value(f"RISK_LEVEL_{level}"): level for level in RiskLevel}
+STRATEGIES: Final = {
+    taxonomy.DispatchStrategy.Value(f"DISPATCH_STRATEGY_{strategy.name}"): strategy for strategy in Strategy
+}
+GROUNDING_MODES: Final = {taxonomy.GroundingMode.Value(f"GROUNDING_MODE_{mode.name}"): mode for mode in GroundingMode}
+INTEGRITIES: Final = {
+    taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{integrity}"): integrity for integrity in ChainIntegrity
+}
+STAGE_STATUSES: Final = {taxonomy.StageStatus.Value(f"STAGE_STATUS_{status}"): status for status in StageStatus}
+WINDOW_STATUSES: Final = {dag_pb2.WindowStatus.Value(f"WINDOW_STATUS_{status}"): status for status in WindowStatus}
+REPETITIONS: Final = {report_pb2.RepetitionLevel.Value(f"REPETITION_LEVEL_{level}"): level for level in RepetitionLevel}
+OVERSIGHT_MODES: Final = {
+    dispatch_pb2.OversightMode.Value(f"OVERSIGHT_MODE_{mode.name}"): mode for mode in OversightMode
+}
+SAFETY_MODES: Final = {dispatch_pb2.SafetyMode.Value(f"SAFETY_MODE_{mode.name}"): mode for mode in SafetyMode}
+FAN_IN_POLICIES: Final = {
+    dispatch_pb2.FanInPolicy.Value(f"FAN_IN_POLICY_{policy.name}"): policy for policy in FanInPolicy
+}
+DAG_FAN_IN_POLICIES: Final = {
+    session_service_pb2.FanInPolicy.Value(f"FAN_IN_POLICY_{policy.name}"): policy for policy in FanInPolicy
+}
+ENFORCEMENTS: Final = {dispatch_pb2.Enforcement.Value(f"ENFORCEMENT_{way}"): way for way in Enforcement}
+CONTRADICTION_SCOPES: Final = {
+    finding_pb2.CONTRADICTION_SCOPE_INTRA: "intra",
+    finding_pb2.CONTRADICTION_SCOPE_CROSS_WINDOW: "cross-window",
+    finding_pb2.CONTRADICTION_SCOPE_BOTH: "both",
+}
+NIST_TIERS: Final = {report_pb2.NistTier.Value(f"NIST_TIER_{number}"): f"TIER-{number}" for number in range(1, 5)}
