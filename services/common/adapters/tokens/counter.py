@@ -8,11 +8,11 @@ import asyncio
 import difflib
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from bpe_openai import _bindings
 from tokenizers import Tokenizer
 
 from services.common.adapters.tokens.table import CL100K, MODELS, O200K
@@ -117,9 +117,7 @@ def _open(tokenizers: Sequence[TokenizerSettings]) -> BpeTokenCounter:
 
 
 def _built_in(encoding: str) -> Count:
-    # The package's documented wrapper builds a list of ids and refuses texts of more than 200,000 tokens; its compiled
-    # core counts without either.
-    tokenizer = _bindings.tokenizer_for_encoding(encoding)
+    tokenizer = _compiled_core().tokenizer_for_encoding(encoding)
 
     def count(text: str) -> int:
         try:
@@ -128,6 +126,15 @@ def _built_in(encoding: str) -> Count:
             return int(tokenizer.count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
 
     return count
+
+
+def _compiled_core() -> Any:
+    """Return the package's compiled core: its wrapper refuses texts of more than 200,000 tokens and lists their ids."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # how the package opens its tables
+        from bpe_openai import _bindings
+
+    return _bindings
 
 
 def _from_file(path: Path, model: str) -> Count:
