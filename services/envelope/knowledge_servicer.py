@@ -3,7 +3,7 @@
 # ruff: noqa: N802, ARG002 - gRPC gives the methods their names and the context its place
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import grpc
 from crp.ckf.v1 import knowledge_service_pb2 as pb
@@ -54,7 +54,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         async def work(ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
             return await self._ingestion.ingest_source(_tenant(), document, ticket)
 
-        return await self._once("IngestSource", request, convert.ingest_source_response, work)
+        return await self._once(request, pb.IngestSourceResponse, convert.ingest_source_response, work)
 
     async def IngestFacts(self, request: pb.IngestFactsRequest, context: Context) -> pb.IngestFactsResponse:
         """Ingest facts."""
@@ -64,7 +64,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         async def work(ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
             return await self._ingestion.ingest_facts(_tenant(), entries, ticket)
 
-        return await self._once("IngestFacts", request, convert.ingest_facts_response, work)
+        return await self._once(request, pb.IngestFactsResponse, convert.ingest_facts_response, work)
 
     async def GetFact(self, request: pb.GetFactRequest, context: Context) -> pb.GetFactResponse:
         """Return a fact."""
@@ -96,7 +96,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         async def work(ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
             return await self._knowledge.erase(_tenant(), request.source_id, ticket)
 
-        return await self._once("EraseSource", request, convert.erase_response, work)
+        return await self._once(request, pb.EraseSourceResponse, convert.erase_response, work)
 
     async def QuarantineFact(self, request: pb.QuarantineFactRequest, context: Context) -> pb.QuarantineFactResponse:
         """Withhold a fact."""
@@ -105,7 +105,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         async def work(ticket: WriteTicket[FactRecord]) -> FactRecord:
             return await self._knowledge.quarantine(_tenant(), request.fact_id, ticket)
 
-        return await self._once("QuarantineFact", request, convert.quarantine_response, work)
+        return await self._once(request, pb.QuarantineFactResponse, convert.quarantine_response, work)
 
     async def RestoreFact(self, request: pb.RestoreFactRequest, context: Context) -> pb.RestoreFactResponse:
         """Bring a fact back."""
@@ -114,7 +114,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         async def work(ticket: WriteTicket[FactRecord]) -> FactRecord:
             return await self._knowledge.restore(_tenant(), request.fact_id, ticket)
 
-        return await self._once("RestoreFact", request, convert.restore_response, work)
+        return await self._once(request, pb.RestoreFactResponse, convert.restore_response, work)
 
     async def RebuildCommunities(
         self, request: pb.RebuildCommunitiesRequest, context: Context
@@ -125,7 +125,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         async def work(ticket: WriteTicket[ClusteringOutcome]) -> ClusteringOutcome:
             return await self._communities.rebuild(_tenant(), ticket)
 
-        return await self._once("RebuildCommunities", request, convert.rebuild_response, work)
+        return await self._once(request, pb.RebuildCommunitiesResponse, convert.rebuild_response, work)
 
     async def ListCommunities(self, request: pb.ListCommunitiesRequest, context: Context) -> pb.ListCommunitiesResponse:
         """List communities."""
@@ -152,16 +152,16 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
 
     async def _once(
         self,
-        rpc: str,
         request: Any,
+        response_type: type[ResponseT],
         answer: Callable[[OutcomeT], ResponseT],
         work: Callable[[WriteTicket[OutcomeT]], Awaitable[OutcomeT]],
     ) -> ResponseT:
         """Do the work once for a request id; whoever repeats it, later or meanwhile, gets the first answer."""
+        rpc = response_type.DESCRIPTOR.name.removesuffix("Response")
         async with self._repeats.of(_tenant(), rpc, request.request_id):
             body = body_hash(request)
             receipt = await self._knowledge.receipt(_tenant(), rpc, request.request_id)
-            response_type: type[ResponseT] = get_type_hints(answer)["return"]
             known = replay(receipt, body, response_type)
             if known is not None:
                 return known

@@ -101,7 +101,8 @@ class _Chunker:
                 self._close_lead_in()
                 self._paragraph(block)
             else:
-                self._emit(_joined(self._context(), block.text), block.place, joinable=False)
+                context = self._table_context() if block.kind is BlockKind.TABLE_ROW else self._context()
+                self._emit(_joined(context, block.text), block.place, joinable=False)
         self._close_parents(0)
         self._close_lead_in()
         return self._units
@@ -146,6 +147,14 @@ class _Chunker:
         self._lead_in.used = True
         return self._lead_in.text or self._title()
 
+    def _table_context(self) -> str:
+        """Return what a row needs to be read alone: cells are short, so the document's title is named as well."""
+        near = self._context()
+        document = self._headings[0][1] if self._headings and self._headings[0][0] == 0 else ""
+        return (
+            f"{document}, {near}" if near and not _content_words(document) <= _content_words(near) else near or document
+        )
+
     def _title(self) -> str:
         return self._headings[-1][1] if self._headings else ""
 
@@ -172,9 +181,12 @@ class _Chunker:
 
 def _adds_words(title: str, text: str) -> bool:
     """Say whether the title has content words and none of them, by its first five letters, occurs in the text."""
-    known = {word[:5] for word in _WORD.findall(text.lower())}
-    words = {word[:5] for word in _WORD.findall(title.lower()) if word not in _GENERIC_TITLE_WORDS}
-    return bool(words) and known.isdisjoint(words)
+    words = _content_words(title)
+    return bool(words) and words.isdisjoint(_content_words(text))
+
+
+def _content_words(text: str) -> frozenset[str]:
+    return frozenset(word[:5] for word in _WORD.findall(text.lower()) if word not in _GENERIC_TITLE_WORDS)
 
 
 def group_leaning(sentences: list[str]) -> list[str]:
