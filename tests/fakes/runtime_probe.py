@@ -111,9 +111,7 @@ class Probe:
 
     def call(self, method="Echo", text="hi", *, key="writer", timeout=10.0, metadata=(), service=SERVICE):
         authorization = (("authorization", f"Bearer {KEYS.get(key, key)}"),) if key else ()
-        rpc = self.channel.unary_unary(
-            f"/{service}/{method}", StringValue.SerializeToString, StringValue.FromString
-        )
+        rpc = self.channel.unary_unary(f"/{service}/{method}", StringValue.SerializeToString, StringValue.FromString)
         return rpc(StringValue(value=text), timeout=timeout, metadata=(*authorization, *metadata))
 
     def stream(self, method, text="hi", *, key="writer", timeout=10.0):
@@ -147,15 +145,11 @@ async def probe(behaviours=None, *, roles=None, settings=None, check=healthy, ta
     clock = FakeClock()
     store = await credential_store()
     telemetry = open_telemetry(settings.telemetry, "probe", "0")
-    served = ServedService(
-        SERVICE, register(behaviours), roles or dict.fromkeys(behaviours, Role.WRITER), check
-    )
+    served = ServedService(SERVICE, register(behaviours), roles or dict.fromkeys(behaviours, Role.WRITER), check)
     server = RpcServer([served], settings, open_authenticator(settings.auth, store, clock), telemetry)
     await server.start()
     where = target or server.address
-    channel = (
-        grpc.aio.insecure_channel(where) if credentials is None else grpc.aio.secure_channel(where, credentials)
-    )
+    channel = grpc.aio.insecure_channel(where) if credentials is None else grpc.aio.secure_channel(where, credentials)
     try:
         yield Probe(server, store, clock, telemetry, channel, settings)
     finally:

@@ -134,7 +134,7 @@ class Pipeline:
     async def fail(self, call: ServedCall, error: Exception) -> NoReturn:
         """End the call with the status and details of ``error``."""
         if isinstance(error, grpc.aio.AbortError):
-            call.code = _CODES.get(call.context.code(), grpc.StatusCode.UNKNOWN)
+            call.code = grpc.StatusCode.UNKNOWN  # gRPC does not tell which one was sent; servicers raise CrpErrors
             raise error
         if not isinstance(error, CrpError):
             self._log.error("unexpected exception", rpc=call.method.rpc, request_id=call.request_id, exc_info=error)

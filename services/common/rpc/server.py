@@ -174,6 +174,7 @@ class RpcServer:
                 self._port = server.add_secure_port(address, credentials)
             if settings.unix_socket is not None:
                 server.add_insecure_port(f"unix:{settings.unix_socket}")
+                settings.unix_socket.chmod(0o600)
         except RuntimeError:
             text = f"cannot listen on {address}: the port is taken, or the host, socket or certificate cannot be used"
             raise SettingsError([f"GROUNDTRAIL_SERVER__PORT: {text}"]) from None

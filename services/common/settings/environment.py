@@ -18,7 +18,7 @@ NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA")
 """Variables that tests and evaluation read; no process takes settings from them."""
 
 
-class SettingsError(ValueError):
+class SettingsError(Exception):
     """The settings cannot be used; one line per problem, none of which holds a value."""
 
     def __init__(self, problems: Iterable[str]) -> None:
