@@ -39,21 +39,22 @@ from services.common.ports.sessions import (
 from services.common.settings.stores import StoreSettings
 
 
-def _upsert(table: str, columns: str, key: str) -> str:
-    """Return a statement that inserts or replaces by ``key``, but never moves a row to another session."""
-    names = columns.split(", ")
-    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
-    return (
-        f"INSERT INTO {table} ({columns}) VALUES ({marks(names)}) "  # noqa: S608
-        f"ON CONFLICT ({key}) DO UPDATE SET {changes} WHERE {table}.session_id = excluded.session_id"
-    )
+def _insert(table: str, columns: str) -> str:
+    return f"INSERT INTO {table} ({columns}) VALUES ({marks(columns.split(','))})"  # noqa: S608
 
 
-_PUT_SESSION: Final = _upsert("sessions", SESSION_COLUMNS, "tenant_id, session_id")
-_PUT_WINDOW: Final = _upsert("windows", f"{WINDOW_COLUMNS}, tenant_id", "tenant_id, window_id")
-_PUT_EDGE: Final = _upsert("edges", f"{EDGE_COLUMNS}, tenant_id", "tenant_id, session_id, target_id, source_id")
-_PUT_REPORT: Final = _upsert("reports", f"{REPORT_COLUMNS}, tenant_id", "tenant_id, report_id")
-_ADD_EVENT: Final = f"INSERT INTO events ({EVENT_COLUMNS}, tenant_id) VALUES ({marks(EVENT_COLUMNS.split(','))}, ?)"  # noqa: S608
+_PUT_SESSION: Final = (
+    f"{_insert('sessions', SESSION_COLUMNS)} ON CONFLICT (tenant_id, session_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in SESSION_COLUMNS.split(", ")[2:])
+)
+_ADD_WINDOW: Final = _insert("windows", f"tenant_id, {WINDOW_COLUMNS}")
+_ADD_EDGE: Final = _insert("edges", f"tenant_id, {EDGE_COLUMNS}")
+_ADD_REPORT: Final = _insert("reports", f"tenant_id, {REPORT_COLUMNS}")
+_ADD_EVENT: Final = _insert("events", f"tenant_id, {EVENT_COLUMNS}")
+_OF_SESSION: Final = "WHERE tenant_id = ? AND session_id = ?"
+_DROP_WINDOW: Final = f"DELETE FROM windows {_OF_SESSION} AND window_id = ?"  # noqa: S608
+_DROP_EDGE: Final = f"DELETE FROM edges {_OF_SESSION} AND target_id = ? AND source_id = ?"  # noqa: S608
+_DROP_REPORT: Final = f"DELETE FROM reports {_OF_SESSION} AND report_id = ?"  # noqa: S608
 
 
 class SqliteSessionStore:
@@ -167,16 +168,25 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
     expected = last.sequence + 1 if last else 0
     if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
         raise _race("the audit events do not continue the stored chain")
-    _put_all(connection, _PUT_WINDOW, [(*window_values(window), session.tenant_id) for window in change.windows])
-    _put_all(connection, _PUT_EDGE, [(*edge_values(edge), session.tenant_id) for edge in change.edges])
-    _put_all(connection, _PUT_REPORT, [(*report_values(report), session.tenant_id) for report in change.reports])
-    _put_all(connection, _ADD_EVENT, [(*event_values(event), session.tenant_id) for event in change.events])
+    _put_parts(connection, change)
+    events = ((session.tenant_id, *event_values(event)) for event in change.events)
+    connection.executemany(_ADD_EVENT, events)
 
 
-def _put_all(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    for row in rows:
-        if connection.execute(statement, row).rowcount != 1:
-            raise _race("a window or report id belongs to another session")
+def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:
+    """Put windows, edges and reports in the place of their former selves.
+
+    All of those leave before the first new one comes, so that the constraints judge the state after the change and not
+    some state on the way. A row of another session is never removed, and stands in the way.
+    """
+    tenant_id, session_id = change.session.tenant_id, change.session.session_id
+    windows = {(window.window_id,): window_values(window) for window in change.windows}
+    edges = {(edge.target_id, edge.source_id): edge_values(edge) for edge in change.edges}
+    reports = {(report.report_id,): report_values(report) for report in change.reports}
+    parts = ((_DROP_WINDOW, _ADD_WINDOW, windows), (_DROP_EDGE, _ADD_EDGE, edges), (_DROP_REPORT, _ADD_REPORT, reports))
+    for drop, add, rows in parts:
+        connection.executemany(drop, ((tenant_id, session_id, *key) for key in rows))
+        connection.executemany(add, ((tenant_id, *values) for values in rows.values()))
 
 
 def _snapshot(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> SessionSnapshot | None:

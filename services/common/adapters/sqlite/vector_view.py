@@ -22,6 +22,7 @@ STATUS_CODES: Final[Mapping[str, int]] = {FactStatus.ACTIVE: 0, FactStatus.STALE
 _RETRIEVABLE_CODES: Final = (0, 1)
 _OVERFETCH: Final = 1.3
 _OVERFETCH_MIN: Final = 16
+_OVERFETCH_GROWTH: Final = 4
 _OVERFETCH_MAX: Final = 4_096
 
 
@@ -100,16 +101,22 @@ class VectorView:
             return _compared(self.index, self.numbers[slots], queries, limit)
         fetch = int(limit * _OVERFETCH * self.indexed / len(slots)) + _OVERFETCH_MIN
         while fetch <= _OVERFETCH_MAX:
-            found = [self._kept(proposals, mask) for proposals in self.index.search(queries, fetch)]
-            if min(len(proposals.numbers) for proposals in found) >= limit:
+            proposed = self.index.search(queries, fetch)
+            found = [self._kept(proposals, mask) for proposals in proposed]
+            if all(_suffices(kept, among, limit) for kept, among in zip(found, proposed, strict=True)):
                 return found
-            fetch *= 4
+            fetch *= _OVERFETCH_GROWTH
         return _compared(self.index, self.numbers[slots], queries, limit)
 
     def _kept(self, proposals: Proposals, mask: Mask) -> Proposals:
         slots = np.minimum(np.searchsorted(self.numbers, proposals.numbers), len(self.numbers) - 1)
         keep = (self.numbers[slots] == proposals.numbers) & mask[slots]
         return Proposals(proposals.numbers[keep], proposals.scores[keep])
+
+
+def _suffices(kept: Proposals, among: Proposals, limit: int) -> bool:
+    """Say whether nothing that was not proposed can be as good as the best ``limit`` of what was kept."""
+    return len(kept.numbers) >= limit and float(among.scores.min()) < _threshold(kept.scores, limit)
 
 
 def _compared(index: HnswIndex, numbers: Numbers, queries: Vectors, limit: int) -> list[Proposals]:

@@ -1,0 +1,77 @@
+"""The stores that every contract suite runs over, and what a suite may not expect of one.
+
+A new adapter is one line in the tuple of its port. What it cannot do is a ``Lacks``, never a skipped test by name.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+from services.common.adapters.memory import (
+    MemoryCredentialStore,
+    MemoryFactStore,
+    MemoryKnowledgeGraph,
+    MemorySessionStore,
+)
+from services.common.adapters.sqlite import (
+    SqliteCredentialStore,
+    SqliteFactStore,
+    SqliteKnowledgeGraph,
+    SqliteSessionStore,
+)
+from services.common.settings.stores import StoreSettings
+
+DIMENSION: Final = 16
+
+
+class Lacks(Enum):
+    """What an adapter does not do, with the reason."""
+
+    DURABILITY = "the adapter lives in memory: nothing outlives it"
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One implementation of a port: ``open`` gives a store over a directory; the same directory, the same data."""
+
+    name: str
+    open: Callable[[Path], Awaitable[Any]]
+    lacks: frozenset[Lacks] = frozenset()
+
+
+def _memory(build: Callable[[], Any]) -> Callable[[Path], Awaitable[Any]]:
+    async def open_(_directory: Path) -> Any:
+        return build()
+
+    return open_
+
+
+PLAIN: Final = StoreSettings(disk_reserve_bytes=0, synchronous="NORMAL")
+INDEXED: Final = PLAIN.model_copy(update={"exact_search_below": 8, "hnsw_ef_search": 256})
+"""A graph from the ninth fact on, so that the suite also runs through it."""
+IN_MEMORY: Final = frozenset({Lacks.DURABILITY})
+
+FACT_STORES: Final = (
+    Adapter("memory", _memory(lambda: MemoryFactStore(DIMENSION)), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteFactStore.open(path / "knowledge.db", PLAIN, dimension=DIMENSION)),
+    Adapter("sqlite-indexed", lambda path: SqliteFactStore.open(path / "knowledge.db", INDEXED, dimension=DIMENSION)),
+)
+KNOWLEDGE_GRAPHS: Final = (
+    Adapter("memory", _memory(MemoryKnowledgeGraph), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteKnowledgeGraph.open(path / "graph.db", PLAIN)),
+)
+SESSION_STORES: Final = (
+    Adapter("memory", _memory(MemorySessionStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteSessionStore.open(path / "sessions.db", PLAIN)),
+)
+CREDENTIAL_STORES: Final = (
+    Adapter("memory", _memory(MemoryCredentialStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteCredentialStore.open(path / "gateway.db", PLAIN)),
+)
+
+
+def durable(adapters: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
+    """Return those whose data outlives them."""
+    return tuple(adapter for adapter in adapters if Lacks.DURABILITY not in adapter.lacks)

@@ -1,0 +1,171 @@
+"""What every ``KnowledgeGraph`` promises."""
+
+from datetime import timedelta
+
+import pytest
+
+from services.common.errors import ConflictError, ErrorReason
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceStatus
+from tests.contract.adapters import KNOWLEDGE_GRAPHS, durable
+from tests.contract.records import HOSTILE, LATER, NOW, receipt, source
+
+
+@pytest.fixture(params=KNOWLEDGE_GRAPHS, ids=lambda adapter: adapter.name)
+def adapter(request):
+    return request.param
+
+
+@pytest.fixture(params=durable(KNOWLEDGE_GRAPHS), ids=lambda adapter: adapter.name)
+def durable_adapter(request):
+    return request.param
+
+
+@pytest.fixture
+async def graph(adapter, tmp_path):
+    opened = await adapter.open(tmp_path)
+    yield opened
+    await opened.close()
+
+
+def full_source(source_id: str):
+    return source(
+        source_id,
+        status=SourceStatus.INGESTING,
+        fact_ids_pending=("f1", "f2"),
+        stale_on_activation=("f0",),
+        metadata={"author": 'O\'Neill "x"'},
+    )
+
+
+def clustering(epoch: int, **changes):
+    values = {"tenant_id": "tenant-a", "clustered_at": NOW, "facts_at_clustering": 90, "embedding_model": "m@1"}
+    return ClusteringRecord(epoch=epoch, **(values | changes))
+
+
+class TestSources:
+    async def test_every_field_comes_back(self, graph):
+        await graph.put_source(full_source("s1"))
+        assert await graph.get_source("tenant-a", "s1") == full_source("s1")
+
+    async def test_put_replaces_and_delete_removes(self, graph):
+        await graph.put_source(full_source("s1"))
+        await graph.put_source(source("s1"))
+        assert await graph.get_source("tenant-a", "s1") == source("s1")
+        await graph.delete_source("tenant-a", "s1")
+        await graph.delete_source("tenant-a", "s1")
+        assert await graph.get_source("tenant-a", "s1") is None
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    async def test_any_text_is_kept_and_found(self, graph, text):
+        hostile = source(text, uri=text, title=text, metadata={text: text}, fact_ids_pending=(text,))
+        await graph.put_source(hostile)
+        await graph.put_source(source("other"))
+        assert await graph.get_source("tenant-a", text) == hostile
+        assert await graph.find_source("tenant-a", text) == hostile
+
+    async def test_pages_follow_the_id(self, graph):
+        for name in ("c", "a", "b", "d"):
+            await graph.put_source(source(name))
+        assert [one.source_id for one in await graph.page_sources("tenant-a", after="a", limit=2)] == ["b", "c"]
+        assert [one.source_id for one in await graph.page_sources("tenant-a", after="", limit=9)] == list("abcd")
+
+    async def test_find_gives_the_newest_that_is_not_erased(self, graph):
+        await graph.put_source(source("old", uri="u"))
+        await graph.put_source(source("new", uri="u", ingested_at=LATER))
+        assert (await graph.find_source("tenant-a", "u")).source_id == "new"
+        await graph.put_source(source("new", uri="u", ingested_at=LATER, status=SourceStatus.ERASED))
+        assert (await graph.find_source("tenant-a", "u")).source_id == "old"
+        assert await graph.find_source("tenant-a", "unknown") is None
+
+    async def test_tenants_are_apart(self, graph):
+        for tenant in HOSTILE:
+            await graph.put_source(source("same", tenant_id=tenant, title=f"of {tenant}", uri="u"))
+        for tenant in HOSTILE:
+            assert (await graph.get_source(tenant, "same")).title == f"of {tenant}"
+            assert (await graph.find_source(tenant, "u")).tenant_id == tenant
+            assert len(await graph.page_sources(tenant, after="", limit=9)) == 1
+        await graph.delete_source(HOSTILE[1], "same")
+        assert await graph.get_source(HOSTILE[2], "same") is not None
+        assert await graph.get_source("nobody", "same") is None
+
+    async def test_unfinished_sources_are_those_of_all_tenants(self, graph):
+        for number, status in enumerate(SourceStatus):
+            await graph.put_source(source("s", tenant_id=f"t{number}", status=status))
+        found = [(one.tenant_id, one.status) for one in await graph.unfinished_sources()]
+        assert found == [("t0", SourceStatus.INGESTING), ("t2", SourceStatus.ERASING)]
+
+
+class TestCommunities:
+    async def test_a_tenant_that_was_never_clustered_has_epoch_0(self, graph):
+        assert await graph.clustering("tenant-a") == ClusteringRecord("tenant-a", 0, None, 0, "")
+
+    async def test_replacing_leaves_nothing_of_the_old_ones(self, graph):
+        old = [CommunityRecord("tenant-a", label, 3, 1) for label in ("x", "y", "z")]
+        await graph.replace_communities(clustering(1), old)
+        new = [CommunityRecord("tenant-a", label, 4, 2) for label in ("z", "w")]
+        await graph.replace_communities(clustering(2), new)
+        assert await graph.page_communities("tenant-a", after="", limit=9) == [new[1], new[0]]
+        assert await graph.page_communities("tenant-a", after="w", limit=1) == [new[0]]
+        assert await graph.clustering("tenant-a") == clustering(2)
+
+    async def test_tenants_are_apart(self, graph):
+        await graph.replace_communities(clustering(1), [CommunityRecord("tenant-a", "x", 3, 1)])
+        await graph.replace_communities(clustering(7, tenant_id="tenant-b"), [CommunityRecord("tenant-b", "x", 9, 7)])
+        await graph.replace_communities(clustering(2), [])
+        assert await graph.page_communities("tenant-b", after="", limit=9) == [CommunityRecord("tenant-b", "x", 9, 7)]
+        assert await graph.page_communities("tenant-a", after="", limit=9) == []
+
+    async def test_a_community_of_another_tenant_is_refused_and_nothing_changes(self, graph):
+        await graph.replace_communities(clustering(1), [CommunityRecord("tenant-a", "x", 3, 1)])
+        with pytest.raises(ValueError, match="another tenant"):
+            await graph.replace_communities(clustering(2), [CommunityRecord("tenant-b", "x", 3, 2)])
+        assert await graph.clustering("tenant-a") == clustering(1)
+
+
+class TestReceipts:
+    async def test_it_comes_back_as_it_was(self, graph):
+        await graph.put_source(source("s1"), receipt("r1"))
+        assert await graph.get_receipt("tenant-a", "IngestSource", "r1") == receipt("r1")
+        for other in (("tenant-b", "IngestSource", "r1"), ("tenant-a", "EraseSource", "r1"), ("tenant-a", "", "")):
+            assert await graph.get_receipt(*other) is None
+
+    async def test_the_same_answer_may_be_stored_again(self, graph):
+        for _ in range(2):
+            await graph.put_source(source("s1"), receipt("r1"))
+        assert await graph.get_receipt("tenant-a", "IngestSource", "r1") == receipt("r1")
+
+    async def test_another_answer_to_the_same_request_is_a_race_and_writes_nothing(self, graph):
+        await graph.put_source(source("s1"), receipt("r1"))
+        with pytest.raises(ConflictError) as caught:
+            await graph.put_source(source("s2"), receipt("r1", response=b"other"))
+        assert caught.value.reason is ErrorReason.COMMIT_RACE
+        with pytest.raises(ConflictError):
+            await graph.replace_communities(clustering(1), [], receipt("r1", body_hash="0" * 64))
+        assert await graph.get_source("tenant-a", "s2") is None
+        assert (await graph.clustering("tenant-a")).epoch == 0
+        assert await graph.get_receipt("tenant-a", "IngestSource", "r1") == receipt("r1")
+
+    async def test_it_is_kept_for_24_hours(self, graph):
+        await graph.put_source(source("s1"), receipt("r1"))
+        await graph.put_source(source("s2"), receipt("r2", created_at=NOW + timedelta(hours=24)))
+        assert await graph.get_receipt("tenant-a", "IngestSource", "r1") == receipt("r1")
+        await graph.put_source(source("s3"), receipt("r3", created_at=NOW + timedelta(hours=24, microseconds=1)))
+        assert await graph.get_receipt("tenant-a", "IngestSource", "r1") is None
+        await graph.put_source(source("s1"), receipt("r1", response=b"new", created_at=NOW + timedelta(hours=25)))
+        assert (await graph.get_receipt("tenant-a", "IngestSource", "r1")).response == b"new"
+
+
+class TestLife:
+    async def test_what_was_written_is_there_after_reopening(self, durable_adapter, tmp_path):
+        first = await durable_adapter.open(tmp_path)
+        await first.put_source(full_source("s1"), receipt("r1"))
+        await first.close()
+        second = await durable_adapter.open(tmp_path)
+        assert await second.unfinished_sources() == [full_source("s1")]
+        assert await second.get_receipt("tenant-a", "IngestSource", "r1") == receipt("r1")
+        await second.close()
+
+    async def test_check_and_close_can_be_repeated(self, graph):
+        await graph.check()
+        await graph.close()
+        await graph.close()

@@ -1,0 +1,356 @@
+"""What every ``SessionStore`` promises."""
+
+import asyncio
+from dataclasses import fields, replace
+from datetime import timedelta
+
+import pytest
+
+from services.common.errors import ConflictError, ErrorReason
+from services.common.ports.sessions import (
+    DeferredFact,
+    EdgeRecord,
+    SessionChange,
+    SessionSnapshot,
+    SessionStatus,
+    TransferType,
+    WindowPattern,
+    WindowRecord,
+    WindowStatus,
+)
+from tests.contract.adapters import SESSION_STORES, durable
+from tests.contract.records import HOSTILE, LATER, NOW, digest, event, receipt, report, session, window
+
+
+@pytest.fixture(params=SESSION_STORES, ids=lambda adapter: adapter.name)
+def adapter(request):
+    return request.param
+
+
+@pytest.fixture(params=durable(SESSION_STORES), ids=lambda adapter: adapter.name)
+def durable_adapter(request):
+    return request.param
+
+
+@pytest.fixture
+async def store(adapter, tmp_path):
+    opened = await adapter.open(tmp_path)
+    yield opened
+    await opened.close()
+
+
+def edge(session_id: str, source: int, target: int, **changes) -> EdgeRecord:
+    values = {"transfer_type": TransferType.SUMMARY, "transferred_tokens": 12, "summary_hash": digest("summary")}
+    return EdgeRecord(session_id, f"{session_id}/w{source}", f"{session_id}/w{target}", **(values | changes))
+
+
+def opened(session_id: str, **changes) -> SessionChange:
+    return SessionChange(
+        session(session_id, **changes),
+        windows=(window(session_id, 1),),
+        events=(event(session_id, 0),),
+        reports=(report(session_id, f"{session_id}/r1"),),
+    )
+
+
+def continued(session_id: str, version: int, **changes) -> SessionChange:
+    values = {
+        "windows": (window(session_id, version),),
+        "edges": (edge(session_id, version - 1, version),),
+        "events": (event(session_id, version - 1),),
+    }
+    return SessionChange(session(session_id, version), **(values | changes))
+
+
+async def refused(store, change: SessionChange) -> None:
+    """Write, expect a race, and expect nothing of it to be there."""
+    key = (change.session.tenant_id, change.session.session_id)
+    before = await store.snapshot(*key)
+    reports = await store.page_reports(change.session.tenant_id, "", after="", limit=99)
+    with pytest.raises(ConflictError) as caught:
+        await store.write(change)
+    assert caught.value.reason is ErrorReason.COMMIT_RACE
+    assert await store.snapshot(*key) == before
+    assert await store.page_reports(change.session.tenant_id, "", after="", limit=99) == reports
+    if change.receipt is not None:
+        assert await store.get_receipt(key[0], change.receipt.rpc, change.receipt.request_id) is None
+
+
+class TestRecords:
+    async def test_every_field_comes_back(self, store):
+        full = WindowRecord(
+            session_id="s",
+            window_id="w",
+            window_number=3,
+            parent_ids=("p1", "p2"),
+            pattern=WindowPattern.FAN_IN,
+            status=WindowStatus.FAILED,
+            strategy="reflexive",
+            timestamp=LATER,
+            opened_by_request="request",
+            continuation_id="c",
+            envelope_etag='"etag"',
+            quality_tier="A",
+            risk_level="LOW",
+            safety_budget=0.1 + 0.2,
+            hmac=digest("h"),
+            window_hmac=digest("w"),
+            token_count=11,
+            response_hash=digest("r"),
+            response_text="text\x00 🧾",
+            response_tokens=22,
+            report_id="report",
+            report_hash=digest("report"),
+            model_fingerprint="model@1",
+            facts_included=("f1", "f2"),
+            facts_deferred=(DeferredFact("f3", 33), DeferredFact("f4", 44)),
+            failure_reason="LLM_UNAVAILABLE",
+        )
+        assert all(getattr(full, field.name) not in (field.default, "", 0) for field in fields(full))
+        child = session("s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN)
+        flow = EdgeRecord("s", "p1", "w", TransferType.FACTS_ONLY, 5, "")
+        await store.write(SessionChange(child, (full,), (flow,), (event("s", 0),), (report("s", "r"),), receipt("q")))
+        assert await store.snapshot("tenant-a", "s") == SessionSnapshot(child, (full,), (flow,), event("s", 0))
+        assert await store.find_continuation("tenant-a", "c") == full
+        assert await store.get_report("tenant-a", "r") == report("s", "r")
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    async def test_any_text_is_kept_and_found(self, store, text):
+        hostile = window(text, 1, window_id=text, response_text=text, facts_included=(text,), continuation_id=text)
+        written = SessionChange(
+            session(text, scope=text),
+            windows=(hostile,),
+            events=(event(text, 0, data=text),),
+            reports=(report(text, text, body=text),),
+        )
+        await store.write(written)
+        await store.write(opened("other"))
+        snapshot = await store.snapshot("tenant-a", text)
+        assert snapshot == SessionSnapshot(written.session, (hostile,), (), written.events[0])
+        assert await store.find_continuation("tenant-a", text) == hostile
+        assert await store.get_report("tenant-a", text) == written.reports[0]
+        assert await store.page_events("tenant-a", text, after_sequence=-1, limit=9) == list(written.events)
+
+    async def test_a_snapshot_is_ordered(self, store):
+        await store.write(opened("s"))
+        windows = tuple(window("s", 2, window_id=name, continuation_id="", parent_ids=("s/w1",)) for name in "zay")
+        edges = tuple(EdgeRecord("s", source, "z", TransferType.SUMMARY, 1) for source in ("q", "p"))
+        await store.write(SessionChange(session("s", 2), windows=windows, edges=edges))
+        snapshot = await store.snapshot("tenant-a", "s")
+        assert [one.window_id for one in snapshot.windows] == ["s/w1", "a", "y", "z"]
+        assert [one.source_id for one in snapshot.edges] == ["p", "q"]
+
+    async def test_what_is_not_there_is_none(self, store):
+        await store.write(opened("s"))
+        assert await store.snapshot("tenant-a", "nope") is None
+        assert await store.find_continuation("tenant-a", "nope") is None
+        assert await store.find_continuation("tenant-a", "") is None
+        assert await store.get_report("tenant-a", "nope") is None
+        assert await store.page_events("tenant-a", "nope", after_sequence=-1, limit=9) == []
+        assert (await store.snapshot("tenant-a", "s")).edges == ()
+
+
+class TestGuards:
+    async def test_steps_follow_each_other(self, store):
+        await store.write(opened("s"))
+        await store.write(continued("s", 2))
+        snapshot = await store.snapshot("tenant-a", "s")
+        assert snapshot == SessionSnapshot(
+            session("s", 2), (window("s", 1), window("s", 2)), (edge("s", 1, 2),), event("s", 1)
+        )
+
+    async def test_windows_edges_and_reports_are_replaced(self, store):
+        await store.write(opened("s"))
+        await store.write(continued("s", 2))
+        done = window("s", 2, response_text="done")
+        heavier = edge("s", 1, 2, transferred_tokens=99)
+        again = report("s", "s/r1", body="{}")
+        await store.write(SessionChange(session("s", 3), windows=(done,), edges=(heavier,), reports=(again,)))
+        snapshot = await store.snapshot("tenant-a", "s")
+        assert snapshot.windows == (window("s", 1), done)
+        assert snapshot.edges == (heavier,)
+        assert await store.get_report("tenant-a", "s/r1") == again
+
+    @pytest.mark.parametrize("version", [0, 1, 3, 7])
+    async def test_another_version_is_a_race(self, store, version):
+        await store.write(opened("s"))
+        await refused(store, continued("s", version, receipt=receipt("q")))
+
+    async def test_a_new_session_starts_with_version_1(self, store):
+        await refused(store, SessionChange(session("s", 2)))
+        assert await store.page_sessions("tenant-a", after="", limit=9) == []
+
+    @pytest.mark.parametrize(
+        "sequences", [(0,), (2,), (1, 3), (2, 1), (1, 1), (-1,)], ids=lambda sequences: "-".join(map(str, sequences))
+    )
+    async def test_events_continue_the_chain_without_a_gap(self, store, sequences):
+        await store.write(opened("s"))
+        events = tuple(event("s", sequence, event_id=f"x{n}") for n, sequence in enumerate(sequences))
+        await refused(store, continued("s", 2, events=events))
+
+    async def test_a_second_root_is_a_race(self, store):
+        await store.write(opened("s"))
+        await refused(store, continued("s", 2, windows=(window("s", 1, window_id="again", continuation_id="x"),)))
+
+    async def test_a_failed_root_makes_room_for_another(self, store):
+        await store.write(opened("s"))
+        failed = window("s", 1, status=WindowStatus.FAILED)
+        retry = window("s", 1, window_id="retry", continuation_id="x")
+        await store.write(continued("s", 2, windows=(failed, retry), edges=()))
+        assert (await store.snapshot("tenant-a", "s")).windows == (retry, failed)
+
+    async def test_ids_of_another_session_are_not_taken_over(self, store):
+        await store.write(opened("s"))
+        other = session("t")
+        await refused(store, SessionChange(other, windows=(window("t", 1, window_id="s/w1"),)))
+        await refused(store, SessionChange(other, windows=(window("t", 1, continuation_id="s/c1"),)))
+        await refused(store, SessionChange(other, reports=(report("t", "s/r1"),)))
+        twice = (window("t", 1), window("t", 2, continuation_id="t/c1"))
+        await refused(store, SessionChange(other, windows=twice))
+        assert await store.snapshot("tenant-a", "t") is None
+
+    async def test_a_change_of_two_sessions_or_tenants_is_refused(self, store):
+        for wrong in (
+            SessionChange(session("s"), windows=(window("t", 1),)),
+            SessionChange(session("s"), edges=(edge("t", 1, 2),)),
+            SessionChange(session("s"), events=(event("t", 0),)),
+            SessionChange(session("s"), reports=(report("t", "r"),)),
+            SessionChange(session("s"), receipt=receipt("q", tenant_id="tenant-b")),
+        ):
+            with pytest.raises(ValueError, match="another"):
+                await store.write(wrong)
+        assert await store.snapshot("tenant-a", "s") is None
+
+    async def test_of_two_answers_to_one_request_one_wins(self, store):
+        await store.write(replace(opened("s"), receipt=receipt("q")))
+        other = replace(opened("t"), receipt=receipt("q", response=b"another session"))
+        with pytest.raises(ConflictError):
+            await store.write(other)
+        assert await store.snapshot("tenant-a", "t") is None
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+
+    async def test_receipts_are_kept_for_24_hours(self, store):
+        await store.write(replace(opened("s"), receipt=receipt("q")))
+        late = receipt("q2", created_at=NOW + timedelta(hours=24, microseconds=1))
+        await store.write(continued("s", 2, receipt=late))
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") is None
+        assert await store.get_receipt("tenant-a", "IngestSource", "q2") == late
+
+
+class TestRaces:
+    async def test_of_many_writers_exactly_one_wins_each_version(self, store):
+        await store.write(opened("s"))
+        wins: list[tuple[int, int]] = []
+
+        async def writer(number: int) -> None:
+            for version in range(2, 8):
+                step = continued(
+                    "s",
+                    version,
+                    windows=(window("s", version, window_id=f"v{version}", response_text=f"by {number}"),),
+                    edges=(),
+                )
+                try:
+                    await store.write(step)
+                except ConflictError:
+                    while (await store.snapshot("tenant-a", "s")).session.version < version:  # noqa: ASYNC110 - only reading
+                        await asyncio.sleep(0)
+                else:
+                    wins.append((version, number))
+
+        await asyncio.gather(*(writer(number) for number in range(16)))
+        assert sorted(version for version, _ in wins) == [2, 3, 4, 5, 6, 7]
+        snapshot = await store.snapshot("tenant-a", "s")
+        written = {one.window_id: one.response_text for one in snapshot.windows}
+        assert all(written[f"v{version}"] == f"by {number}" for version, number in wins)
+        assert snapshot.last_event.sequence == 6
+
+    async def test_of_many_creations_one_wins(self, store):
+        outcomes = await asyncio.gather(*(store.write(opened("s")) for _ in range(20)), return_exceptions=True)
+        assert outcomes.count(None) == 1
+        assert sum(isinstance(outcome, ConflictError) for outcome in outcomes) == 19
+
+    async def test_sessions_do_not_stand_in_each_others_way(self, store):
+        await asyncio.gather(*(store.write(opened(f"s{number:02}")) for number in range(40)))
+        assert len(await store.page_sessions("tenant-a", after="", limit=99)) == 40
+
+
+class TestPages:
+    async def test_sessions_come_newest_first_with_ties_by_id(self, store):
+        for name, age in (("b", 0), ("a", 0), ("new", 5), ("old", -5)):
+            await store.write(opened(name, created_at=NOW + timedelta(seconds=age)))
+        everything = ["new", "a", "b", "old"]
+        assert [one.session_id for one in await store.page_sessions("tenant-a", after="", limit=9)] == everything
+        walked: list[str] = []
+        while page := await store.page_sessions("tenant-a", after=walked[-1] if walked else "", limit=1):
+            walked += [one.session_id for one in page]
+        assert walked == everything
+        assert await store.page_sessions("tenant-a", after="unknown", limit=9) == []
+
+    async def test_events_come_in_order(self, store):
+        await store.write(SessionChange(session("s"), events=tuple(event("s", n) for n in range(12))))
+        page = await store.page_events("tenant-a", "s", after_sequence=8, limit=2)
+        assert page == [event("s", 9), event("s", 10)]
+        assert len(await store.page_events("tenant-a", "s", after_sequence=-1, limit=99)) == 12
+
+    async def test_reports_come_by_id_of_one_session_or_all(self, store):
+        for name in ("s", "t"):
+            reports = tuple(report(name, f"{number}-{name}") for number in range(3))
+            await store.write(SessionChange(session(name), reports=reports))
+        pages = [
+            [one.report_id for one in await store.page_reports("tenant-a", of, after=after, limit=limit)]
+            for of, after, limit in (("s", "", 9), ("s", "0-s", 1), ("", "", 3), ("nope", "", 9))
+        ]
+        assert pages == [["0-s", "1-s", "2-s"], ["1-s"], ["0-s", "0-t", "1-s"], []]
+
+
+class TestTenants:
+    async def test_a_tenant_sees_only_its_own(self, store):
+        for tenant in HOSTILE:
+            mine = replace(opened("same", tenant_id=tenant), windows=(window("same", 1, response_text=tenant),))
+            await store.write(replace(mine, receipt=receipt("q", tenant_id=tenant, response=tenant.encode())))
+        for tenant in HOSTILE:
+            assert (await store.snapshot(tenant, "same")).windows[0].response_text == tenant
+            assert (await store.find_continuation(tenant, "same/c1")).response_text == tenant
+            assert len(await store.page_sessions(tenant, after="", limit=99)) == 1
+            assert len(await store.page_reports(tenant, "", after="", limit=99)) == 1
+            assert (await store.get_receipt(tenant, "IngestSource", "q")).response == tenant.encode()
+        assert await store.snapshot("nobody", "same") is None
+        assert await store.find_continuation("nobody", "same/c1") is None
+        assert await store.get_report("nobody", "same/r1") is None
+        assert await store.page_events("nobody", "same", after_sequence=-1, limit=9) == []
+
+    async def test_versions_of_tenants_do_not_mix(self, store):
+        await store.write(opened("s"))
+        await store.write(continued("s", 2))
+        await store.write(opened("s", tenant_id="tenant-b"))
+        assert (await store.snapshot("tenant-b", "s")).session.version == 1
+
+
+class TestLife:
+    async def test_what_was_written_is_there_after_reopening(self, durable_adapter, tmp_path):
+        first = await durable_adapter.open(tmp_path)
+        await first.write(opened("s"))
+        await first.write(continued("s", 2))
+        written = await first.snapshot("tenant-a", "s")
+        await first.close()
+        second = await durable_adapter.open(tmp_path)
+        assert await second.snapshot("tenant-a", "s") == written
+        await second.close()
+
+    async def test_two_stores_over_one_place_race_fairly(self, durable_adapter, tmp_path):
+        first, second = await durable_adapter.open(tmp_path), await durable_adapter.open(tmp_path)
+        await first.write(opened("s"))
+        outcomes = await asyncio.gather(
+            first.write(continued("s", 2)), second.write(continued("s", 2)), return_exceptions=True
+        )
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ConflictError", "NoneType"]
+        assert await first.snapshot("tenant-a", "s") == await second.snapshot("tenant-a", "s")
+        await first.close()
+        await second.close()
+
+    async def test_check_and_close_can_be_repeated(self, store):
+        await store.check()
+        await store.close()
+        await store.close()
