@@ -1,7 +1,7 @@
 """CRP-Provenance-Window-Lineage: the path from the root to a window (SPEC-004 §4.2 and appendix A).
 
 A stretch with one parent each is joined by `` -> ``; where branches meet, they stand in brackets, each from the first
-window after the one that all of them come from: ``w1 -> [w2a -> w3a, w2b, w2c] -> w4``.
+window after the one that all of them come from, sorted by it: ``w1 -> [w2a -> w3a, w2b, w2c] -> w4``.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ def _path(dag: DagView, window_id: str, stop: frozenset[str]) -> list[str]:
         if len(parents) > 1:
             fork = _fork(dag, parents)
             below = stop | ({fork} if fork else set())
-            branches = (ARROW.join(_path(dag, parent, below)) for parent in sorted(parents))
-            parts.append(f"[{', '.join(branch for branch in branches if branch)}]")
+            branches = sorted(branch for branch in (_path(dag, parent, below) for parent in parents) if branch)
+            parts.append(f"[{', '.join(ARROW.join(branch) for branch in branches)}]")
             current = fork
         else:
             current = parents[0] if parents else None
