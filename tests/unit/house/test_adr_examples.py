@@ -142,6 +142,11 @@ def test_0006_etag():
     assert f"sha256:{sha('fact_a|fact_b|fact_c|3')}" in record(6)
 
 
+def test_0006_state_hash():
+    entry = f"fact_a:{'1' * 64}:2026-05-24T09:00:00.000000Z:ACTIVE"
+    assert f"`sha256:{sha(f'{entry}|epoch:3|model:m1')}`" in record(6)
+
+
 def test_0007_budget():
     cost = {"LOW": "0", "MEDIUM": "0.05", "HIGH": "0.15", "CRITICAL": "0.35"}
     budget = Decimal("1.00")
@@ -235,13 +240,19 @@ def test_0019_counts_the_reasons():
     assert f"The enum has {len(ErrorReason)} reasons" in record(19)
 
 
-def taken(scores: Sequence[float], least: float, most: int) -> int:
-    return min(most, sum(score >= least for score in scores))
+def taken(passages: Sequence[tuple[float, float]], least: float) -> list[int]:
+    """Return the places of those taken, of (score, share of terms not yet held), best first."""
+    if not passages or passages[0][0] < least:
+        return []
+    floor = max(least, 0.80 * passages[0][0])
+    fitting = [(place, score, new) for place, (score, new) in enumerate(passages, start=1) if score >= least]
+    return [place for place, score, new in fitting if score >= floor or new >= 0.30]
 
 
-def test_0020_sentences():
-    assert taken((0.81, 0.64, 0.47, 0.33, 0.31, 0.29), 0.30, 5) == 5
-    assert taken((0.28, 0.12), 0.30, 5) == 0
+def test_0020_passages():
+    assert f"max(0.30, 0.80 × 0.81) = {max(0.30, 0.80 * 0.81):.3f}" in record(20)  # noqa: RUF001 - as it is printed
+    assert taken([(0.81, 1.0), (0.70, 0.0), (0.52, 0.40), (0.45, 0.10), (0.28, 0.9)], 0.30) == [1, 2, 3]
+    assert taken([(0.28, 1.0), (0.12, 0.5)], 0.30) == []
 
 
 LINES: list[tuple[int, Callable[[], str]]] = [
