@@ -51,7 +51,7 @@ class PeerChannels:
         await asyncio.gather(*(self._check_one(peer, channel) for peer, channel in self._remote.items()))
 
     async def _check_one(self, peer: str, channel: Channel) -> None:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)
         answer = await stub.Check(health_pb2.HealthCheckRequest(service=PEERS[peer]))
         if answer.status != health_pb2.HealthCheckResponse.SERVING:
             raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, f"{peer} is not serving", peer=peer)

@@ -23,6 +23,7 @@ LEXICAL_WEIGHT: Final = 0.65
 RELEVANCE_WEIGHT: Final = 0.35
 SUPERSEDED_FACTOR: Final = 0.45
 STALE_FACTOR: Final = 0.30
+PAST_BONUS: Final = 0.15
 QUANTITY_BONUS: Final = 0.08
 DUPLICATE_OVERLAP: Final = 0.80
 RELATIVE_FLOOR: Final = 0.80
@@ -134,7 +135,7 @@ def _candidates(query: str, sources: Sequence[Source]) -> list[_Candidate]:
         score = LEXICAL_WEIGHT * coverage + RELEVANCE_WEIGHT * sources[fact].relevance_score
         if asks_quantity and _QUANTITY.search(passage):
             score += QUANTITY_BONUS
-        score *= 1.0 if asks_past else _currency(sources[fact], passage)
+        score = score + _pastness(passage) if asks_past else score * _currency(sources[fact], passage)
         answers = {term: weight for term, weight in weights.items() if term in found}
         candidates.append(_Candidate(passage, frozenset(found), fact, position, min(1.0, score), answers))
     return sorted(candidates, key=lambda each: (-each.score, each.fact, each.position))
@@ -144,7 +145,13 @@ def _term_weights(wanted: Sequence[str], documents: Sequence[Sequence[str]]) -> 
     """Return for each query term its share of the query's total rarity (BM25's idf, normalised to a sum of 1)."""
     total = len(documents)
     frequency = Counter(term for document in documents for term in set(document))
-    rarity = {term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5)) for term in wanted}
+    rarity = {
+        term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
+        for term in wanted
+        if frequency[term]
+    }
+    # What no fact speaks of weighs as much as the rarest that one does: it counts against every passage alike.
+    rarity |= dict.fromkeys((term for term in wanted if term not in rarity), max(rarity.values(), default=1.0))
     whole = sum(rarity.values())
     return {term: value / whole for term, value in rarity.items()} if whole else {}
 
@@ -164,6 +171,11 @@ def _currency(source: Source, passage: str) -> float:
     """Return how much a passage counts by what its fact says about its being in force."""
     factor = STALE_FACTOR if source.stale else 1.0
     return factor * (SUPERSEDED_FACTOR if _SUPERSEDED.search(passage) else 1.0)
+
+
+def _pastness(passage: str) -> float:
+    """Return what a passage gains where the query asks about the past."""
+    return PAST_BONUS if _SUPERSEDED.search(passage) else 0.0
 
 
 def _repeats(candidate: _Candidate, said: Sequence[frozenset[str]]) -> bool:

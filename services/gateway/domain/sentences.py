@@ -25,6 +25,7 @@ _LEANING: Final = re.compile(
 )
 _MARKER: Final = re.compile(r"(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+")
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*", re.UNICODE)
+_OPEN_ENDS: Final = ("?", ":")
 _MAX_PASSAGE_SENTENCES: Final = 3
 
 _STOP_LIST: Final = (
@@ -43,7 +44,7 @@ def passages(text: str) -> list[str]:
     start, length = 0, 0
     for begin, end in _sentence_spans(text):
         leans = bool(_LEANING.match(text[begin:end])) and 0 < length < _MAX_PASSAGE_SENTENCES
-        if leans and text[start:begin].strip():
+        if leans and not found[-1].endswith(_OPEN_ENDS):
             found[-1] = text[start:end]
             length += 1
             continue
@@ -53,7 +54,7 @@ def passages(text: str) -> list[str]:
 
 
 def _quotable(passage: str) -> bool:
-    return len(passage.split()) > 2 and not passage.endswith(("?", ":"))  # noqa: PLR2004 - two words assert nothing
+    return len(passage.split()) > 2 and not passage.endswith(_OPEN_ENDS)  # noqa: PLR2004 - two words assert nothing
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
