@@ -196,14 +196,14 @@ class FactChanges:
         found = self._find(fact_ids, "AND status <> 'DELETED'")
         if not found:
             return 0
-        remove_text(self._connection, self.tenant_no, _with_words(found))
         numbers = [(number,) for number, _, _ in found]
-        self._connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)
+        self._connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
         self._connection.executemany(
             "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
             "status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
             ((modified_us, self._change, number) for (number,) in numbers),
         )
+        remove_text(self._connection, self.tenant_no, _with_words(found))
         purge_text(self._connection, self.tenant_no)
         return len(found)
 
