@@ -1,6 +1,6 @@
 """Fail when the branch coverage of the pure code (services/*/domain) is under its floor.
 
-    python tools/coverage_floor.py .coverage.json
+python tools/coverage_floor.py .coverage.json
 """
 
 import json

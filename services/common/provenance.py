@@ -16,4 +16,6 @@ def report_hash(report: Mapping[str, Any]) -> str:
         report: the protobuf JSON mapping of ``crp.dpe.v1.DpeReport`` with proto field names and every field without
             presence printed (``services.common.rpc.canonical.message_json``).
     """
-    return sha256_hex(canonical_json({key: value for key, value in report.items() if key not in UNHASHED_REPORT_FIELDS}))
+    return sha256_hex(
+        canonical_json({key: value for key, value in report.items() if key not in UNHASHED_REPORT_FIELDS})
+    )

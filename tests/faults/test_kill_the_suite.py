@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import grpc
 import pytest
-
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
 from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_service_pb2, dispatch_service_pb2_grpc
+
 from tests.e2e.processes import environment, start
 
 ROUNDS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
