@@ -13,7 +13,7 @@ import argparse
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -50,7 +50,7 @@ class GraphBuilder:
             self._scalars[values] = self.tensor("int_" + "_".join(map(str, values)), np.array(values, dtype=np.int64))
         return self._scalars[values]
 
-    def add(self, op: str, inputs: list[str], output: str, **attributes: object) -> str:
+    def add(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
         """Add a node with one output."""
         self.nodes.append(helper.make_node(op, inputs, [output], name=output, **attributes))
         return output

@@ -165,10 +165,10 @@ async def test_more_texts_than_a_turn_and_longer_than_a_piece():
     results = await recognizer.recognize(many)
     for text, entities in zip(many, results, strict=True):
         assert_every_digit_is_covered_once(text, entities)
-    long = "Bern has 7 hills. " * (PIECE_CHARS // 18 + 10) + "x" * (PIECE_CHARS + 5) + " 12 Rome"
+    long = "Bern has 7 hills. " * (PIECE_CHARS // 18 + 10) + "x" * (PIECE_CHARS + 5) + " 12 hills"
     (entities,) = await recognizer.recognize([long])
     assert_every_digit_is_covered_once(long, entities)
-    assert entities[-1].end == len(long)
+    assert long[entities[-1].start :].startswith("12")
     await recognizer.close()
 
 
