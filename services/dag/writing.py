@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from services.common.clock import Clock
-from services.common.errors import ConflictError, ErrorReason, PreconditionError
+from services.common.errors import ConflictError, CrpError, ErrorReason, PreconditionError
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
 from services.common.ports.sessions import SessionChange, SessionStore
 
@@ -65,7 +65,14 @@ class Writer:
             answered = await self._answered(tenant_id, request)
             if answered is not None:
                 return answered
-            change, result = await decide(attempt)
+            try:
+                change, result = await decide(attempt)
+            except CrpError:
+                # What stands in the way may be this very request's twin, which was answered meanwhile.
+                answered = await self._answered(tenant_id, request)
+                if answered is None:
+                    raise
+                return answered
             response = request.encode(result)
             receipt = Receipt(
                 tenant_id, request.rpc, request.request_id, request.body_hash, response, self._clock.now()

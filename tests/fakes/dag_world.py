@@ -138,14 +138,15 @@ class World:
 
 def fitting_report(opened, text, risk="LOW", **changes):
     """A report of this very window and response."""
-    return report_for(opened.session.session_id, opened.window.window_id, opened.window.window_number, text, risk, **changes)
+    window = opened.window
+    return report_for(window.session_id, window.window_id, window.window_number, text, risk, **changes)
 
 
-def report_for(session_id, window_id, number, text, risk="LOW", **changes):
+def report_for(session, window, number, text, risk="LOW", **changes):
     values = {
         "report_id": fresh_uuid(),
-        "session_id": session_id,
-        "window_id": window_id,
+        "session_id": session,
+        "window_id": window,
         "window_number": number,
         "response_content_hash": sha256_hex(text),
         "risk_level": RISKS[risk],

@@ -225,6 +225,8 @@ def _check_record(walk: _Walk, window: WindowRecord) -> None:
     if not _equal(found["node"], state["node"]):
         names = [name for name, value in found["node"].items() if value != state["node"].get(name)]
         raise _BadRecordError("window", window.window_id, f"differs from its latest event in {', '.join(names)}")
+    if window.response_text and not window.report_id:
+        raise _BadRecordError("window", window.window_id, "holds a response that was never committed")
     _check_edges(edges, found["edges"], state["edges"])
 
 

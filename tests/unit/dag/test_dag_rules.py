@@ -156,9 +156,7 @@ def test_an_adopted_parent_has_nothing_to_transfer():
     assert chosen.skipped == (NOT_HERE, SUMMARY_UNAVAILABLE)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("", ""), ("One.", "One."), ("A.\n\nB.\n\n \n\n", "B."), ("\n\n", "")]
-)
+@pytest.mark.parametrize(("text", "expected"), [("", ""), ("One.", "One."), ("A.\n\nB.\n\n \n\n", "B."), ("\n\n", "")])
 def test_last_paragraph(text, expected):
     assert last_paragraph(text) == expected
 

@@ -70,9 +70,7 @@ def test_an_adopted_root_keeps_its_number():
         pytest.param(dag(window("w1", 1), window("w2", 2, "w2")), Invariant.ACYCLIC, "w2", id="its own parent"),
         pytest.param(dag(window("w1", 1), window("w2", 1)), Invariant.SINGLE_ROOT, "w2", id="two roots"),
         pytest.param(dag(window("w1", 2)), Invariant.SINGLE_ROOT, "w1", id="a root numbered 2"),
-        pytest.param(
-            dag(window("w1", 1), window("w2", 2, "gone")), Invariant.CONNECTED, "w2", id="an unknown parent"
-        ),
+        pytest.param(dag(window("w1", 1), window("w2", 2, "gone")), Invariant.CONNECTED, "w2", id="an unknown parent"),
         pytest.param(
             dag(window("w1", 1), window("w2", 2, "w1"), drop_edges=[("w2", "w1")]),
             Invariant.CONNECTED,
@@ -82,9 +80,7 @@ def test_an_adopted_root_keeps_its_number():
         pytest.param(
             dag(window("w1", 1), extra_edges=[("w9", "w1")]), Invariant.CONNECTED, "w1 -> w9", id="an edge to nowhere"
         ),
-        pytest.param(
-            dag(window("w1", 1), window("w2", 2, "w1", "w1")), Invariant.CONNECTED, "w2", id="a parent twice"
-        ),
+        pytest.param(dag(window("w1", 1), window("w2", 2, "w1", "w1")), Invariant.CONNECTED, "w2", id="a parent twice"),
         pytest.param(
             dag(window("w1", 1, status=WindowStatus.PENDING), window("w2", 2, "w1")),
             Invariant.HMAC_CHAINED,
