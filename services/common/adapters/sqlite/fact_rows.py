@@ -27,6 +27,7 @@ from services.common.adapters.sqlite.values import (
 from services.common.ports.facts import FactRecord, FactStatus, Vectors
 from services.common.ports.recognition import Entity, EntityKind
 
+_STATUSES: Final = {status.value: status for status in FactStatus}
 VECTOR_TYPE: Final = np.dtype("<f4")
 
 _COLUMNS: Final = (
@@ -95,7 +96,7 @@ def record(tenant_id: str, row: Sequence[Any], dimension: int) -> FactRecord:
         importance_weight=importance,
         ingested_at=moment(ingested),
         modified_at=moment(modified),
-        status=FactStatus(status),
+        status=_STATUSES[status],
         embedding=vector_of(embedding, dimension),
         embedding_model=model,
         community_label=community,
@@ -103,7 +104,7 @@ def record(tenant_id: str, row: Sequence[Any], dimension: int) -> FactRecord:
         last_accessed_at=optional_moment(last_accessed),
         ttl=None if ttl is None else timedelta(microseconds=ttl),
         entities=_entities(entities),
-        metadata=json.loads(metadata),
+        metadata=json.loads(metadata) if metadata != "{}" else {},
     )
 
 

@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 GONE: Final = -1
 """Status code of a slot whose fact was removed, replaced or erased."""
 STATUS_CODES: Final[Mapping[str, int]] = {FactStatus.ACTIVE: 0, FactStatus.STALE: 1, FactStatus.QUARANTINED: 2}
-_RETRIEVABLE_CODES: Final = (0, 1)
+_RETRIEVABLE_CODES: Final = frozenset({0, 1})
 _OVERFETCH: Final = 1.3
 _OVERFETCH_MIN: Final = 16
 _OVERFETCH_GROWTH: Final = 4
@@ -64,13 +64,14 @@ class VectorView:
 
     def allowed(self, where: FactFilter) -> Mask:
         """Say of each slot whether a search under ``where`` may return it."""
-        codes = [STATUS_CODES[status] for status in where.statuses if status in STATUS_CODES]
-        wanted = [code for code in _RETRIEVABLE_CODES if not where.statuses or code in codes]
-        mask: Mask = np.isin(self.statuses, wanted)
+        wanted = [code for name, code in STATUS_CODES.items() if not where.statuses or name in where.statuses]
+        mask = np.zeros(len(self.statuses), dtype=np.bool_)
+        for code in set(wanted) & _RETRIEVABLE_CODES:
+            mask |= self.statuses == code
         if where.source_ids:
-            mask &= np.isin(self.sources, _codes(self.source_codes, where.source_ids))
+            mask &= _chosen(self.source_codes, where.source_ids)[self.sources]
         if where.communities:
-            mask &= np.isin(self.communities, _codes(self.community_codes, where.communities))
+            mask &= _chosen(self.community_codes, where.communities)[self.communities]
         return mask
 
     def candidates(self, queries: Vectors, limit: int, where: FactFilter, exact_below: int) -> list[Numbers]:
@@ -125,8 +126,11 @@ def _compared(index: HnswIndex, numbers: Numbers, queries: Vectors, limit: int) 
     return _best(numbers, scores, limit)
 
 
-def _codes(codes: Mapping[str, int], names: Sequence[str]) -> list[int]:
-    return [codes[name] for name in names if name in codes]
+def _chosen(codes: Mapping[str, int], names: Sequence[str]) -> Mask:
+    """Return for each code whether its name is among ``names``."""
+    chosen = np.zeros(len(codes), dtype=np.bool_)
+    chosen[[codes[name] for name in names if name in codes]] = True
+    return chosen
 
 
 def _best(numbers: Numbers, scores: Vectors, limit: int) -> list[Proposals]:
