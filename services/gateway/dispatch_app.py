@@ -12,12 +12,9 @@ What makes it safe to retry and to break off:
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Final
 
-import structlog
-
-from services.common.context import CallContext, current_call, set_current_call
+from services.common.context import current_call
 from services.common.errors import (
     CrpError,
     ErrorReason,
@@ -29,6 +26,7 @@ from services.common.errors import (
 from services.common.ports.language_model import LanguageModel
 from services.common.settings import GatewaySettings
 from services.common.telemetry import note
+from services.gateway.cleanups import Cleanups, reason_of
 from services.gateway.domain.command import (
     SERVED_STRATEGIES,
     Answered,
@@ -52,7 +50,7 @@ from services.gateway.domain.outcome import (
 )
 from services.gateway.domain.policy import PolicyError, policy_hash
 from services.gateway.domain.vocabulary import Strategy, WindowStatus
-from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, WindowPlace
+from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, OpenedWindow, WindowPlace
 from services.gateway.ports import DraftStore, OpenWindow, SessionClient, TenantRegistry
 from services.gateway.window_run import Job, WindowRun
 
@@ -88,8 +86,7 @@ class DispatchApp:
         self._model = model
         self._settings = settings
         self._turns: dict[tuple[str, str], _Turn] = {}
-        self._cleanups: set[asyncio.Task[None]] = set()
-        self._log = structlog.get_logger("groundtrail")
+        self._cleanups = Cleanups(settings.cleanup_s)
 
     async def dispatch(self, command: DispatchCommand) -> DispatchResult:
         """Answer one query.
@@ -117,8 +114,7 @@ class DispatchApp:
 
     async def close(self) -> None:
         """Wait for windows that are being given up."""
-        if self._cleanups:
-            await asyncio.wait(self._cleanups)
+        await self._cleanups.close()
 
     async def _job(self, command: DispatchCommand, tenant_id: str) -> Job:
         generation = command.generation
@@ -156,16 +152,7 @@ class DispatchApp:
     async def _try(self, job: Job, steps: StepIds, budget: int) -> DispatchResult | None:
         """Run one try; ``None`` when its window was given up before, so that the next try is due."""
         tenant_id, body = current_call().caller.tenant_id, job.command.body_hash
-        opened = await self._sessions.open_window(
-            OpenWindow(
-                request_id=steps.open,
-                continuation=job.command.continuation,
-                strategy=job.strategy,
-                policy_hash=policy_hash(job.force.applied),
-                agent=job.command.agent,
-                available_budget_tokens=budget,
-            )
-        )
+        opened = await self._open(job, steps, budget)
         place = opened.place
         note(session_id=place.session_id, window_id=place.window_id)
         try:
@@ -184,6 +171,23 @@ class DispatchApp:
             return await self._concluded(draft, steps, status)
         except BaseException as error:
             await self._give_up(steps, place, error)
+            raise
+
+    async def _open(self, job: Job, steps: StepIds, budget: int) -> OpenedWindow:
+        command = OpenWindow(
+            request_id=steps.open,
+            continuation=job.command.continuation,
+            strategy=job.strategy,
+            policy_hash=policy_hash(job.force.applied),
+            agent=job.command.agent,
+            available_budget_tokens=budget,
+        )
+        try:
+            return await self._sessions.open_window(command)
+        except BaseException as error:
+            if _outcome_unknown(error):
+                # It may have been opened: opening once more under the same request id tells which window it is.
+                await self._cleanups.run(self._fail_unseen(command, steps, error))
             raise
 
     async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
@@ -250,27 +254,18 @@ class DispatchApp:
                 del self._turns[key]
 
     async def _give_up(self, steps: StepIds, place: WindowPlace, error: BaseException) -> None:
-        """Fail the window in a task of its own, which goes on when this call is cancelled once more."""
-        reason = error.reason.value if isinstance(error, CrpError) else type(error).__name__
-        task = asyncio.create_task(self._fail(steps, place, reason, current_call()), name="give-up-window")
-        self._cleanups.add(task)
-        task.add_done_callback(self._cleanups.discard)
-        await asyncio.wait({task})
+        await self._cleanups.run(self._sessions.fail_window(steps.fail, place, reason_of(error)))
 
-    async def _fail(self, steps: StepIds, place: WindowPlace, reason: str, call: CallContext) -> None:
-        seconds = self._settings.cleanup_s
-        # The caller's deadline may have passed: giving the window up has time of its own.
-        set_current_call(replace(call, deadline=asyncio.get_running_loop().time() + seconds))
-        try:
-            async with asyncio.timeout(seconds):
-                await self._sessions.fail_window(steps.fail, place, reason)
-        except CrpError as error:
-            if error.reason is not ErrorReason.WINDOW_NOT_PENDING:
-                self._log.warning(
-                    "window not given up", window_id=place.window_id, request_id=call.request_id, reason=error.reason
-                )
-        except TimeoutError:
-            self._log.warning("window not given up", window_id=place.window_id, request_id=call.request_id)
+    async def _fail_unseen(self, command: OpenWindow, steps: StepIds, error: BaseException) -> None:
+        opened = await self._sessions.open_window(command)
+        await self._sessions.fail_window(steps.fail, opened.place, reason_of(error))
+
+
+def _outcome_unknown(error: BaseException) -> bool:
+    """Say whether a call that ended so may have done its work all the same."""
+    if isinstance(error, CrpError):
+        return error.reason in {ErrorReason.SERVICE_UNAVAILABLE, ErrorReason.DEADLINE_EXCEEDED}
+    return True
 
 
 def _check_session(continuation: Continuation, place: WindowPlace) -> None:

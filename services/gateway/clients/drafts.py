@@ -7,7 +7,7 @@ form of another version counts as none.
 from typing import Final
 
 import structlog
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from services.common.clock import Clock
 from services.common.errors import ConflictError, ErrorReason, PreconditionError
@@ -16,7 +16,14 @@ from services.common.ports.receipts import Receipt
 from services.gateway.domain.command import DispatchDraft
 
 RPC: Final = "Dispatch"
-_FORM: Final = TypeAdapter(DispatchDraft, config=ConfigDict(ser_json_bytes="base64", val_json_bytes="base64"))
+
+
+class _Form(BaseModel):
+    """A draft as it is stored; bytes are base64."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64", extra="forbid")
+
+    draft: DispatchDraft
 
 
 class StoredDrafts:
@@ -38,7 +45,9 @@ class StoredDrafts:
 
     async def keep(self, tenant_id: str, draft_id: str, body_hash: str, draft: DispatchDraft) -> DispatchDraft:
         """Keep the draft, or return the one that came first."""
-        receipt = Receipt(tenant_id, RPC, draft_id, body_hash, _FORM.dump_json(draft), self._clock.now())
+        receipt = Receipt(
+            tenant_id, RPC, draft_id, body_hash, _Form(draft=draft).model_dump_json().encode(), self._clock.now()
+        )
         try:
             await self._credentials.put_receipt(receipt)
         except ConflictError:
@@ -51,7 +60,7 @@ class StoredDrafts:
 
 def _read(form: bytes) -> DispatchDraft | None:
     try:
-        return _FORM.validate_json(form)
+        return _Form.model_validate_json(form).draft
     except ValidationError:
         structlog.get_logger("groundtrail").warning("a kept draft cannot be read; the dispatch starts anew")
         return None

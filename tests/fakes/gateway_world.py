@@ -1,0 +1,338 @@
+"""The gateway between a real dag service (memory store) and scripted envelope and dpe services, over real gRPC.
+
+``faults`` holds, by RPC name, what an RPC raises instead of answering, or after it has done its work.
+"""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import grpc
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import session_service_pb2 as dag
+from crp.dag.v1 import session_service_pb2_grpc as dag_grpc
+from crp.dpe.v1 import provenance_service_pb2 as dpe
+from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
+from crp.envelope.v1 import envelope_pb2, envelope_service_pb2_grpc
+from crp.envelope.v1 import envelope_service_pb2 as env
+from crp.gateway.v1 import dispatch_service_pb2 as pb
+from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+
+from services.common.adapters.memory.credentials import MemoryCredentialStore
+from services.common.adapters.memory.inference import MemoryLanguageModel
+from services.common.context import Role
+from services.common.errors import ErrorReason, InvalidRequestError
+from services.common.ports.tokens import ModelProfile
+from services.common.rpc.server import RpcServer, ServedService
+from services.common.settings import GatewaySettings, ServerSettings, Settings, TelemetrySettings
+from services.common.telemetry import open_telemetry
+from services.dag.compose import ROLES as DAG_ROLES
+from services.dag.servicer import SessionServicer
+from services.gateway.clients.channels import PeerChannels
+from services.gateway.clients.drafts import StoredDrafts
+from services.gateway.clients.envelopes import GrpcEnvelopeClient
+from services.gateway.clients.provenance import GrpcProvenanceClient
+from services.gateway.clients.registry import StoredRegistry
+from services.gateway.clients.sessions import GrpcSessionClient
+from services.gateway.dispatch_app import DispatchApp
+from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.window_run import WindowRun
+from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
+
+ANSWER = "A motor accident must be reported within 7 days."
+QUESTION = "How long do I have to report a motor accident?"
+ETAG = "sha256:" + "e" * 64
+
+
+class WordCounter:
+    """Counts words; knows every model but those called unknown."""
+
+    def profile(self, model):
+        if model.startswith("unknown"):
+            raise InvalidRequestError(ErrorReason.UNKNOWN_MODEL, f"{model} is not known")
+        return ModelProfile(model, "words", 8192)
+
+    def count(self, texts, model):
+        return [len(text.split()) for text in texts]
+
+    def models(self):
+        return ("words",)
+
+
+@dataclass
+class Fault:
+    """Raises ``error`` the next ``times`` times: before the work, or after it."""
+
+    error: BaseException
+    times: int = 1
+    after: bool = False
+
+    def due(self, *, after):
+        if self.after is not after or self.times < 1:
+            return False
+        self.times -= 1
+        return True
+
+
+@dataclass
+class Hold:
+    """Holds the first call of ``rpc`` up for good: before its work, or after it. Says when it was reached."""
+
+    rpc: str
+    after: bool = False
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def at(self, rpc, *, after):
+        if (self.rpc, self.after) == (rpc, after) and not self.reached.is_set():
+            self.reached.set()
+            await asyncio.Event().wait()
+
+
+@dataclass
+class Script:
+    """What the scripted services answer and what they were asked."""
+
+    facts: tuple = ("A motor accident must be reported within 7 days.", "A theft must be reported within 48 hours.")
+    tier: str = "A"
+    risk: str = "LOW"
+    not_modified: bool = False
+    report: dict = field(default_factory=dict)
+    faults: dict = field(default_factory=dict)
+    asked: dict = field(default_factory=dict)
+    hold: Hold | None = None
+
+    async def around(self, rpc, request, answer):
+        self.asked.setdefault(rpc, []).append(request)
+        fault = self.faults.get(rpc)
+        if fault is not None and fault.due(after=False):
+            raise fault.error
+        if self.hold is not None:
+            await self.hold.at(rpc, after=False)
+        result = await answer()
+        if self.hold is not None:
+            await self.hold.at(rpc, after=True)
+        if fault is not None and fault.due(after=True):
+            raise fault.error
+        return result
+
+
+class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
+    def __init__(self, script):
+        self.script = script
+
+    async def BuildEnvelope(self, request, context):  # noqa: N802
+        async def answer():
+            return self._built(request)
+
+        return await self.script.around("BuildEnvelope", request, answer)
+
+    def _built(self, request):
+        script = self.script
+        seen = set(request.facts_seen)
+        known = [(f"f-{content[:12]}", content, "") for content in script.facts]
+        carried = [(f"c-{text.content[:12]}", text.content, text.source_window_id) for text in request.carried_facts]
+        facts = [
+            envelope_pb2.EnvelopeFact(
+                fact_id=fact_id, content=content, relevance_score=0.8, token_count=10, carried_from_window_id=window_id
+            )
+            for fact_id, content, window_id in [*carried, *known]
+            if fact_id not in seen
+        ]
+        envelope = envelope_pb2.ContextEnvelope(
+            session_id=request.session_id,
+            window_number=request.window_number,
+            window_id=request.window_id,
+            facts=[] if script.not_modified else facts,
+            total_facts_available=10,
+            total_facts_included=len(facts),
+            token_count=10 * len(facts),
+            token_budget=100,
+            saturation=0.1 * len(facts),
+            quality_tier=TIERS[script.tier],
+            etag=ETAG,
+            ckf_communities=["motor claims"],
+            memory_tier_hit=3,
+            ckf_hits=5,
+        )
+        not_modified = script.not_modified and bool(request.if_match_etag)
+        return env.BuildEnvelopeResponse(
+            envelope=envelope,
+            deferred_facts=[envelope_pb2.DeferredFact(fact_id="f-later", token_count=7, composite_score=0.4)],
+            system_prompt="Prefer the provided context when answering.",
+            not_modified=not_modified,
+            sub_queries=[request.query],
+            cache_status="HIT" if not_modified else "MISS; reason=no-etag",
+            quality=envelope_pb2.QualityAssessment(quality_tier=TIERS[script.tier], accepted=True),
+        )
+
+
+class ScriptedProvenance(dpe_grpc.ProvenanceServiceServicer):
+    def __init__(self, script):
+        self.script = script
+
+    async def Analyze(self, request, context):  # noqa: N802
+        async def answer():
+            report = report_for(
+                request.session_id,
+                request.window_id,
+                request.window_number,
+                request.response_text,
+                self.script.risk,
+                **self.script.report,
+            )
+            return dpe.AnalyzeResponse(report=report)
+
+        return await self.script.around("Analyze", request, answer)
+
+
+class ScriptedSessions(SessionServicer):
+    """The real dag servicer with faults around its writes."""
+
+    def __init__(self, world, script):
+        super().__init__(world.app, world.reads)
+        self.script = script
+
+    async def OpenWindow(self, request, context):  # noqa: N802
+        return await self.script.around("OpenWindow", request, partial(super().OpenWindow, request, context))
+
+    async def CommitWindow(self, request, context):  # noqa: N802
+        return await self.script.around("CommitWindow", request, partial(super().CommitWindow, request, context))
+
+    async def FailWindow(self, request, context):  # noqa: N802
+        return await self.script.around("FailWindow", request, partial(super().FailWindow, request, context))
+
+
+@dataclass
+class GatewayWorld:
+    """One process with gateway, dag and the scripted services."""
+
+    script: Script = field(default_factory=Script)
+    dag: World = field(default_factory=World)
+    credentials: MemoryCredentialStore = field(default_factory=MemoryCredentialStore)
+    replies: tuple = (ANSWER,)
+    model: object = None
+    settings: GatewaySettings = field(default_factory=GatewaySettings)
+
+    def __post_init__(self):
+        self.model = self.model or MemoryLanguageModel(list(self.replies))
+
+    @contextlib.asynccontextmanager
+    async def serving(self):
+        settings = Settings(
+            server=ServerSettings(port=0, drain_grace_s=5), telemetry=TelemetrySettings(), gateway=self.settings
+        )
+        channels = PeerChannels(settings)
+        app = self._app(channels)
+        telemetry = open_telemetry(settings.telemetry, "gateway", "0")
+        server = RpcServer(self._services(app, channels), settings, SubjectAuthenticator(), telemetry)
+        await server.start()
+        channel = grpc.aio.insecure_channel(server.address)
+        try:
+            yield GatewayClient(self, channel)
+        finally:
+            await channel.close()
+            await server.drain()
+            await app.close()
+            await channels.close()
+            telemetry.close()
+
+    def _app(self, channels):
+        registry = StoredRegistry(self.credentials)
+        run = WindowRun(
+            envelopes=GrpcEnvelopeClient(channels.to("envelope")),
+            provenance=GrpcProvenanceClient(channels.to("dpe")),
+            model=self.model,
+            tokens=WordCounter(),
+            registry=registry,
+            settings=self.settings,
+        )
+        return DispatchApp(
+            sessions=GrpcSessionClient(channels.to("dag")),
+            run=run,
+            drafts=StoredDrafts(self.credentials, self.dag.clock),
+            registry=registry,
+            model=self.model,
+            settings=self.settings,
+        )
+
+    def _services(self, app, channels):
+        script = self.script
+        return [
+            ServedService(
+                SERVICE_NAME,
+                partial(pb_grpc.add_DispatchServiceServicer_to_server, DispatchServicer(app, self.settings)),
+                ROLES,
+                self.credentials.check,
+                channels.listening,
+            ),
+            ServedService(
+                "crp.dag.v1.SessionService",
+                partial(dag_grpc.add_SessionServiceServicer_to_server, ScriptedSessions(self.dag, script)),
+                DAG_ROLES,
+                self.credentials.check,
+            ),
+            ServedService(
+                "crp.envelope.v1.EnvelopeService",
+                partial(envelope_service_pb2_grpc.add_EnvelopeServiceServicer_to_server, ScriptedEnvelopes(script)),
+                {"BuildEnvelope": Role.READER},
+                self.credentials.check,
+            ),
+            ServedService(
+                "crp.dpe.v1.ProvenanceService",
+                partial(dpe_grpc.add_ProvenanceServiceServicer_to_server, ScriptedProvenance(script)),
+                {"Analyze": Role.READER},
+                self.credentials.check,
+            ),
+        ]
+
+    def windows(self):
+        """Every window that the dag store holds."""
+        return [window for session in self.dag.store._sessions.values() for window in session.windows.values()]
+
+    def statuses(self):
+        return sorted(window.status.value for window in self.windows())
+
+
+@dataclass
+class GatewayClient:
+    """Calls Dispatch as one subject."""
+
+    world: GatewayWorld
+    channel: grpc.aio.Channel
+
+    def start(
+        self,
+        query="How long do I have to report a motor accident?",
+        subject="alice",
+        *,
+        timeout=20,
+        metadata=(),
+        **fields,
+    ):
+        stub = pb_grpc.DispatchServiceStub(self.channel)
+        request = pb.DispatchRequest(**({"request_id": fresh_uuid(), "query": query} | fields))
+        return stub.Dispatch(request, metadata=(("authorization", subject), *metadata), timeout=timeout)
+
+    async def dispatch(self, *arguments, **fields):
+        return await self.start(*arguments, **fields)
+
+    async def fails(self, *arguments, **fields):
+        try:
+            answer = await self.start(*arguments, **fields)
+        except grpc.aio.AioRpcError as error:
+            return Refusal.of(error)
+        raise AssertionError(f"answered {answer}")
+
+    async def verify(self, session_id):
+        stub = dag_grpc.SessionServiceStub(self.channel)
+        return await stub.VerifyChain(
+            dag.VerifyChainRequest(session_id=session_id), metadata=(("authorization", "alice"),), timeout=20
+        )
+
+
+def headers_of(response):
+    return {header.name: header.value for header in response.headers}
+
+
+__all__ = ["ANSWER", "ETAG", "RISKS", "TIERS", "Fault", "GatewayWorld", "Script", "headers_of", "replace", "taxonomy"]
