@@ -19,9 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import grpc
+from crp.envelope.v1 import envelope_service_pb2 as pb
 from google.protobuf.wrappers_pb2 import StringValue
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
@@ -29,6 +30,11 @@ from prometheus_client import CollectorRegistry
 
 from bench.report import Row, machine, show
 from services.common.adapters.memory.credentials import MemoryCredentialStore
+from services.common.adapters.memory.embedding import MemoryEmbeddingModel
+from services.common.adapters.memory.facts import MemoryFactStore
+from services.common.adapters.memory.graph import MemoryKnowledgeGraph
+from services.common.adapters.memory.inference import MemoryEntityRecognizer
+from services.common.adapters.tokens.counter import open_token_counter
 from services.common.api_key_format import hash_of, prefix_of
 from services.common.clock import SystemClock
 from services.common.context import Role
@@ -37,12 +43,21 @@ from services.common.rpc.authentication import LocalAuthenticator, open_authenti
 from services.common.rpc.handlers import wrap
 from services.common.rpc.methods import MethodTable, OneTable, build_method
 from services.common.rpc.pipeline import Pipeline
-from services.common.settings import AuthSettings, ServerSettings, TelemetrySettings
+from services.common.settings import (
+    AuthSettings,
+    EnvelopeSettings,
+    InferenceSettings,
+    ServerSettings,
+    TelemetrySettings,
+)
 from services.common.telemetry import RpcMetrics, Telemetry, configure_logs
+from services.envelope.compose import EnvelopeParts, assemble_services
+from services.envelope.version_writer import TextModels
 
 SERVICE: Final = "groundtrail.bench.v1.EchoService"
 METHOD: Final = f"/{SERVICE}/Echo"
 KEY: Final = "crp_gw_bench_" + "k" * 32
+MODEL: Final = "gpt-4o"
 IN_FLIGHT: Final = 16
 TEXT: Final = "How many days does a policyholder have to report a claim?"
 
@@ -55,6 +70,7 @@ class Parts:
     metrics: bool = False
     access_log: bool = False
     traces: bool = False
+    count_tokens: bool = False  # EnvelopeService.CountTokens instead of an echo
 
 
 BASELINE: Final = "empty grpc.aio echo"
@@ -68,8 +84,10 @@ VARIANTS: Final[dict[str, Parts | None]] = {
     "authentication and metrics": Parts(authentication=True, metrics=True),
     "all by default (no traces)": Parts(authentication=True, metrics=True, access_log=True),
     "all and traces": Parts(authentication=True, metrics=True, access_log=True, traces=True),
+    "CountTokens, authentication and metrics": Parts(authentication=True, metrics=True, count_tokens=True),
+    "CountTokens, all by default": Parts(authentication=True, metrics=True, access_log=True, count_tokens=True),
 }
-TARGETS: Final = {"all by default (no traces)": 0.6}
+TARGETS: Final = {"all by default (no traces)": 0.6, "CountTokens, all by default": 0.6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,17 @@ class _Server:
     process: Any
     pipe: Connection
     port: int
+    count_tokens: bool
+
+    def callable(self, channel: grpc.aio.Channel) -> Callable[..., Any]:
+        """Return the RPC with its short text filled in."""
+        if self.count_tokens:
+            count = channel.unary_unary(
+                METHOD, pb.CountTokensRequest.SerializeToString, pb.CountTokensResponse.FromString
+            )
+            return partial(count, pb.CountTokensRequest(model=MODEL, texts=[TEXT]))
+        echo = channel.unary_unary(METHOD, StringValue.SerializeToString, StringValue.FromString)
+        return partial(echo, StringValue(value=TEXT))
 
     def processor_s(self) -> float:
         self.pipe.send("time")
@@ -109,9 +138,22 @@ def _handlers() -> dict[str, Any]:
     return {"Echo": handler}
 
 
-async def _wrapped(parts: Parts) -> Any:
+async def _count_tokens() -> Any:
+    """Return the real CountTokens handler, over memory stores and the real tokenizers."""
+    parts = EnvelopeParts(
+        MemoryFactStore(8),
+        MemoryKnowledgeGraph(),
+        TextModels(MemoryEmbeddingModel(8), MemoryEntityRecognizer(), await open_token_counter(InferenceSettings())),
+        EnvelopeSettings(),
+        SystemClock(),
+    )
     table = MethodTable()
-    table.add_registered_method_handlers(SERVICE, _handlers())
+    for service in await assemble_services(parts):
+        service.register(cast("grpc.aio.Server", table))
+    return table.handlers["crp.envelope.v1.EnvelopeService"]["CountTokens"]
+
+
+async def _wrapped(parts: Parts) -> Any:
     registry = CollectorRegistry()
     metrics = RpcMetrics(registry)
     telemetry = Telemetry(registry, metrics, provider=_provider() if parts.traces else None)
@@ -120,7 +162,7 @@ async def _wrapped(parts: Parts) -> Any:
     method = build_method(
         SERVICE,
         "Echo",
-        table.handlers[SERVICE]["Echo"],
+        await _count_tokens() if parts.count_tokens else _handlers()["Echo"],
         role=Role.READER,
         max_bytes=1 << 20,
         metrics=metrics if parts.metrics else None,
@@ -172,9 +214,7 @@ def _tell_time(pipe: Connection) -> None:
 async def _measure(server: _Server, seconds: float) -> _Sample:
     """Call for ``seconds``, after a warm-up of a quarter of that."""
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-        rpc = channel.unary_unary(METHOD, StringValue.SerializeToString, StringValue.FromString)
-        request = StringValue(value=TEXT)
-        call = partial(rpc, request, metadata=(("authorization", f"Bearer {KEY}"),), timeout=10.0)
+        call = partial(server.callable(channel), metadata=(("authorization", f"Bearer {KEY}"),), timeout=10.0)
         await _hammer(call, seconds / 4)
         started, processor_s = time.perf_counter(), server.processor_s()
         calls = await _hammer(call, seconds)
@@ -241,7 +281,7 @@ def _start(parts: Parts | None) -> _Server:
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(parts, theirs), daemon=True)
     process.start()
-    return _Server(process, ours, ours.recv())
+    return _Server(process, ours, ours.recv(), parts is not None and parts.count_tokens)
 
 
 def main(argv: list[str] | None = None) -> None:

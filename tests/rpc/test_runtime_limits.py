@@ -6,7 +6,9 @@ import grpc
 import pytest
 
 from services.common.context import current_call
+from services.common.rpc.client import open_channel
 from tests.fakes.runtime_probe import probe, probe_settings
+from tests.rpc.test_runtime_client import unary as ends
 from tests.rpc.test_runtime_errors import failure
 
 
@@ -170,3 +172,30 @@ async def test_an_open_stream_holds_its_place():
             await second.read()
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         call.cancel()
+
+
+async def test_calls_that_a_process_makes_to_itself_are_counted_once():
+    settings = probe_settings(max_concurrent_calls=1, max_concurrent_calls_per_tenant=1)
+
+    async def inner(request, context):
+        request.value += " inner"
+        return request
+
+    async def outer(request, context):
+        return await ends(channel, "Inner")(request)
+
+    behaviours = {"Inner": inner, "Outer": outer}
+    async with probe(behaviours, settings=settings) as p, open_channel(p.server.address, settings) as channel:
+        assert (await p.call("Outer")).value == "hi inner"
+        assert (await p.call("Outer")).value == "hi inner"
+
+
+async def test_a_guessed_mark_counts_as_any_other_call():
+    gate, behaviours = gated()
+    settings = probe_settings(max_concurrent_calls=1, max_concurrent_calls_per_tenant=1)
+    async with probe(behaviours, settings=settings) as p:
+        held = await gate.hold(p, 1)
+        _, details = await failure(p.call("Wait", metadata=(("x-groundtrail-within", "0" * 32),)))
+        assert details["ErrorInfo"].reason == "CONCURRENCY_LIMIT"
+        gate.open.set()
+        await asyncio.gather(*held)

@@ -15,6 +15,7 @@ from grpc.aio import AioRpcError, Channel
 
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason
+from services.common.rpc.nesting import WITHIN_KEY, own_mark
 from services.common.rpc.pipeline import AUTHORIZATION_KEY, REQUEST_ID_KEY
 from services.common.rpc.status import DETAILS_KEY, from_wire
 from services.common.rpc.tls import channel_credentials
@@ -165,7 +166,7 @@ def _outgoing(metadata: Any) -> tuple[tuple[str, str | bytes], ...]:
         call = current_call()
     except LookupError:
         return given
-    carried = {REQUEST_ID_KEY: call.request_id, **inject_trace()}
+    carried = {REQUEST_ID_KEY: call.request_id, WITHIN_KEY: own_mark(), **inject_trace()}
     if call.credential:
         carried[AUTHORIZATION_KEY] = call.credential
     for key, _ in given:

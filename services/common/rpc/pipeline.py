@@ -22,6 +22,7 @@ from services.common.errors import CrpError, DeadlineError, ErrorReason, Permiss
 from services.common.rpc.authentication import Authenticator
 from services.common.rpc.concurrency import CallLimits
 from services.common.rpc.methods import Method
+from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
 from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
 from services.common.settings import ServerSettings
 from services.common.telemetry import Telemetry, open_notes
@@ -41,8 +42,10 @@ class ServedCall:
         "authorization",
         "code",
         "context",
+        "counted_tenant",
         "entered",
         "method",
+        "nested",
         "notes",
         "reason",
         "received",
@@ -63,6 +66,8 @@ class ServedCall:
         self.reason = ""
         self.tenant = ""
         self.entered = False
+        self.counted_tenant = False
+        self.nested = False
         self.span: Span | None = None
         self.notes = open_notes()
 
@@ -93,6 +98,8 @@ class Pipeline:
                 call.request_id = value if _SANE_REQUEST_ID.fullmatch(value) else ""
             elif key in {"traceparent", "tracestate"}:
                 call.received[key] = value
+            elif key == WITHIN_KEY:
+                call.nested = is_own_mark(value)
         if not call.request_id:
             call.request_id = str(uuid.uuid4())
         if self._tracer is not None:
@@ -110,8 +117,9 @@ class Pipeline:
             UnauthenticatedError: as ``Authenticator.authenticate``.
             PermissionDeniedError: ROLE_MISSING.
         """
-        self._limits.enter()
-        call.entered = True
+        if not call.nested:
+            self._limits.enter()
+            call.entered = True
         deadline = self._deadline(call)
         caller = _NOBODY
         if call.method.role is not None:
@@ -120,7 +128,9 @@ class Pipeline:
             )
             if not caller.allows(call.method.role):
                 raise _role_missing(call.method)
-            self._limits.enter_tenant(caller.tenant_id)
+            if not call.nested:
+                self._limits.enter_tenant(caller.tenant_id)
+                call.counted_tenant = True
             call.tenant = caller.tenant_id
         set_current_call(CallContext(caller, call.request_id, call.method.rpc, deadline, call.authorization))
 
@@ -157,7 +167,7 @@ class Pipeline:
         seconds = time.monotonic() - call.started
         if call.entered:
             self._limits.leave()
-        if call.tenant:
+        if call.counted_tenant:
             self._limits.leave_tenant(call.tenant)
         code = call.code.name
         if call.method.metrics is not None:

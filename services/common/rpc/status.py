@@ -33,8 +33,8 @@ DETAILS_KEY: Final = "grpc-status-details-bin"
 INTERNAL_TEXT: Final = "an internal fault; give the request id to the operator, it finds the fault in the log"
 MAX_MESSAGE_BYTES: Final = 600
 MAX_DETAILS_BYTES: Final = 4096
+MAX_METADATA_CHARS: Final = 2000
 MAX_VALUE_CHARS: Final = 200
-MAX_ENTRIES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def to_wire(error: CrpError, request_id: str) -> WireError:
     row = STATUS[error.reason]
     message = _cut(error.message, MAX_MESSAGE_BYTES)
     status = status_pb2.Status(code=row.code.value[0], message=message)
-    metadata = {key: value[:MAX_VALUE_CHARS] for key, value in list(error.metadata.items())[:MAX_ENTRIES]}
+    metadata = _metadata(error.metadata)
     metadata |= {"x-request-id": request_id, "retryable": "true" if row.retryable else "false"}
     _attach(status, error_details_pb2.ErrorInfo(reason=error.reason.value, domain=DOMAIN, metadata=metadata))
     retry_after_s = error.retry_after_s
@@ -219,6 +219,18 @@ def _from_details(status: status_pb2.Status) -> CrpError | None:
         retry_after_s=retry_after_s,
         **{key: value for key, value in info.metadata.items() if key not in _RESERVED},
     )
+
+
+def _metadata(given: Mapping[str, str]) -> dict[str, str]:
+    """Return what fits of the metadata, in its order; a value that does not fit is cut short."""
+    kept: dict[str, str] = {}
+    room = MAX_METADATA_CHARS
+    for key, value in given.items():
+        kept[key] = value[: max(room, 0)]
+        room -= len(key) + len(value)
+        if room <= 0:
+            break
+    return kept
 
 
 def _bad_request(violations: Iterable[FieldViolation], room_bytes: int) -> error_details_pb2.BadRequest:

@@ -158,3 +158,12 @@ def test_foreign_details_are_not_taken_for_ours():
 def _sent(error):
     wire = to_wire(error, "r")
     return wire.code, wire.message, wire.details, "peer"
+
+
+def test_metadata_stays_small_and_says_most_of_what_it_was_given():
+    error = CrpError(ErrorReason.UNKNOWN_MODEL, "unknown", known="m, " * 200, more="x" * 5000, last="y")
+    _, found = details(to_wire(error, "r"))
+    metadata = found["ErrorInfo"].metadata
+    assert metadata["known"] == "m, " * 200
+    assert 1000 < len(metadata["more"]) < 2000
+    assert "last" not in metadata
