@@ -1,0 +1,1 @@
+"""The pure part: stages, rules and scores. No input, no output, no clock."""

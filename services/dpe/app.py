@@ -1,0 +1,222 @@
+"""Runs the pipeline: fulfils what each stage asks of the models, in one batch each, and keeps time.
+
+The stages are pure and may take a while on a long answer, so they run off the event loop when the input is large. A
+model that fails leaves its stages FAILED or DEGRADED, with the reason; a full queue and a passed deadline end the call.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.clock import Clock
+from services.common.context import current_call
+from services.common.encoding import canonical_json, sha256_hex
+from services.common.errors import DeadlineError, ErrorReason, LimitExceededError, UnavailableError
+from services.common.ids import IdSource
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Pair, Requests, VectorTable
+from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.names import Gazetteer
+from services.dpe.domain.outcome import StageKey, StageOutcome
+from services.dpe.domain.pipeline import PIPELINE, Step, begin
+from services.dpe.domain.policy import Policy
+from services.dpe.domain.text_types import Claim, Sentence
+from services.dpe.ports import AnalysisModels
+
+ResultT = TypeVar("ResultT")
+
+_INLINE_CHARS: Final = 20_000
+"""Inputs up to this size are analysed on the event loop: a thread would cost more than it saves."""
+_FIRST_STAGE: Final = StageKey(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes above which a call fails; nothing is left unchecked in silence."""
+
+    max_response_chars: int = 500_000
+    max_claims: int = 10_000
+    embed_batch_size: int = 2_048
+    min_remaining_s: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What the app is composed of besides the models."""
+
+    policy: Policy
+    gazetteer: Gazetteer
+    limits: Limits
+    clock: Clock
+    ids: IdSource
+
+
+@dataclass(frozen=True, slots=True)
+class StageEnd:
+    """One stage ended, after so many seconds."""
+
+    outcome: StageOutcome
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The whole analysis with what only the app knows."""
+
+    analysis: Analysis
+    report_id: str
+    started_at: datetime
+    stage_ends: tuple[StageEnd, ...]
+    total_s: float
+    policy_hash: str
+    models: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segmented:
+    """Stage 1 alone."""
+
+    claims: tuple[Claim, ...]
+    sentences: tuple[Sentence, ...]
+    models: tuple[tuple[str, str], ...]
+
+
+class ProvenanceApp:
+    """Analyses answers; safe to share between tasks, for it keeps nothing."""
+
+    def __init__(self, models: AnalysisModels, workplace: Workplace) -> None:
+        self._models = models
+        self._at = workplace
+        self._policy_hash = sha256_hex(canonical_json(workplace.policy.document()))
+
+    async def analyze(self, given: AnalysisInput) -> Finished:
+        """Return the finished analysis.
+
+        Raises:
+            LimitExceededError: the answer or its claims are too many (MESSAGE_TOO_LARGE), or a queue is full.
+            DeadlineError: the caller's time is up.
+        """
+        async for event in self.analyze_stages(given):
+            if isinstance(event, Finished):
+                return event
+        msg = "the pipeline ended without a report"
+        raise RuntimeError(msg)
+
+    async def analyze_stages(self, given: AnalysisInput) -> AsyncIterator[StageEnd | Finished]:
+        """Yield each stage as it ends, in order, then the finished analysis. Raises as ``analyze``."""
+        loop = asyncio.get_running_loop()
+        started_at, start = self._at.clock.now(), loop.time()
+        analysis = await self._begin(given)
+        ends: list[StageEnd] = []
+        for step in PIPELINE:
+            before = loop.time()
+            analysis = await self._run(step, analysis)
+            ends.append(StageEnd(analysis.outcomes[-1], loop.time() - before))
+            yield ends[-1]
+        yield Finished(
+            analysis,
+            self._at.ids.uuid(),
+            started_at,
+            tuple(ends),
+            loop.time() - start,
+            self._policy_hash,
+            self._models.fingerprints(),
+        )
+
+    async def segment(self, text: str) -> Segmented:
+        """Return the claims of a text (stage 1 alone). Raises as ``analyze``."""
+        analysis = await self._begin(AnalysisInput("", "", 1, "", text, ()))
+        analysis = await self._run(PIPELINE[0], analysis)
+        models = tuple(item for item in self._models.fingerprints() if item[0] == "entity_recognizer")
+        return Segmented(analysis.outputs.claims, analysis.outputs.sentences, models)
+
+    async def check(self) -> None:
+        """Return when an analysis could be served: the models answer."""
+        await self._models.recognizer.recognize([""])
+        await self._models.embedding.embed([""])
+
+    async def _begin(self, given: AnalysisInput) -> Analysis:
+        self._require_size("response_text", len(given.answer), self._at.limits.max_response_chars, "characters")
+        encoder = self._models.entailment
+        given = replace(
+            given, facts=tuple(self._with_usable_vector(fact, given.embedding_model) for fact in given.facts)
+        )
+        return await self._compute(
+            len(given.answer),
+            lambda: begin(
+                given, self._at.policy, self._at.gazetteer, entailment_tokens=encoder.max_tokens if encoder else None
+            ),
+        )
+
+    def _with_usable_vector(self, fact: EnvelopeFact, model: str) -> EnvelopeFact:
+        """Drop a vector that another model made, or one of the wrong length: the fact is then embedded here."""
+        own = self._models.embedding
+        usable = fact.embedding is not None and model == own.fingerprint and fact.embedding.shape == (own.dimension,)
+        return fact if usable else replace(fact, embedding=None)
+
+    async def _run(self, step: Step, analysis: Analysis) -> Analysis:
+        self._require_time()
+        size = len(analysis.input.answer) + sum(len(fact.content) for fact in analysis.input.facts)
+        requests = await self._compute(size, lambda: step.plan(analysis))
+        analysis = await self._fulfil(analysis, requests)
+        done = await self._compute(size, lambda: step.apply(analysis))
+        if step.key == _FIRST_STAGE:
+            self._require_size("response_text", len(done.outputs.claims), self._at.limits.max_claims, "claims")
+        return done
+
+    async def _fulfil(self, analysis: Analysis, requests: Requests) -> Analysis:
+        """Ask the models; one that is down leaves its answer ``None``, for the stages to say so."""
+        models = analysis.models
+        try:
+            if requests.recognise:
+                found = await self._models.recognizer.recognize(requests.recognise)
+                models = replace(models, recognised=dict(zip(requests.recognise, found, strict=True)))
+            if requests.embed:
+                models = replace(models, vectors=await self._embed(requests.embed))
+            if requests.classify and self._models.entailment is not None:
+                models = replace(models, classified=await self._classify(requests.classify))
+        except UnavailableError:
+            pass
+        return replace(analysis, models=models)
+
+    async def _embed(self, texts: Sequence[str]) -> VectorTable:
+        """Embed each text once, in calls of a bounded size."""
+        size = self._at.limits.embed_batch_size
+        parts = [await self._models.embedding.embed(texts[at : at + size]) for at in range(0, len(texts), size)]
+        index = {text: row for row, text in enumerate(texts)}
+        return VectorTable(index, np.concatenate(parts), self._models.embedding.calibration)
+
+    async def _classify(self, pairs: Sequence[Pair]) -> dict[Pair, NDArray[np.float32]]:
+        if self._models.entailment is None:
+            return {}
+        rows = await self._models.entailment.classify(pairs)
+        return dict(zip(pairs, rows, strict=True))
+
+    async def _compute(self, size: int, work: Callable[[], ResultT]) -> ResultT:
+        return work() if size <= _INLINE_CHARS else await asyncio.to_thread(work)
+
+    def _require_time(self) -> None:
+        try:
+            deadline = current_call().deadline
+        except LookupError:
+            return
+        left = float("inf") if deadline is None else deadline - asyncio.get_running_loop().time()
+        if left < self._at.limits.min_remaining_s:
+            raise DeadlineError(
+                ErrorReason.DEADLINE_EXCEEDED, "The deadline passed before the analysis was done; allow more time."
+            )
+
+    def _require_size(self, field: str, actual: int, limit: int, unit: str) -> None:
+        if actual > limit:
+            raise LimitExceededError(
+                ErrorReason.MESSAGE_TOO_LARGE,
+                f"{field} holds {actual} {unit}, the limit is {limit}; split the answer into windows.",
+                field=field,
+                actual=str(actual),
+                limit=str(limit),
+                unit=unit,
+            )

@@ -1,0 +1,49 @@
+"""The provenance service's composition: models and settings in, served services out."""
+
+from collections.abc import Callable
+from typing import Final
+
+import grpc
+from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
+
+from services.common.clock import Clock
+from services.common.composition import Adapters
+from services.common.context import Role
+from services.common.ids import IdSource
+from services.common.rpc.server import ServedService
+from services.common.settings import Settings
+from services.common.settings.dpe import DpeSettings
+from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.domain.policy import Amplifiers, Policy, Weights
+from services.dpe.gazetteer import load_gazetteer
+from services.dpe.ports import AnalysisModels
+from services.dpe.servicer import ProvenanceServicer
+
+PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
+PROVENANCE_ROLES: Final = {"Analyze": Role.READER, "AnalyzeStream": Role.READER, "SegmentClaims": Role.READER}
+
+
+async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Return ProvenanceService over the process's models."""
+    models = AnalysisModels(await adapters.embedding(), await adapters.entity_recognizer(), await adapters.entailment())
+    return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids)]
+
+
+def provenance_service(models: AnalysisModels, settings: DpeSettings, clock: Clock, ids: IdSource) -> ServedService:
+    """Wire app and servicer over any models."""
+    limits = Limits(
+        settings.max_response_chars, settings.max_claims, settings.embed_batch_size, settings.min_remaining_s
+    )
+    app = ProvenanceApp(models, Workplace(policy_of(settings), load_gazetteer(), limits, clock, ids))
+    servicer = ProvenanceServicer(app, settings)
+    add: Callable[[ProvenanceServicer, grpc.aio.Server], None] = pb_grpc.add_ProvenanceServiceServicer_to_server
+    return ServedService(PROVENANCE_SERVICE, lambda server: add(servicer, server), PROVENANCE_ROLES, app.check)
+
+
+def policy_of(settings: DpeSettings) -> Policy:
+    """Return the policy that the settings describe."""
+    return Policy(
+        Weights(**settings.weights.model_dump()),
+        Amplifiers(**settings.amplifiers.model_dump()),
+        settings.loop_depth_threshold,
+    )

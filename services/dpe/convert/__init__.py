@@ -1,0 +1,1 @@
+"""Between ``crp.dpe.v1`` messages and the domain: nothing but translation."""

@@ -1,0 +1,148 @@
+"""Claims and findings to messages."""
+
+from typing import Any
+
+from crp.common.v1 import text_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2
+
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.findings import (
+    AlignedValue,
+    Attribution,
+    Contradiction,
+    Distortion,
+    Evidence,
+    Fabrication,
+    Omission,
+    Verdict,
+)
+from services.dpe.domain.text_types import Claim, Span
+
+
+def span_message(start: int, end: int) -> text_pb2.TextSpan:
+    """Return a span."""
+    return text_pb2.TextSpan(start=start, end=end)
+
+
+def enum_value(enum: Any, name: str) -> Any:
+    """Return the number of an enum value; the generated wrappers type it as a bare ``int``."""
+    return enum.Value(name)
+
+
+def kind_value(kind: EntityKind) -> text_pb2.EntityKind:
+    """Return the message value of an entity kind."""
+    value: text_pb2.EntityKind = enum_value(text_pb2.EntityKind, f"ENTITY_KIND_{kind}")
+    return value
+
+
+def entity_message(entity: Entity) -> text_pb2.Entity:
+    """Return an entity."""
+    return text_pb2.Entity(kind=kind_value(entity.kind), text=entity.text, span=span_message(entity.start, entity.end))
+
+
+def claim_message(claim: Claim, attribution: Attribution | None, verdict: Verdict) -> claim_pb2.Claim:
+    """Return a claim with what it rests on."""
+    message = claim_pb2.Claim(
+        claim_id=claim.claim_id,
+        text=claim.text,
+        sentence_index=claim.sentence_index,
+        claim_type=enum_value(claim_pb2.ClaimType, f"CLAIM_TYPE_{claim.claim_type}"),
+        specificity=claim.specificity,
+        entities=[entity_message(entity) for entity in claim.entities],
+        span=span_message(claim.start, claim.end),
+    )
+    if attribution is not None:
+        message.attribution.CopyFrom(_attribution(claim, attribution))
+    if verdict is not Verdict.NONE:
+        message.verdict = enum_value(claim_pb2.ClaimVerdict, f"CLAIM_VERDICT_{verdict}")
+    return message
+
+
+def _attribution(claim: Claim, attribution: Attribution) -> claim_pb2.Attribution:
+    message = claim_pb2.Attribution(
+        type=enum_value(claim_pb2.AttributionType, f"ATTRIBUTION_TYPE_{attribution.type}"),
+        evidence=[_evidence(claim, item) for item in attribution.evidence],
+    )
+    if attribution.evidence:
+        message.raw_similarity = attribution.evidence[0].raw_similarity
+        message.calibrated_similarity = attribution.evidence[0].similarity
+    return message
+
+
+def _evidence(claim: Claim, item: Evidence) -> claim_pb2.Evidence:
+    return claim_pb2.Evidence(
+        fact_id=item.fact_id,
+        answer_span=span_message(claim.start, claim.end),
+        fact_span=span_message(item.fact_span.start, item.fact_span.end),
+        raw_similarity=item.raw_similarity,
+        calibrated_similarity=item.similarity,
+        aligned_values=[_aligned(pair) for pair in item.aligned],
+    )
+
+
+def _aligned(pair: AlignedValue) -> claim_pb2.AlignedValue:
+    relation = claim_pb2.VALUE_RELATION_EQUAL if pair.equal else claim_pb2.VALUE_RELATION_DIFFERENT
+    return claim_pb2.AlignedValue(
+        kind=kind_value(pair.claimed.kind),
+        answer_text=pair.claimed.text,
+        answer_span=span_message(pair.claimed.start, pair.claimed.end),
+        fact_text=pair.known.text,
+        fact_span=span_message(pair.known.start, pair.known.end),
+        answer_normalised=pair.claimed.normal,
+        fact_normalised=pair.known.normal,
+        relation=relation,
+    )
+
+
+def fabrication_message(item: Fabrication) -> finding_pb2.Fabrication:
+    """Return a fabrication."""
+    return finding_pb2.Fabrication(
+        claim_id=item.claim_id, entity=entity_message(item.entity), normalised=item.normalised
+    )
+
+
+def distortion_message(item: Distortion) -> finding_pb2.Distortion:
+    """Return a distortion."""
+    return finding_pb2.Distortion(
+        type=enum_value(finding_pb2.DistortionType, f"DISTORTION_TYPE_{item.type}"),
+        claim_id=item.claim_id,
+        fact_id=item.fact_id,
+        answer_span=_span(item.answer_span),
+        fact_span=_span(item.fact_span),
+        values=_aligned(item.values) if item.values else None,
+    )
+
+
+def contradiction_message(item: Contradiction, window_id: str) -> finding_pb2.Contradiction:
+    """Return a contradiction within one window."""
+    message = finding_pb2.Contradiction(
+        severity=enum_value(finding_pb2.ContradictionSeverity, f"CONTRADICTION_SEVERITY_{item.severity}"),
+        claim_id=item.first.claim_id,
+        claim_text=item.first.text,
+        claim_span=span_message(item.first.start, item.first.end),
+        other_claim_id=item.second.claim_id,
+        other_text=item.second.text,
+        other_span=span_message(item.second.start, item.second.end),
+        window_id=window_id,
+        other_window_id=window_id,
+        values=_aligned(item.values) if item.values else None,
+    )
+    if item.probability is not None:
+        message.contradiction_probability = item.probability
+    return message
+
+
+def omission_message(item: Omission) -> finding_pb2.Omission:
+    """Return an omission."""
+    message = finding_pb2.Omission(
+        fact_id=item.fact_id,
+        severity=enum_value(finding_pb2.OmissionSeverity, f"OMISSION_SEVERITY_{item.severity}"),
+        importance_weight=item.importance_weight,
+    )
+    if item.best_similarity is not None:
+        message.best_similarity = item.best_similarity
+    return message
+
+
+def _span(span: Span) -> text_pb2.TextSpan:
+    return span_message(span.start, span.end)

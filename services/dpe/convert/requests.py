@@ -1,0 +1,61 @@
+"""AnalyzeRequest to domain."""
+
+from typing import Final
+
+import numpy as np
+from crp.common.v1 import taxonomy_pb2, text_pb2
+from crp.dpe.v1 import provenance_service_pb2 as pb
+from crp.envelope.v1 import envelope_pb2
+
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
+from services.dpe.domain.facts import EnvelopeFact
+
+_MODES: Final = {
+    taxonomy_pb2.GROUNDING_MODE_CONTEXT_STRICT: GroundingMode.CONTEXT_STRICT,
+    taxonomy_pb2.GROUNDING_MODE_CONTEXT_PREFERRED: GroundingMode.CONTEXT_PREFERRED,
+    taxonomy_pb2.GROUNDING_MODE_OPEN: GroundingMode.OPEN,
+}
+
+
+def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
+    """Return the domain's view of a validated request."""
+    envelope = request.envelope
+    mode = _MODES.get(request.grounding_mode) or _MODES.get(envelope.grounding_mode)
+    return AnalysisInput(
+        session_id=request.session_id,
+        window_id=request.window_id,
+        window_number=request.window_number,
+        query=request.query,
+        answer=request.response_text,
+        facts=tuple(_fact(fact) for fact in envelope.facts),
+        grounding_mode=mode or GroundingMode.CONTEXT_PREFERRED,
+        prior_windows=tuple(
+            PriorWindow(window.window_id, window.window_number, window.text, window.is_summary)
+            for window in sorted(request.prior_windows, key=lambda window: (window.window_number, window.window_id))
+        ),
+        sub_queries=tuple(part for part in request.sub_queries if part.strip()),
+        loop_depth=request.loop_depth,
+        ai_system_id=request.ai_system_id,
+        envelope_etag=envelope.etag,
+        embedding_model=envelope.embedding_model,
+    )
+
+
+def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
+    vector = np.frombuffer(fact.embedding, dtype="<f4").astype(np.float32) if fact.embedding else None
+    return EnvelopeFact(
+        fact.fact_id,
+        fact.content,
+        fact.importance_weight,
+        tuple(_entity(entity, fact.content) for entity in fact.entities) or None,
+        vector,
+    )
+
+
+def _entity(entity: text_pb2.Entity, content: str) -> Entity:
+    """Return the entity as it stands in the content; what the message says of its text is not relied on."""
+    name = text_pb2.EntityKind.Name(entity.kind).removeprefix("ENTITY_KIND_")
+    kind = EntityKind(name) if name in EntityKind.__members__ else EntityKind.OTHER
+    start, end = entity.span.start, entity.span.end
+    return Entity(kind, content[start:end], start, end)

@@ -1,0 +1,132 @@
+"""Lining a claim up with the clauses of its facts (SPEC-005 §5.3): which words, values and names stand in each other's place.
+
+Everything here is conservative: a difference is reported only against the clause that says most nearly what the claim
+says, and never when another clause that is as near bears the claim out. A verbatim copy therefore aligns with itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable
+from services.dpe.domain.findings import AlignedValue
+from services.dpe.domain.names import name_key
+from services.dpe.domain.text_types import Claim, Value
+from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
+
+ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
+NAMES: Final = frozenset({EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LAW, EntityKind.LOCATION})
+MIN_OVERLAP: Final = 0.5
+"""Share of the claim's content words that the clause must hold before a difference counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A clause and how near it is to the claim."""
+
+    clause: FactClause
+    containment: float
+    jaccard: float
+    is_copy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWords:
+    """A claim as it is compared: content words without the words of its values and names."""
+
+    claim: Claim
+    stems: frozenset[str]
+    normal: str
+
+    @classmethod
+    def of(cls, claim: Claim) -> "ClaimWords":
+        """Read a claim."""
+        return cls(claim, content_stems(claim.text), normal_text(claim.text))
+
+
+def matches(claim: ClaimWords, clauses: Iterable[FactClause]) -> list[Match]:
+    """Return the clauses by nearness, the nearest first; among equals the one that agrees in most values."""
+    found = [
+        Match(
+            clause,
+            containment(claim.stems, clause.stems),
+            jaccard(claim.stems, clause.stems),
+            clause.normal == claim.normal,
+        )
+        for clause in clauses
+    ]
+    return sorted(
+        found,
+        key=lambda match: (match.is_copy, match.containment, _agreeing(claim.claim, match.clause), match.jaccard),
+        reverse=True,
+    )
+
+
+def _agreeing(claim: Claim, clause: FactClause) -> int:
+    return sum(1 for value in claim.values if any(agrees(value, known) for known in clause.values))
+
+
+def align_values(claim: Claim, nearest: Sequence[Match]) -> list[AlignedValue]:
+    """Pair each value of the claim with the value that stands in its place, equal or different."""
+    aligned: list[AlignedValue] = []
+    for value in claim.values:
+        if value.kind in ALIGNABLE:
+            pair = _align(value, claim, nearest)
+            if pair is not None:
+                aligned.append(pair)
+    return aligned
+
+
+def _align(value: Value, claim: Claim, nearest: Sequence[Match]) -> AlignedValue | None:
+    equal = _first_equal(value, nearest)
+    different = _first_different(value, claim, nearest)
+    if equal and (different is None or equal[0] >= different[0]):
+        return AlignedValue(value, equal[1], equal=True)
+    return AlignedValue(value, different[1], equal=False) if different else None
+
+
+def _first_equal(value: Value, nearest: Sequence[Match]) -> tuple[float, Value] | None:
+    for match in nearest:
+        for known in match.clause.values:
+            if agrees(value, known):
+                return match.containment, known
+    return None
+
+
+def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
+    """Return the value of the nearest clause that no value of the claim agrees with, if there is exactly one."""
+    for match in nearest[:1]:
+        if match.containment < MIN_OVERLAP:
+            return None
+        free = [
+            known
+            for known in match.clause.values
+            if known.kind in ALIGNABLE
+            and comparable(value, known)
+            and (value.kind is known.kind or value.kind in MEASURED)
+            and not any(agrees(other, known) for other in claim.values)
+        ]
+        if len(free) == 1:
+            return match.containment, free[0]
+    return None
+
+
+def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity]]:
+    """Return pairs of a claim's name and the one name of the same kind that the clause has in its place."""
+    pairs: list[tuple[Entity, Entity]] = []
+    claimed = [name for name in claim.entities if name.kind in NAMES]
+    claimed_keys = {name_key(name.text) for name in claimed}
+    clause_words = f" {name_key(nearest.clause.normal)} "
+    for name in claimed:
+        if f" {name_key(name.text)} " in clause_words:
+            continue
+        free = [
+            known
+            for known in nearest.clause.names
+            if known.kind is name.kind and name_key(known.text) not in claimed_keys
+        ]
+        free = [known for known in free if f" {name_key(known.text)} " not in f" {name_key(claim.text)} "]
+        if len(free) == 1:
+            pairs.append((name, free[0]))
+    return pairs

@@ -1,0 +1,225 @@
+"""One analysis: what comes in, what the models answered, what the stages found so far.
+
+``Analysis`` is immutable; a stage returns a new one. ``Outputs`` holds ``None`` for everything that was not computed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum, unique
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.ports.embedding import Calibration
+from services.common.ports.recognition import Entity
+from services.dpe.domain.facts import EnvelopeFact, FactView
+from services.dpe.domain.findings import (
+    Attribution,
+    AttributionType,
+    Contradiction,
+    Distortion,
+    Fabrication,
+    Omission,
+    RepetitionLevel,
+    RiskLevel,
+    Verdict,
+)
+from services.dpe.domain.names import Gazetteer
+from services.dpe.domain.outcome import StageKey, StageOutcome
+from services.dpe.domain.policy import Policy
+from services.dpe.domain.text_types import Claim, ClaimType, Sentence, Span, Value
+
+Vectors = NDArray[np.float32]
+Pair = tuple[str, str]
+
+
+@unique
+class GroundingMode(StrEnum):
+    """SPEC-003 §13.1."""
+
+    CONTEXT_STRICT = "CONTEXT_STRICT"
+    CONTEXT_PREFERRED = "CONTEXT_PREFERRED"
+    OPEN = "OPEN"
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWindow:
+    """An earlier window's answer, or a verified summary of it."""
+
+    window_id: str
+    window_number: int
+    text: str
+    is_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisInput:
+    """Everything an analysis depends on but models and policy; all text is data."""
+
+    session_id: str
+    window_id: str
+    window_number: int
+    query: str
+    answer: str
+    facts: tuple[EnvelopeFact, ...]
+    grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
+    prior_windows: tuple[PriorWindow, ...] = ()
+    sub_queries: tuple[str, ...] = ()
+    loop_depth: int = 0
+    ai_system_id: str = ""
+    envelope_etag: str = ""
+    embedding_model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entailment:
+    """SPEC-005 §6.3 and how many windows of how many were read."""
+
+    score: float
+    neutral: float
+    contradiction: float
+    response_chunks: int
+    premise_windows_total: int
+    premise_windows_scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """SPEC-005 §7; ``signals`` in the order attribution, fidelity, entailment, specificity."""
+
+    signals: tuple[float | None, float | None, float | None, float | None]
+    base_score: float | None
+    composite_score: float | None
+    level: RiskLevel
+    degraded: bool
+    amplifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Pairs that were there and pairs that were compared (decision 11)."""
+
+    pairs_total: int = 0
+    pairs_scored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What the stages gave; ``None`` where one did not run."""
+
+    sentences: tuple[Sentence, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    loose_values: tuple[Value, ...] = ()
+    loose_names: tuple[Entity, ...] = ()
+    names_known: bool = True
+    fact_views: tuple[FactView, ...] = ()
+    attributions: Mapping[str, Attribution] | None = None
+    grounding_pct: float | None = None
+    dominant: AttributionType | None = None
+    grounding_violations: tuple[str, ...] = ()
+    fabrications: tuple[Fabrication, ...] | None = None
+    distortions: tuple[Distortion, ...] | None = None
+    contradictions: tuple[Contradiction, ...] | None = None
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    coverage: Coverage = Coverage()
+    fidelity_score: float | None = None
+    entailment: Entailment | None = None
+    risk: Risk | None = None
+    repetition_level: RepetitionLevel | None = None
+    repetition_overlap: float | None = None
+    completeness_score: float | None = None
+    uncovered_sub_queries: tuple[str, ...] = ()
+    sub_queries_total: int = 0
+    omissions: tuple[Omission, ...] | None = None
+    quality_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """Unit vectors by text."""
+
+    index: Mapping[str, int]
+    rows: Vectors
+    calibration: Calibration
+
+    def of(self, texts: Sequence[str]) -> Vectors:
+        """Return the rows of the texts, in order.
+
+        Raises:
+            KeyError: a text was not asked for.
+        """
+        return self.rows[[self.index[text] for text in texts]]
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What the models answered so far; ``None`` = not asked, failed, or not configured.
+
+    Attributes:
+        entailment_tokens: what the entailment encoder reads at most; ``None`` = none is configured.
+        recognised: entities by text.
+        vectors: embeddings by text.
+        classified: probabilities of entailment, neutral and contradiction by (premise, hypothesis).
+    """
+
+    entailment_tokens: int | None = None
+    recognised: Mapping[str, tuple[Entity, ...]] | None = None
+    vectors: VectorTable | None = None
+    classified: Mapping[Pair, NDArray[np.float32]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What a stage needs the models to answer; one batch for each model."""
+
+    recognise: tuple[str, ...] = ()
+    embed: tuple[str, ...] = ()
+    classify: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The state that the pipeline hands from stage to stage."""
+
+    input: AnalysisInput
+    policy: Policy
+    gazetteer: Gazetteer
+    models: Models = Models()
+    outputs: Outputs = Outputs()
+    outcomes: tuple[StageOutcome, ...] = ()
+
+    def outcome(self, key: StageKey) -> StageOutcome | None:
+        """Return how a stage ended, or ``None`` while it has not."""
+        return next((outcome for outcome in self.outcomes if outcome.key == key), None)
+
+    def ended(self, outcome: StageOutcome, **found: Any) -> "Analysis":
+        """Return the analysis with one more outcome and the stage's outputs."""
+        return replace(self, outputs=replace(self.outputs, **found), outcomes=(*self.outcomes, outcome))
+
+    def segmented(self, found: tuple[Sentence, ...]) -> "Analysis":
+        """Return the analysis with the answer's sentences."""
+        return replace(self, outputs=replace(self.outputs, sentences=found))
+
+    @property
+    def factual_claims(self) -> tuple[Claim, ...]:
+        """The FACTUAL claims, in order."""
+        return tuple(claim for claim in self.outputs.claims if claim.claim_type is ClaimType.FACTUAL)
+
+    def text_of(self, sentence: Sentence | Span | Claim) -> str:
+        """Return the answer between the offsets."""
+        return self.input.answer[sentence.start : sentence.end]
+
+
+def fact_vectors(analysis: Analysis) -> Vectors:
+    """Return the facts' vectors in envelope order, as given or as embedded."""
+    table = analysis.models.vectors
+    if table is None:
+        msg = "no vectors"
+        raise ValueError(msg)
+    return np.stack(
+        [
+            fact.embedding if fact.embedding is not None else table.rows[table.index[fact.content]]
+            for fact in analysis.input.facts
+        ]
+    )

@@ -1,0 +1,99 @@
+"""What kind of assertion a claim is (SPEC-005 §3.3), and how specific (§3.2).
+
+Rules, in this order, with one principle above them: whatever names a number, a date, an amount or an address is checked
+as FACTUAL unless it is a plain instruction. An answer must not escape its analysis by "arguably" or "as mentioned".
+
+Specificity is published: ``1 - 0.6**values * 0.7**names * (1/0.8)**-hedges`` in words: every value leaves 60 % of what
+is unspecific, every name 70 %, and every hedge (three at most) takes 20 % off the result; rounded to four digits. One
+name alone gives 0.30, the bound between PARAMETRIC and UNVERIFIABLE (§4.3).
+"""
+
+import re
+from typing import Final
+
+from services.dpe.domain.lexicon import (
+    DISCOURSE_PREFIX,
+    HEDGES,
+    IMPERATIVES,
+    META_MARKERS,
+    OPINION_MARKERS,
+    STOPWORDS,
+)
+from services.dpe.domain.text_types import ClaimType, SentenceKind
+from services.dpe.domain.words import words
+
+VALUE_FACTOR: Final = 0.6
+NAME_FACTOR: Final = 0.7
+HEDGE_FACTOR: Final = 0.8
+MAX_HEDGES: Final = 3
+_DIGITS: Final = 4
+_READ_CHARS: Final = 2_000
+"""Rules look at the first 2,000 characters of a claim: bounded work on hostile input."""
+
+_OPINION: Final = re.compile("|".join(OPINION_MARKERS), re.IGNORECASE)
+_META: Final = re.compile("|".join(META_MARKERS), re.IGNORECASE)
+_PREFIX: Final = re.compile(DISCOURSE_PREFIX, re.IGNORECASE)
+_ADVICE: Final = re.compile(
+    r"^(?:please\s+|you\s+(?:should|must|need to|have to|can|may|will need to|are advised to)\s+"
+    r"|(?:to|in order to)\s+[^,]{3,120},\s+(?:please\s+|you\s+(?:should|must|need to|have to|can)\s+)?(?=[a-z]))",
+    re.IGNORECASE,
+)
+_GOAL: Final = re.compile(
+    r"^(?:(?:to|if|when|once|after|before|in case)\b[^,]{3,120},\s+)(?P<rest>.*)", re.IGNORECASE | re.DOTALL
+)
+_MARKUP: Final = "*_`\"'“”‘’>#- "  # noqa: RUF001 - typographic quotes
+
+
+def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
+    """Return the type of one claim.
+
+    Args:
+        text: the claim, as it stands.
+        has_values: it holds a number, date, amount, address or identifier.
+        kind: what the sentence is part of.
+    """
+    bare = text[:_READ_CHARS].strip(_MARKUP)
+    core = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
+    if _is_imperative(core):
+        return ClaimType.PROCEDURAL
+    if has_values:
+        return ClaimType.FACTUAL
+    if not core or kind is SentenceKind.HEADING or text.rstrip(_MARKUP).endswith((":", "?")):
+        return ClaimType.META
+    if _META.search(bare) or _META.search(core):
+        return ClaimType.META
+    if _OPINION.search(bare):
+        return ClaimType.OPINION
+    if _ADVICE.match(core):
+        return ClaimType.PROCEDURAL
+    return ClaimType.FACTUAL
+
+
+def _is_imperative(core: str) -> bool:
+    goal = _GOAL.match(core)
+    tokens = words((goal.group("rest") if goal else core)[:80])
+    if tokens and tokens[0].text in {"please", "then", "first", "next", "always", "never", "do", "don't"}:
+        negated = len(tokens) > 1 and tokens[1].text == "not"
+        tokens = tokens[2:] if negated else tokens[1:]
+    if not tokens or tokens[0].text not in IMPERATIVES:
+        return False
+    # "Record sales were reported", "Place names are ...": a verb form right after the first noun is a statement.
+    following = [word.text for word in tokens[1:4]]
+    return not any(
+        word in {"is", "are", "was", "were", "has", "have", "had", "will", "may", "can"} for word in following
+    )
+
+
+def specificity(text: str, values: int, names: int) -> float:
+    """Return how specific a claim is, 0.0-1.0, by the published formula."""
+    hedges = min(MAX_HEDGES, sum(1 for word in words(text) if word.text in HEDGES))
+    specific = 1.0 - VALUE_FACTOR**values * NAME_FACTOR**names
+    return round(specific * HEDGE_FACTOR**hedges, _DIGITS)
+
+
+def is_name(text: str) -> bool:
+    """Say whether a recognised name is one: some word of it is capitalised and no stop word."""
+    return any(
+        word.text not in STOPWORDS and (text[word.start].isupper() or text[word.start].isdigit())
+        for word in words(text)
+    )

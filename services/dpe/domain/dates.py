@@ -1,0 +1,102 @@
+"""Calendar dates in the formats that business prose uses, each with the precision that it states.
+
+The formats are spelled out here rather than handed to a lenient parser: a parser that fills a missing day from today, or
+reads "may" as a month, would invent evidence. ``03/04/2024`` is ambiguous, so both readings are kept.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+_MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTH: Final = (
+    r"(?P<{0}>jan(?:uary|\.)?|feb(?:ruary|\.)?|mar(?:ch|\.)?|apr(?:il|\.)?|may|june?|july?|aug(?:ust|\.)?"
+    r"|sept?(?:ember|\.)?|oct(?:ober|\.)?|nov(?:ember|\.)?|dec(?:ember|\.)?)"
+)
+_YEAR: Final = r"(?P<{0}>(?:19|20)\d\d)"
+_DAY: Final = r"(?P<{0}>[0-3]?\d)(?:st|nd|rd|th)?"
+_PATTERNS: Final = (
+    r"(?P<iso>(?P<y1>\d{4})-(?P<m1>[01]\d)-(?P<d1>[0-3]\d))(?:T[\d:.]+Z?)?",
+    _DAY.format("d2") + r"\s+(?:of\s+)?" + _MONTH.format("m2") + r",?\s+" + _YEAR.format("y2"),
+    _MONTH.format("m3") + r"\s+" + _DAY.format("d3") + r",?\s+" + _YEAR.format("y3"),
+    r"(?P<a4>[0-3]?\d)[./](?P<b4>[0-3]?\d)[./]" + _YEAR.format("y4"),
+    _MONTH.format("m5") + r",?\s+(?:of\s+)?" + _YEAR.format("y5"),
+    r"(?P<q6>Q[1-4])\s+(?:of\s+)?" + _YEAR.format("y6"),
+    _DAY.format("d7") + r"\s+(?:of\s+)?" + _MONTH.format("m7"),
+    _MONTH.format("m8") + r"\s+" + _DAY.format("d8"),
+    _YEAR.format("y9") + r"-(?P<m9>[01]\d)(?!\d)",
+)
+DATE: Final = re.compile(r"(?<![\w.,/-])(?:" + "|".join(_PATTERNS) + r")(?![\w/]|[.,]\d)", re.IGNORECASE)
+YEAR: Final = re.compile(
+    r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\bfrom )|(?<=\buntil )|(?<=\bof )|(?<=\byear )|(?<=\bduring )"
+    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bfor )|(?<=\()|(?<=\bto )|(?<=\band )|(?<=\bthrough )|(?<=\btill ))"
+    r"(?P<y>(?:19|20)\d\d)(?=[)\s.,;:!?]|$)(?!\s+(?:[a-z]+s\b|people|percent|%)|[.,]\d)",
+    re.IGNORECASE,
+)
+"""A year alone: after a preposition, and not before something that is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateReading:
+    """One reading: ``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY-Qn``, ``YYYY`` or ``--MM-DD``."""
+
+    normal: str
+    alternative: str = ""
+
+
+def read_date(match: re.Match[str]) -> DateReading | None:
+    """Return the reading of a match of ``DATE``, or ``None`` when no calendar has that day."""
+    part = {name: text for name, text in match.groupdict().items() if text}
+    if "iso" in part:
+        return _full(part["y1"], int(part["m1"]), int(part["d1"]))
+    if "a4" in part:
+        return _ambiguous(part["y4"], int(part["a4"]), int(part["b4"]))
+    if "q6" in part:
+        return DateReading(f"{part['y6']}-{part['q6'].upper()}")
+    if "m9" in part:
+        return DateReading(f"{part['y9']}-{part['m9']}") if 1 <= int(part["m9"]) <= len(_MONTHS) else None
+    for index in "23":
+        if f"m{index}" in part:
+            return _full(part[f"y{index}"], _month(part[f"m{index}"]), int(part[f"d{index}"]))
+    if "m5" in part:
+        return DateReading(f"{part['y5']}-{_month(part['m5']):02d}")
+    index = "7" if "m7" in part else "8"
+    # A leap year stands in for the missing one, so that 29 February is a day.
+    if _full("2000", _month(part[f"m{index}"]), int(part[f"d{index}"])) is None:
+        return None
+    return DateReading(f"--{_month(part[f'm{index}']):02d}-{int(part[f'd{index}']):02d}")
+
+
+def dates_agree(left: str, right: str) -> bool:
+    """Say whether ``left`` states nothing beyond ``right``: the same, or the same with less precision."""
+    if left == right or (right.startswith(left + "-") and left[:4].isdigit()):
+        return True
+    if left.startswith("--"):
+        return right[4:] == left[1:]
+    if "-Q" in left and len(right) >= len("YYYY-MM") and "-Q" not in right:
+        return left == f"{right[:4]}-Q{(int(right[5:7]) + 2) // 3}"
+    return False
+
+
+def _month(text: str) -> int:
+    prefix = text.lower()[:3]
+    return next(number for number, name in enumerate(_MONTHS, start=1) if name.startswith(prefix))
+
+
+def _full(year: str, month: int, day: int) -> DateReading | None:
+    try:
+        return DateReading(date(int(year), month, day).isoformat())
+    except ValueError:
+        return None
+
+
+def _ambiguous(year: str, first: int, second: int) -> DateReading | None:
+    readings = [reading for reading in (_full(year, second, first), _full(year, first, second)) if reading]
+    if not readings:
+        return None
+    other = readings[-1].normal
+    return DateReading(readings[0].normal, other if other != readings[0].normal else "")

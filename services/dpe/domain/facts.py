@@ -1,0 +1,178 @@
+"""The envelope's facts as the provenance stages read them: clauses with their words, values and names; value tracing.
+
+A fact is read clause by clause, not whole: a claim must not count as borne out because some number of it stands
+anywhere in the fact.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.clauses import clauses
+from services.dpe.domain.dates import dates_agree
+from services.dpe.domain.numerals import rounds_to
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.text_types import Span, Value
+from services.dpe.domain.values import mark_numbers, scan_values
+from services.dpe.domain.words import content_stems, normal_text
+
+MEASURED: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})
+_ROUNDED_DIGITS: Final = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeFact:
+    """One fact as the envelope gives it; ``entities`` and ``embedding`` are ``None`` when it gives none."""
+
+    fact_id: str
+    content: str
+    importance_weight: float = 0.0
+    entities: tuple[Entity, ...] | None = None
+    embedding: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactClause:
+    """One clause of a fact with all that claims are compared with; offsets are in the fact's content."""
+
+    fact_index: int
+    span: Span
+    sentence: Span
+    stems: frozenset[str]
+    normal: str
+    values: tuple[Value, ...]
+    names: tuple[Entity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactView:
+    """A fact, its clauses and its values."""
+
+    fact: EnvelopeFact
+    clauses: tuple[FactClause, ...]
+    values: tuple[Value, ...]
+
+
+def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactView:
+    """Split a fact into clauses."""
+    values = scan_values(fact.content)
+    read: list[FactClause] = []
+    for sentence in sentences(fact.content):
+        for span in clauses(fact.content, sentence.start, sentence.end):
+            text = fact.content[span.start : span.end]
+            read.append(
+                FactClause(
+                    index,
+                    span,
+                    Span(sentence.start, sentence.end),
+                    content_stems(text),
+                    normal_text(text),
+                    within(values, span),
+                    tuple(name for name in names if span.start <= name.start and name.end <= span.end),
+                )
+            )
+    return FactView(fact, tuple(read), values)
+
+
+def within(values: Sequence[Value], span: Span) -> tuple[Value, ...]:
+    """Return the values that lie inside the span; ``values`` are ordered by start."""
+    first = bisect_left(values, span.start, key=lambda value: value.start)
+    found: list[Value] = []
+    for value in values[first:]:
+        if value.start >= span.end:
+            break
+        if value.end <= span.end:
+            found.append(value)
+    return tuple(found)
+
+
+def comparable(left: Value, right: Value) -> bool:
+    """Say whether two values measure the same: equal kinds and units, or one of the two is a bare number."""
+    if left.kind in MEASURED and right.kind in MEASURED:
+        return left.unit == right.unit or not left.unit or not right.unit
+    return left.kind is right.kind
+
+
+def agrees(claimed: Value, known: Value) -> bool:
+    """Say whether the claimed value states what the known one does, or less (SPEC-005 §5.2, §5.3)."""
+    if claimed.kind is EntityKind.DATE and known.kind is EntityKind.DATE:
+        readings = [claimed.normal, claimed.alternative] if claimed.alternative else [claimed.normal]
+        others = [known.normal, known.alternative] if known.alternative else [known.normal]
+        return any(dates_agree(reading, other) for reading in readings for other in others)
+    if claimed.number is not None and known.number is not None and claimed.magnitude is not None:
+        if claimed.unit and known.unit:
+            same = claimed.unit == known.unit and claimed.magnitude == known.magnitude
+            near = claimed.unit == known.unit and known.magnitude is not None
+            return same or (
+                near and claimed.approximate and rounds_to(claimed.magnitude, known.magnitude or Decimal(0))
+            )
+        return claimed.number == known.number or (claimed.approximate and rounds_to(claimed.number, known.number))
+    if claimed.kind is EntityKind.CITATION and known.kind is EntityKind.CITATION:
+        return known.normal == claimed.normal or known.normal.startswith((claimed.normal + "(", claimed.normal + "."))
+    if claimed.kind is EntityKind.URL and known.kind is EntityKind.URL:
+        return known.normal == claimed.normal or known.normal.startswith(claimed.normal + "/")
+    return claimed.kind is known.kind and claimed.normal == known.normal
+
+
+class ValueIndex:
+    """Looks values up by what they are, so that tracing a value costs the same however many facts there are."""
+
+    def __init__(self, values: Iterable[Value], fact_count: int) -> None:
+        self._fact_count = fact_count
+        self._exact: set[tuple[EntityKind, str]] = set()
+        self._prefixes: set[tuple[EntityKind, str]] = set()
+        self._measured: set[tuple[str, Decimal]] = set()
+        self._numbers: set[Decimal] = set()
+        self._bare_numbers: set[Decimal] = set()
+        self._rounded: set[tuple[str, Decimal]] = set()
+        self._dates: set[str] = set()
+        for value in values:
+            self._add(value)
+
+    def _add(self, value: Value) -> None:
+        self._exact.add((value.kind, value.normal))
+        if value.kind in {EntityKind.URL, EntityKind.CITATION}:
+            self._prefixes |= {(value.kind, value.normal[:cut]) for cut in _cuts(value.normal)}
+        if value.kind is EntityKind.DATE:
+            self._dates |= {value.normal} | ({value.alternative} if value.alternative else set())
+        if value.number is not None and value.magnitude is not None:
+            self._measured.add((value.unit, value.magnitude))
+            self._numbers.add(value.number)
+            if not value.unit:
+                self._bare_numbers.add(value.number)
+            self._rounded |= {(value.unit, rounded) for rounded in _roundings(value.magnitude)}
+            self._rounded |= {("", rounded) for rounded in _roundings(value.number)}
+
+    def traces(self, value: Value) -> bool:
+        """Say whether the value is among those indexed, in whatever notation."""
+        if (value.kind, value.normal) in self._exact or (value.kind, value.normal) in self._prefixes:
+            return True
+        if value.kind is EntityKind.CITATION and value.normal.startswith("["):
+            return all(1 <= number <= self._fact_count for number in mark_numbers(value))
+        if value.kind is EntityKind.DATE:
+            readings = [reading for reading in (value.normal, value.alternative) if reading]
+            if any(dates_agree(reading, known) for reading in readings for known in self._dates):
+                return True
+        if value.number is None or value.magnitude is None:
+            return False
+        if (value.unit, value.magnitude) in self._measured or value.number in self._bare_numbers:
+            return True
+        if not value.unit and value.number in self._numbers:
+            return True
+        return value.approximate and (value.unit, value.magnitude) in self._rounded
+
+
+def _cuts(normal: str) -> list[int]:
+    return [at for at, char in enumerate(normal) if char in "/(."]
+
+
+def _roundings(number: Decimal) -> set[Decimal]:
+    if number == 0:
+        return {number}
+    return {number.quantize(Decimal(1).scaleb(number.adjusted() - digits + 1)) for digits in _ROUNDED_DIGITS}

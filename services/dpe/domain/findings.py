@@ -1,0 +1,150 @@
+"""What the stages find: attribution, fabrications, distortions, contradictions, omissions (SPEC-005 §4, §5, §8, §12)."""
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+
+from services.common.ports.recognition import Entity
+from services.dpe.domain.text_types import Claim, Span, Value
+
+
+@unique
+class AttributionType(StrEnum):
+    """SPEC-005 §4.2, from the least to the most risky."""
+
+    CONTEXT_GROUNDED = "CONTEXT_GROUNDED"
+    PARAMETRIC = "PARAMETRIC"
+    MIXED = "MIXED"
+    UNVERIFIABLE = "UNVERIFIABLE"
+
+
+@unique
+class Verdict(StrEnum):
+    """Decision 12."""
+
+    NONE = "NONE"
+    SUPPORTED = "SUPPORTED"
+    CONTRADICTED = "CONTRADICTED"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedValue:
+    """A value (or name) of the claim and the one that stands in its place in the fact."""
+
+    claimed: Value
+    known: Value
+    equal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One fact that a claim was compared with; ``fact_index`` counts the envelope's facts from 0."""
+
+    fact_index: int
+    fact_id: str
+    fact_span: Span
+    raw_similarity: float
+    similarity: float
+    aligned: tuple[AlignedValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a factual claim rests on; ``evidence`` best first."""
+
+    claim: Claim
+    type: AttributionType
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fabrication:
+    """An entity without basis; ``claim_id`` is empty when it stands outside every claim."""
+
+    claim_id: str
+    entity: Entity
+    normalised: str = ""
+
+
+@unique
+class DistortionType(StrEnum):
+    """SPEC-005 §5.3."""
+
+    NUMBER_CHANGED = "NUMBER_CHANGED"
+    NEGATION_FLIP = "NEGATION_FLIP"
+    DATE_SHIFTED = "DATE_SHIFTED"
+    ENTITY_SUBSTITUTED = "ENTITY_SUBSTITUTED"
+    MAGNITUDE_ALTERED = "MAGNITUDE_ALTERED"
+    CONTEXT_STRIPPED = "CONTEXT_STRIPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Distortion:
+    """A grounded claim that misrepresents its fact; spans are in the answer and in the fact's content."""
+
+    type: DistortionType
+    claim_id: str
+    fact_id: str
+    answer_span: Span
+    fact_span: Span
+    values: AlignedValue | None = None
+
+
+@unique
+class ContradictionSeverity(StrEnum):
+    """SPEC-005 §8.2, from minor to grave."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    CRITICAL = "CRITICAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two claims of one answer that cannot both be true."""
+
+    severity: ContradictionSeverity
+    first: Claim
+    second: Claim
+    values: AlignedValue | None = None
+    probability: float | None = None
+
+
+@unique
+class OmissionSeverity(StrEnum):
+    """SPEC-005 §12.2."""
+
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    CRITICAL = "CRITICAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """An important fact that no sentence covers."""
+
+    fact_id: str
+    severity: OmissionSeverity
+    importance_weight: float
+    best_similarity: float | None
+
+
+@unique
+class RepetitionLevel(StrEnum):
+    """SPEC-005 §9.2, from none to severe."""
+
+    NONE = "NONE"
+    MINOR = "MINOR"
+    SIGNIFICANT = "SIGNIFICANT"
+    SEVERE = "SEVERE"
+
+
+@unique
+class RiskLevel(StrEnum):
+    """SPEC-005 §7.4, from good to bad."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    CRITICAL = "CRITICAL"

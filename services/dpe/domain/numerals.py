@@ -1,0 +1,94 @@
+"""Numbers as people write them: ``1,000``, ``1000``, ``one thousand``, ``4.2M``; all to one ``Decimal``."""
+
+import re
+from decimal import Decimal
+from typing import Final
+
+MAX_DIGITS: Final = 30
+"""Longer digit strings are identifiers, not numbers."""
+
+_UNITS: Final = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SMALL: Final = {word: number for number, word in enumerate(_UNITS)} | {
+    word: 10 * number for number, word in enumerate(_TENS, start=2)
+}
+_WORD: Final = "(?:" + "|".join(sorted((*_SMALL, *_SCALES), key=len, reverse=True)) + ")"
+WORDS: Final = rf"\b{_WORD}\b(?:(?:\s+and\s+|\s+|-){_WORD}\b){{0,12}}"
+"""A number in words."""
+DIGITS: Final = (
+    r"\d{1,3}(?:[,\u202f\u00a0'’]\d{3}){1,10}(?:\.\d{1,30})?|\d{1,3}(?:\.\d{3}){1,10},\d{1,30}|\d{1,30}(?:\.\d{1,30})?"  # noqa: RUF001 - Swiss
+)
+"""A number in digits, with English, Swiss, SI or continental separators."""
+SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
+"""A scale after digits."""
+
+_SCALE_FACTORS: Final = {
+    "thousand": 10**3, "k": 10**3, "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,
+    "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12, "tn": 10**12,
+}  # fmt: skip
+_CONTINENTAL: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+")
+
+
+def parse_digits(text: str) -> Decimal | None:
+    """Return the number, or ``None`` when it has too many digits to be one."""
+    if sum(char.isdigit() for char in text) > MAX_DIGITS:
+        return None
+    if _CONTINENTAL.fullmatch(text):
+        return Decimal(text.replace(".", "").replace(",", "."))
+    return Decimal(re.sub(r"[,\u202f\u00a0'’]", "", text))  # noqa: RUF001 - Swiss separators
+
+
+def parse_words(text: str) -> Decimal:
+    """Return the number that words spell, e.g. ``two hundred and five thousand``."""
+    total, current = 0, 0
+    for word in re.findall(_WORD, text.lower()):
+        if word in _SMALL:
+            current += _SMALL[word]
+        elif word == "hundred":
+            current = max(current, 1) * _SCALES[word]
+        else:
+            total += max(current, 1) * _SCALES[word]
+            current = 0
+    return Decimal(total + current)
+
+
+def scale_factor(text: str) -> int:
+    """Return what a scale multiplies with; 1 for none."""
+    return _SCALE_FACTORS.get(text.strip(" \t\n-").lower(), 1)
+
+
+def plain(number: Decimal) -> str:
+    """Return the number without exponent and trailing zeros: ``4200000``, ``0.15``."""
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rounds_to(rounded: Decimal, exact: Decimal) -> bool:
+    """Say whether ``exact`` rounded to the significant digits of ``rounded`` is ``rounded``."""
+    if rounded == 0:
+        return exact == 0
+    digits = len(rounded.normalize().as_tuple().digits)
+    shift = exact.adjusted() - digits + 1
+    return exact.quantize(Decimal(1).scaleb(shift)) == rounded

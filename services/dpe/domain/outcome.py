@@ -1,0 +1,133 @@
+"""How a stage ended (decision 18), and the table of all stages (SPEC-005 §2)."""
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+from typing import Final
+
+
+@unique
+class StageStatus(StrEnum):
+    """Decision 18."""
+
+    COMPLETED = "COMPLETED"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+    SKIPPED = "SKIPPED"
+    DEGRADED = "DEGRADED"
+    FAILED = "FAILED"
+
+
+UNSOUND: Final = frozenset({StageStatus.SKIPPED, StageStatus.DEGRADED, StageStatus.FAILED})
+"""With one of these in stages 1-5 the risk is degraded."""
+
+_SEVERITY: Final = (
+    StageStatus.NOT_APPLICABLE,
+    StageStatus.COMPLETED,
+    StageStatus.SKIPPED,
+    StageStatus.DEGRADED,
+    StageStatus.FAILED,
+)
+
+
+@unique
+class Reason(StrEnum):
+    """Why a stage is not COMPLETED; stable tokens."""
+
+    NONE = ""
+    ENTITY_RECOGNIZER_FAILED = "ENTITY_RECOGNIZER_FAILED"
+    EMBEDDING_MODEL_FAILED = "EMBEDDING_MODEL_FAILED"
+    ENTAILMENT_MODEL_FAILED = "ENTAILMENT_MODEL_FAILED"
+    ENTAILMENT_MODEL_NOT_CONFIGURED = "ENTAILMENT_MODEL_NOT_CONFIGURED"
+    ATTRIBUTION_NOT_AVAILABLE = "ATTRIBUTION_NOT_AVAILABLE"
+    UPSTREAM_NOT_COMPLETED = "UPSTREAM_NOT_COMPLETED"
+    NO_FACTUAL_CLAIMS = "NO_FACTUAL_CLAIMS"
+    NO_GROUNDED_CLAIMS = "NO_GROUNDED_CLAIMS"
+    FEWER_THAN_TWO_CLAIMS = "FEWER_THAN_TWO_CLAIMS"
+    NO_IMPORTANT_FACTS = "NO_IMPORTANT_FACTS"
+    EMPTY_RESPONSE = "EMPTY_RESPONSE"
+    EMPTY_ENVELOPE = "EMPTY_ENVELOPE"
+    FIRST_WINDOW = "FIRST_WINDOW"
+    NO_PRIOR_TEXT = "NO_PRIOR_TEXT"
+    AI_SYSTEM_NOT_REGISTERED = "AI_SYSTEM_NOT_REGISTERED"
+    NOT_FURNISHED = "NOT_FURNISHED"
+
+
+DETAILS: Final = {
+    Reason.NONE: "",
+    Reason.ENTITY_RECOGNIZER_FAILED: "The entity recogniser failed: names were not looked for, values were.",
+    Reason.EMBEDDING_MODEL_FAILED: "The embedding model failed.",
+    Reason.ENTAILMENT_MODEL_FAILED: "The entailment model failed.",
+    Reason.ENTAILMENT_MODEL_NOT_CONFIGURED: "No entailment model is configured: only rules over aligned words, values "
+    "and names were applied, if any.",
+    Reason.ATTRIBUTION_NOT_AVAILABLE: "Stage 2 gave no attribution to build on.",
+    Reason.UPSTREAM_NOT_COMPLETED: "A stage before this one did not complete; the result rests on the signals that ran.",
+    Reason.NO_FACTUAL_CLAIMS: "The answer holds no factual claim.",
+    Reason.NO_GROUNDED_CLAIMS: "No claim is CONTEXT_GROUNDED: there is no source to compare with.",
+    Reason.FEWER_THAN_TWO_CLAIMS: "There are fewer than two factual claims.",
+    Reason.NO_IMPORTANT_FACTS: "No fact of the envelope has an importance of 0.70 or more.",
+    Reason.EMPTY_RESPONSE: "The answer holds no sentence.",
+    Reason.EMPTY_ENVELOPE: "The envelope holds no fact.",
+    Reason.FIRST_WINDOW: "There is no earlier window.",
+    Reason.NO_PRIOR_TEXT: "The request gives no text of earlier windows.",
+    Reason.AI_SYSTEM_NOT_REGISTERED: "The call names no registered AI system; nothing is guessed.",
+    Reason.NOT_FURNISHED: "This version does not furnish the stage.",
+}
+"""One sentence for people about each reason."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class StageKey:
+    """A stage or sub-stage: ``3`` or ``3a``."""
+
+    number: int
+    sub_stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutcome:
+    """How one stage ended; ``findings`` counts what it found."""
+
+    key: StageKey
+    status: StageStatus
+    reason: Reason = Reason.NONE
+    findings: int = 0
+
+    @property
+    def name(self) -> str:
+        """The stage's name in SPEC-005 §2."""
+        return STAGES[self.key][0]
+
+    @property
+    def section(self) -> str:
+        """Where it is specified."""
+        return STAGES[self.key][1]
+
+    @property
+    def detail(self) -> str:
+        """One sentence for people."""
+        return DETAILS[self.reason]
+
+
+STAGES: Final = {
+    StageKey(1): ("Claim Segmentation", "CRP-SPEC-005 §3"),
+    StageKey(2): ("Attribution Analysis", "CRP-SPEC-005 §4"),
+    StageKey(3, "a"): ("Fabrication Detection", "CRP-SPEC-005 §5.2"),
+    StageKey(3, "b"): ("Distortion Detection", "CRP-SPEC-005 §5.3"),
+    StageKey(3, "c"): ("Contradiction Detection", "CRP-SPEC-005 §5.4"),
+    StageKey(3): ("Fidelity Verification", "CRP-SPEC-005 §5"),
+    StageKey(4): ("Entailment Scoring", "CRP-SPEC-005 §6"),
+    StageKey(5): ("Risk Classification", "CRP-SPEC-005 §7"),
+    StageKey(6): ("Cross-Window Coherence", "CRP-SPEC-005 §8"),
+    StageKey(7): ("Repetition Detection", "CRP-SPEC-005 §9"),
+    StageKey(8): ("Completeness Verification", "CRP-SPEC-005 §10"),
+    StageKey(9): ("Flow & Continuity Analysis", "CRP-SPEC-005 §11"),
+    StageKey(10): ("Omission Detection", "CRP-SPEC-005 §12"),
+    StageKey(11): ("PII Detection", "CRP-SPEC-005 §13"),
+    StageKey(12): ("Regulatory Classification", "CRP-SPEC-005 §14"),
+    StageKey(13): ("Report Generation", "CRP-SPEC-005 §15"),
+}
+"""Every stage in the order in which it ends: name and section."""
+
+
+def worst(outcomes: "tuple[StageOutcome, ...] | list[StageOutcome]") -> StageOutcome:
+    """Return the outcome with the gravest status; the first of equals."""
+    return max(outcomes, key=lambda outcome: _SEVERITY.index(outcome.status))

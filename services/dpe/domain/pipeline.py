@@ -1,0 +1,95 @@
+"""The 13 stages in order (SPEC-005 §2), free of input and output: a stage says what it needs and is given it.
+
+The caller walks ``PIPELINE``: for each step it fulfils ``plan(analysis)`` and calls ``apply(analysis)``, which appends
+exactly one outcome. Stages that this version does not furnish stand in the same sequence and say why they did not run.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, Requests
+from services.dpe.domain.names import Gazetteer
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.policy import Policy
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.stages import (
+    s01_claims,
+    s02_attribution,
+    s03_fidelity,
+    s03a_fabrication,
+    s03b_distortion,
+    s03c_contradiction,
+    s04_entailment,
+    s05_risk,
+    s07_repetition,
+    s08_completeness,
+    s10_omission,
+    s13_report,
+)
+
+
+def _nothing(_: Analysis) -> Requests:
+    return Requests()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage or sub-stage of the pipeline."""
+
+    key: StageKey
+    apply: Callable[[Analysis], Analysis]
+    plan: Callable[[Analysis], Requests] = _nothing
+
+
+def _unfurnished(key: StageKey, *, cross_window: bool = False) -> Step:
+    """Declare a stage that this version does not furnish; cross-window stages have no meaning in window 1."""
+
+    def apply(analysis: Analysis) -> Analysis:
+        if cross_window and analysis.input.window_number == 1:
+            return analysis.ended(StageOutcome(key, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW))
+        return analysis.ended(StageOutcome(key, StageStatus.SKIPPED, Reason.NOT_FURNISHED))
+
+    return Step(key, apply)
+
+
+def _regulatory(analysis: Analysis) -> Analysis:
+    """Stage 12 without a registered AI system has nothing to classify; with one it is not furnished yet."""
+    if not analysis.input.ai_system_id:
+        outcome = StageOutcome(StageKey(12), StageStatus.NOT_APPLICABLE, Reason.AI_SYSTEM_NOT_REGISTERED)
+        return analysis.ended(outcome)
+    return analysis.ended(StageOutcome(StageKey(12), StageStatus.SKIPPED, Reason.NOT_FURNISHED))
+
+
+PIPELINE: Final = (
+    Step(s01_claims.KEY, s01_claims.apply, s01_claims.plan),
+    Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
+    Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan),
+    Step(s03b_distortion.KEY, s03b_distortion.apply),
+    Step(s03c_contradiction.KEY, s03c_contradiction.apply),
+    Step(s03_fidelity.KEY, s03_fidelity.apply),
+    Step(s04_entailment.KEY, s04_entailment.apply),
+    Step(s05_risk.KEY, s05_risk.apply),
+    _unfurnished(StageKey(6), cross_window=True),
+    Step(s07_repetition.KEY, s07_repetition.apply),
+    Step(s08_completeness.KEY, s08_completeness.apply),
+    _unfurnished(StageKey(9), cross_window=True),
+    Step(s10_omission.KEY, s10_omission.apply),
+    _unfurnished(StageKey(11)),
+    Step(StageKey(12), _regulatory),
+    Step(s13_report.KEY, s13_report.apply),
+)
+"""Every stage, in the order in which it ends."""
+
+
+def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, *, entailment_tokens: int | None) -> Analysis:
+    """Return the analysis before stage 1: the answer's sentences are found, nothing else is.
+
+    Args:
+        given: what to analyse.
+        policy: what the deployment chose.
+        gazetteer: common knowledge.
+        entailment_tokens: what the entailment encoder reads; ``None`` = none is configured.
+    """
+    analysis = Analysis(given, policy, gazetteer, Models(entailment_tokens=entailment_tokens))
+    return analysis.segmented(tuple(sentences(given.answer)))

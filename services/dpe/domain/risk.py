@@ -1,0 +1,55 @@
+"""The composite hallucination risk (SPEC-005 §7, §16, §17; decisions 17 and 18).
+
+Four signals, weighted; a signal that could not be computed is left out and the weights of the others are divided by
+their sum. Whatever of stages 1-5 did not run, the level is then never better than MEDIUM. No default stands in for a
+missing score.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from services.dpe.domain.findings import RiskLevel
+from services.dpe.domain.policy import CRITICAL_RISK, HIGH_RISK, MEDIUM_RISK, Amplifiers, Weights
+
+_LEVELS: Final = tuple(RiskLevel)
+
+
+def base_score(signals: Sequence[float | None], weights: Weights) -> float | None:
+    """Return the weighted mean of the signals that are there, or ``None`` when none is.
+
+    Args:
+        signals: attribution, fidelity, entailment, specificity; 0.0 best, 1.0 worst.
+        weights: sum to 1.0.
+    """
+    each = (weights.attribution, weights.fidelity, weights.entailment, weights.specificity)
+    present = [(value, weight) for value, weight in zip(signals, each, strict=True) if value is not None]
+    total = sum(weight for _, weight in present)
+    if total <= 0.0:
+        return None
+    return min(1.0, max(0.0, sum(value * weight for value, weight in present) / total))
+
+
+def amplified(base: float | None, applied: Sequence[str], amplifiers: Amplifiers) -> float | None:
+    """Return the base score times the factors that apply, at most 1.0 (SPEC-005 §16.1)."""
+    if base is None:
+        return None
+    for name in applied:
+        base *= getattr(amplifiers, name)
+    return min(1.0, base)
+
+
+def level_of(composite: float | None, *, degraded: bool) -> RiskLevel:
+    """Return the level of SPEC-005 §7.4; a degraded or missing score is never better than MEDIUM (decision 18)."""
+    if composite is None:
+        return RiskLevel.MEDIUM
+    if composite >= CRITICAL_RISK:
+        level = RiskLevel.CRITICAL
+    elif composite >= HIGH_RISK:
+        level = RiskLevel.HIGH
+    elif composite >= MEDIUM_RISK:
+        level = RiskLevel.MEDIUM
+    else:
+        level = RiskLevel.LOW
+    if degraded and _LEVELS.index(level) < _LEVELS.index(RiskLevel.MEDIUM):
+        return RiskLevel.MEDIUM
+    return level

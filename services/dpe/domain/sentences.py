@@ -1,0 +1,164 @@
+"""Sentence boundaries (SPEC-005 §3): where a claim can begin and end.
+
+A rule segmenter in the domain, and not spaCy's: boundaries are part of the evidence (offsets are hashed into the
+report), so they must be the same with every model installed, and a sentence must not vanish when a model is swapped.
+It knows Markdown layout (headings, lists, tables, fences), abbreviations, initials, decimals, quotations and citation
+marks, and prefers a boundary too many to one too few. Linear in the text, whatever the text is.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from services.dpe.domain.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MAY_END, OPENERS
+from services.dpe.domain.text_types import Sentence, SentenceKind
+
+_LINE: Final = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
+_FENCE: Final = re.compile(r"^\s{0,3}(?:```|~~~)")
+_HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+")
+_BOLD_HEADING: Final = re.compile(r"^\s{0,8}(?:\*\*|__)[^*_]{1,120}(?:\*\*|__):?\s*$")
+_LIST_MARK: Final = re.compile(r"^\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+(?=\S)")  # noqa: RUF001 - bullets
+_QUOTE_MARK: Final = re.compile(r"^\s*(?:>\s?)+")
+_TABLE_RULE_CHARS: Final = frozenset("|:+=- \t")
+_CODE_CHARS: Final = re.compile(
+    r"[{};<>=\\$`]|\w\(|\)\s*$|^\s*(?:import|def|class|return|for|if|while|const|let|var)\b"
+)
+_TERMINATOR: Final = re.compile(r"[.!?…]+|[。！？]+")  # noqa: RUF001 - full-width marks end sentences as well
+_CLOSERS: Final = "\"'”’)]}»*_`"  # noqa: RUF001 - typographic closers
+_MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+", re.IGNORECASE)  # noqa: RUF001
+_TOKEN_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
+_WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]*([^\W_]+)")  # noqa: RUF001 - typographic openers
+_INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
+_SOFT_WRAP_LENGTH: Final = 60
+"""A line of plain prose at least this long that ends without a full stop goes on in the next line."""
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text in order; they do not overlap and hold all of its words but layout marks."""
+    found: list[Sentence] = []
+    for start, end, kind in _blocks(text):
+        spans = (
+            _prose_spans(text, start, end) if kind in {SentenceKind.PROSE, SentenceKind.LIST_ITEM} else [(start, end)]
+        )
+        for left, right in spans:
+            trimmed = _trim(text, left, right)
+            if trimmed is not None:
+                found.append(Sentence(len(found), *trimmed, kind))
+    return found
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:
+    """Yield the stretches that no sentence crosses: paragraphs, list items, headings, rows and lines of code."""
+    pending: tuple[int, int, SentenceKind] | None = None
+    in_fence = False
+    previous_end = 0
+    for match in _LINE.finditer(text):
+        line, start, end = match.group(), match.start(), match.end()
+        blank_between = text.count("\n", previous_end, start) > 1
+        previous_end = end
+        if _FENCE.match(line):
+            in_fence = not in_fence
+            kind: SentenceKind | None = None
+        elif not line.strip():
+            kind = None
+        else:
+            start, kind = _classify(line, start, in_fence=in_fence)
+        if pending and (blank_between or kind is not SentenceKind.PROSE or not _continues(text, pending, start)):
+            yield pending
+            pending = None
+        if kind in {SentenceKind.PROSE, SentenceKind.LIST_ITEM}:
+            pending = (pending[0], end, pending[2]) if pending else (start, end, kind)
+        elif kind is not None:
+            yield start, end, kind
+    if pending:
+        yield pending
+
+
+def _classify(line: str, start: int, *, in_fence: bool) -> tuple[int, SentenceKind]:
+    quote = _QUOTE_MARK.match(line)
+    if quote:
+        start, line = start + quote.end(), line[quote.end() :]
+    if in_fence and _CODE_CHARS.search(line):
+        # A fence hides nothing: its lines are code only when they look like code, else they are read as prose.
+        return start, SentenceKind.CODE
+    heading = _HEADING.match(line)
+    if heading:
+        return start + heading.end(), SentenceKind.HEADING
+    if _BOLD_HEADING.match(line):
+        return start, SentenceKind.HEADING
+    if _TABLE_RULE_CHARS.issuperset(line):
+        return start, SentenceKind.CODE
+    if line.lstrip().startswith("|"):
+        return start, SentenceKind.TABLE_ROW
+    mark = _LIST_MARK.match(line)
+    if mark:
+        return start + mark.end(), SentenceKind.LIST_ITEM
+    return start, SentenceKind.PROSE
+
+
+def _continues(text: str, pending: tuple[int, int, SentenceKind], start: int) -> bool:
+    """Say whether a line that begins at ``start`` goes on with the pending paragraph (a soft wrap)."""
+    head = text[start : start + 1]
+    line_start = max(text.rfind("\n", pending[0], pending[1]) + 1, pending[0])
+    last = text[line_start : pending[1]].rstrip()
+    if last.endswith((".", "!", "?", ":", "…")):
+        return False
+    return head.islower() or last.endswith((",", ";", "-")) or len(last) >= _SOFT_WRAP_LENGTH
+
+
+def _prose_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    left = start
+    for match in _TERMINATOR.finditer(text, start, end):
+        stop = match.end()
+        if stop <= left:
+            continue
+        while stop < end and text[stop] in _CLOSERS:
+            stop += 1
+        marks = _MARKS_AFTER.match(text, stop, end)
+        if marks:
+            stop = marks.end()
+        if stop < end and not _is_boundary(text, left, match.start(), stop):
+            continue
+        yield left, stop
+        left = stop
+    if left < end:
+        yield left, end
+
+
+def _is_boundary(text: str, left: int, dot: int, stop: int) -> bool:
+    """Decide whether the terminator at ``dot`` (followed by closers up to ``stop``) ends a sentence."""
+    mark = text[dot]
+    if mark in "。！？":  # noqa: RUF001 - full-width marks need no blank after them
+        return True
+    if not text[stop].isspace():
+        return False
+    following = _WORD_AFTER.match(text, _skip_blanks(text, stop))
+    word = following.group(1) if following else ""
+    if word[:1].islower():
+        # "he asked why? and left", "etc. and so on": a small letter goes on, but for brands such as "iPhone".
+        return len(word) > 1 and word[1:2].isupper()
+    if mark != ".":
+        return True
+    if text[dot : dot + 2] == "..":
+        return True
+    before = _TOKEN_BEFORE.search(text, max(left, dot - 24), dot)
+    token = before.group().lower().strip("-/&") if before else ""
+    if _INITIAL.search(text, max(left, dot - 2), dot) or (len(token) == 1 and token.isalpha()):
+        return word.lower() in OPENERS and token != "i"
+    if token in ABBREVIATIONS:
+        return token in ABBREVIATIONS_THAT_MAY_END and word.lower() in OPENERS
+    return True
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the span without blanks around it, or ``None`` when it holds no word."""
+    piece = text[start:end]
+    if not any(char.isalnum() for char in piece):
+        return None
+    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

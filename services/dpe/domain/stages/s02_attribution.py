@@ -1,0 +1,109 @@
+"""Stage 2, attribution (SPEC-005 §4, decisions 12 and 15): what each factual claim rests on.
+
+By calibrated similarity alone; whether a grounded claim says what its fact says is stage 3's question. The one batch of
+embeddings that this stage asks for also holds what stages 4, 7, 8 and 10 will need.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from services.dpe.domain.alignment import ClaimWords, align_values, matches
+from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vectors, fact_vectors
+from services.dpe.domain.findings import Attribution, AttributionType, Evidence
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
+from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness
+from services.dpe.domain.text_types import Claim, Span
+
+KEY: Final = StageKey(2)
+EVIDENCE_PER_CLAIM: Final = 3
+_ROWS_AT_ONCE: Final = 1_024
+
+
+def plan(analysis: Analysis) -> Requests:
+    """Ask for all vectors of the analysis at once."""
+    texts = [claim.text for claim in analysis.factual_claims]
+    texts += [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
+    texts += [fact.content for fact in analysis.input.facts if fact.embedding is None]
+    texts += s04_entailment.texts(analysis)
+    texts += s07_repetition.texts(analysis)
+    texts += s08_completeness.texts(analysis)
+    return Requests(embed=tuple(dict.fromkeys(texts)))
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Attribute every factual claim."""
+    claims = analysis.factual_claims
+    if not claims:
+        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS), attributions={})
+    if analysis.models.vectors is None:
+        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
+    attributions = {item.claim.claim_id: item for item in _attribute(analysis, claims)}
+    counted = [item.type for item in attributions.values()]
+    violations: tuple[str, ...] = ()
+    if analysis.input.grounding_mode is GroundingMode.OPEN:
+        # Decision 15: in open mode what the model knows by itself does not count against attribution.
+        counted = [kind for kind in counted if kind is not AttributionType.PARAMETRIC]
+    if analysis.input.grounding_mode is GroundingMode.CONTEXT_STRICT:
+        violations = tuple(key for key, item in attributions.items() if item.type is AttributionType.PARAMETRIC)
+    grounded = sum(1 for kind in counted if kind is AttributionType.CONTEXT_GROUNDED)
+    return analysis.ended(
+        StageOutcome(KEY, StageStatus.COMPLETED, findings=len(attributions)),
+        attributions=attributions,
+        grounding_pct=grounded / len(counted) if counted else None,  # SPEC-005 §4.4
+        dominant=_dominant([item.type for item in attributions.values()]),
+        grounding_violations=violations,
+    )
+
+
+def _attribute(analysis: Analysis, claims: Sequence[Claim]) -> list[Attribution]:
+    table = analysis.models.vectors
+    if not analysis.input.facts or table is None:
+        return [Attribution(claim, _unmatched(claim)) for claim in claims]
+    facts = fact_vectors(analysis)
+    found: list[Attribution] = []
+    for start in range(0, len(claims), _ROWS_AT_ONCE):
+        block = claims[start : start + _ROWS_AT_ONCE]
+        raw = table.of([claim.text for claim in block]) @ facts.T
+        similar = table.calibration.apply(raw)
+        found += [_one(analysis, claim, raw[row], similar[row]) for row, claim in enumerate(block)]
+    return found
+
+
+def _one(analysis: Analysis, claim: Claim, raw: Vectors, similar: Vectors) -> Attribution:
+    # A stable order: by raw cosine, then by place in the envelope.
+    order = np.argsort(-raw, kind="stable")[:EVIDENCE_PER_CLAIM]
+    best = float(similar[order[0]])
+    kept = [index for position, index in enumerate(order) if position == 0 or similar[index] >= MIXED_SIMILARITY]
+    words = ClaimWords.of(claim)
+    evidence = tuple(_evidence(analysis, words, int(index), float(raw[index]), float(similar[index])) for index in kept)
+    return Attribution(claim, _type(claim, best), evidence)
+
+
+def _type(claim: Claim, similarity: float) -> AttributionType:
+    # SPEC-005 §4.3, on the calibrated scale (decision 12).
+    if similarity >= GROUNDED_SIMILARITY:
+        return AttributionType.CONTEXT_GROUNDED
+    if similarity >= MIXED_SIMILARITY:
+        return AttributionType.MIXED
+    return _unmatched(claim)
+
+
+def _unmatched(claim: Claim) -> AttributionType:
+    return AttributionType.UNVERIFIABLE if claim.specificity >= SPECIFIC_CLAIM else AttributionType.PARAMETRIC
+
+
+def _evidence(analysis: Analysis, claim: ClaimWords, index: int, raw: float, similarity: float) -> Evidence:
+    view = analysis.outputs.fact_views[index]
+    nearest = matches(claim, view.clauses)
+    span = nearest[0].clause.span if nearest else Span(0, len(view.fact.content))
+    aligned = tuple(align_values(claim.claim, nearest))
+    return Evidence(index, view.fact.fact_id, span, raw, similarity, aligned)
+
+
+def _dominant(kinds: Sequence[AttributionType]) -> AttributionType:
+    """Return the most frequent type; of equals the riskier one, which the enum has last."""
+    order = list(AttributionType)
+    return max(order, key=lambda kind: (kinds.count(kind), order.index(kind)))

@@ -1,0 +1,211 @@
+"""Stage 3b, distortion (SPEC-005 §5.3): grounded claims that misrepresent their facts, in six types.
+
+Values are compared directly; negation, names and conditions by aligned words. Without an entailment model the stage is
+DEGRADED, for paraphrased contradictions are then not seen. With one, every grounded claim also gets a verdict.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.alignment import ClaimWords, Match, align_values, matches, substituted_names
+from services.dpe.domain.analysis import Analysis, Pair
+from services.dpe.domain.facts import FactView
+from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Verdict
+from services.dpe.domain.lexicon import CONDITION_CUES
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.polarity import is_negated
+from services.dpe.domain.text_types import Claim, Span, Value
+from services.dpe.domain.words import containment, content_stems
+
+KEY: Final = StageKey(3, "b")
+FLIP_OVERLAP: Final = 0.6
+"""Jaccard overlap of content words from which on a difference in negation is a flip."""
+STRIP_OVERLAP: Final = 0.8
+"""Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
+SUBSTITUTION_OVERLAP: Final = 0.5
+
+_CUES: Final = re.compile(r"\b(?:" + "|".join(re.escape(cue) for cue in CONDITION_CUES) + r")\b", re.IGNORECASE)
+
+
+def pairs(analysis: Analysis) -> list[Pair]:
+    """Return (fact, claim) for every grounded claim and its best fact."""
+    return [(_best_view(analysis, item).fact.content, item.claim.text) for item in _grounded(analysis)]
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Compare every grounded claim with its facts."""
+    if analysis.outputs.attributions is None:
+        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
+    grounded = _grounded(analysis)
+    if not grounded:
+        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
+    found: list[Distortion] = []
+    verdicts: dict[str, Verdict] = {}
+    for item in grounded:
+        distortions, verdict = _check(analysis, item)
+        found += distortions
+        verdicts[item.claim.claim_id] = verdict
+    status, reason = nli_status(analysis)
+    return analysis.ended(
+        StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found), verdicts=verdicts
+    )
+
+
+def nli_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
+    """Say how a stage ends that has rules and should have an entailment model as well."""
+    if analysis.models.entailment_tokens is None:
+        return StageStatus.DEGRADED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED
+    if analysis.models.classified is None:
+        return StageStatus.DEGRADED, Reason.ENTAILMENT_MODEL_FAILED
+    return StageStatus.COMPLETED, Reason.NONE
+
+
+def _grounded(analysis: Analysis) -> list[Attribution]:
+    items = (analysis.outputs.attributions or {}).values()
+    return [item for item in items if item.type is AttributionType.CONTEXT_GROUNDED]
+
+
+def _best_view(analysis: Analysis, item: Attribution) -> FactView:
+    return analysis.outputs.fact_views[item.evidence[0].fact_index]
+
+
+def _check(analysis: Analysis, item: Attribution) -> tuple[list[Distortion], Verdict]:
+    views = [analysis.outputs.fact_views[evidence.fact_index] for evidence in item.evidence]
+    claim = ClaimWords.of(item.claim)
+    nearest = matches(claim, [clause for view in views for clause in view.clauses])
+    if not nearest:
+        return [], Verdict.NONE
+    stripped = _stripped(analysis, claim, nearest[0])
+    if nearest[0].is_copy:
+        return stripped, Verdict.CONTRADICTED if stripped else Verdict.SUPPORTED
+    found = _values(analysis, item.claim, nearest)
+    found += _names(analysis, item.claim, nearest[0])
+    found += _negation(analysis, item.claim, nearest)
+    found += stripped
+    return found, Verdict.CONTRADICTED if found else _verdict_of_model(analysis, item)
+
+
+def _verdict_of_model(analysis: Analysis, item: Attribution) -> Verdict:
+    classified = analysis.models.classified
+    if classified is None:
+        return Verdict.NONE
+    probabilities = classified[_best_view(analysis, item).fact.content, item.claim.text]
+    by_class = {ENTAILMENT: Verdict.SUPPORTED, CONTRADICTION: Verdict.CONTRADICTED}
+    return by_class.get(int(probabilities.argmax()), Verdict.UNSUPPORTED)
+
+
+def _fact_id(analysis: Analysis, match: Match) -> str:
+    return analysis.outputs.fact_views[match.clause.fact_index].fact.fact_id
+
+
+def _values(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
+    fact_id = _fact_id(analysis, nearest[0])
+    return [
+        Distortion(
+            _type_of(pair.claimed, pair.known),
+            claim.claim_id,
+            fact_id,
+            Span(pair.claimed.start, pair.claimed.end),
+            Span(pair.known.start, pair.known.end),
+            pair,
+        )
+        for pair in align_values(claim, nearest)
+        if not pair.equal
+    ]
+
+
+def _type_of(claimed: Value, known: Value) -> DistortionType:
+    if EntityKind.DATE in {claimed.kind, known.kind} or EntityKind.TIME in {claimed.kind, known.kind}:
+        return DistortionType.DATE_SHIFTED
+    if EntityKind.PERCENT in {claimed.kind, known.kind}:
+        return DistortionType.MAGNITUDE_ALTERED
+    return DistortionType.NUMBER_CHANGED
+
+
+def _names(analysis: Analysis, claim: Claim, nearest: Match) -> list[Distortion]:
+    if nearest.containment < SUBSTITUTION_OVERLAP:
+        return []
+    return [
+        Distortion(
+            DistortionType.ENTITY_SUBSTITUTED,
+            claim.claim_id,
+            _fact_id(analysis, nearest),
+            Span(claimed.start, claimed.end),
+            Span(known.start, known.end),
+            AlignedValue(_as_value(claimed), _as_value(known), equal=False),
+        )
+        for claimed, known in substituted_names(claim, nearest)
+    ]
+
+
+def _as_value(entity: Entity) -> Value:
+    return Value(entity.kind, entity.text, entity.start, entity.end, entity.text.casefold())
+
+
+def _negation(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
+    """Report a flip when the nearest clauses all differ from the claim in polarity."""
+    best = nearest[0]
+    if best.jaccard < FLIP_OVERLAP:
+        return []
+    as_near = [match for match in nearest if match.containment >= best.containment and match.jaccard >= FLIP_OVERLAP]
+    negated = is_negated(claim.text)
+    texts = [analysis.outputs.fact_views[match.clause.fact_index].fact.content for match in as_near]
+    if any(
+        is_negated(text[match.clause.span.start : match.clause.span.end]) == negated
+        for text, match in zip(texts, as_near, strict=True)
+    ):
+        return []
+    return [
+        Distortion(
+            DistortionType.NEGATION_FLIP,
+            claim.claim_id,
+            _fact_id(analysis, best),
+            Span(claim.start, claim.end),
+            best.clause.span,
+        )
+    ]
+
+
+def _stripped(analysis: Analysis, claim: ClaimWords, best: Match) -> list[Distortion]:
+    """Report a condition of the fact's sentence that neither the claim's sentence nor its neighbours carry."""
+    content = analysis.outputs.fact_views[best.clause.fact_index].fact.content
+    sentence = content[best.clause.sentence.start : best.clause.sentence.end]
+    cue = _CUES.search(sentence)
+    if cue is None or containment(claim.stems, content_stems(sentence)) < STRIP_OVERLAP:
+        return []
+    around = _neighbourhood(analysis, claim.claim)
+    # What the cue governs beyond the claim's own words; an adverb ("conditionally approved") governs those.
+    condition = content_stems(_condition(sentence, cue)) - claim.stems
+    if not condition and not cue.group().lower().endswith("ly"):
+        return []
+    if _CUES.search(around) or containment(condition, content_stems(around)) >= MIN_CONDITION_OVERLAP:
+        return []
+    start = best.clause.sentence.start
+    return [
+        Distortion(
+            DistortionType.CONTEXT_STRIPPED,
+            claim.claim.claim_id,
+            _fact_id(analysis, best),
+            Span(claim.claim.start, claim.claim.end),
+            Span(start + cue.start(), start + cue.end()),
+        )
+    ]
+
+
+MIN_CONDITION_OVERLAP: Final = 0.5
+_CONDITION_REACH_CHARS: Final = 80
+
+
+def _condition(sentence: str, cue: re.Match[str]) -> str:
+    """Return the words that the cue governs: up to the next comma."""
+    return sentence[cue.end() : cue.end() + _CONDITION_REACH_CHARS].split(",", 1)[0]
+
+
+def _neighbourhood(analysis: Analysis, claim: Claim) -> str:
+    """Return the claim's sentence with the one before and the one after."""
+    sentences = analysis.outputs.sentences
+    first, last = max(0, claim.sentence_index - 1), min(len(sentences) - 1, claim.sentence_index + 1)
+    return analysis.input.answer[sentences[first].start : sentences[last].end]

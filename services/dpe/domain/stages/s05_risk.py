@@ -1,0 +1,60 @@
+"""Stage 5, risk classification (SPEC-005 §7): the base score from the four signals.
+
+Amplifiers rest on stages 6, 7, 11 and 12, which end later; stage 13 settles them with ``settle``. The request's loop
+depth is known here, and so is everything the base score needs.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis, Risk
+from services.dpe.domain.findings import AttributionType, RepetitionLevel
+from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.risk import amplified, base_score, level_of
+
+KEY: Final = StageKey(5)
+_FEEDING_STAGES: Final = frozenset({1, 2, 3, 4})
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Compute the base score and the level that it gives."""
+    signals = _signals(analysis)
+    base = base_score(signals, analysis.policy.weights)
+    degraded = base is None or any(
+        outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in _FEEDING_STAGES
+    )
+    risk = Risk(signals, base, base, level_of(base, degraded=degraded), degraded)
+    status = StageStatus.DEGRADED if degraded else StageStatus.COMPLETED
+    reason = Reason.UPSTREAM_NOT_COMPLETED if degraded else Reason.NONE
+    return analysis.ended(StageOutcome(KEY, status, reason), risk=risk)
+
+
+def settle(analysis: Analysis) -> Risk | None:
+    """Return the risk with the amplifiers that apply (SPEC-005 §17), in its order."""
+    risk = analysis.outputs.risk
+    if risk is None:
+        return None
+    applied: list[str] = []
+    if analysis.input.loop_depth > analysis.policy.loop_depth_threshold:
+        applied.append("loop_depth")
+    if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:
+        applied.append("severe_repetition")
+    composite = amplified(risk.base_score, applied, analysis.policy.amplifiers)
+    level = level_of(composite, degraded=risk.degraded)
+    return replace(risk, composite_score=composite, level=level, amplifiers=tuple(applied))
+
+
+def _signals(analysis: Analysis) -> tuple[float | None, float | None, float | None, float | None]:
+    """Return attribution, fidelity, entailment and specificity (SPEC-005 §7.2); ``None`` where there is no score."""
+    outputs = analysis.outputs
+    unverifiable: float | None = None
+    if outputs.attributions is not None:
+        items = outputs.attributions.values()
+        count = sum(1 for item in items if item.type is AttributionType.UNVERIFIABLE)
+        unverifiable = count / max(1, len(items))
+    return (
+        None if outputs.grounding_pct is None else 1.0 - outputs.grounding_pct,
+        None if outputs.fidelity_score is None else 1.0 - outputs.fidelity_score,
+        None if outputs.entailment is None else 1.0 - outputs.entailment.score,
+        unverifiable,
+    )

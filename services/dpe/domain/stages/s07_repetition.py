@@ -1,0 +1,88 @@
+"""Stage 7, repetition (SPEC-005 §9, decision 14): what the answer says again that earlier windows have said.
+
+4-grams of words and sentences of nearly equal meaning (raw cosine above 0.92); the worse level counts, and the larger
+ratio is the overlap. Summaries are not compared: a summary repeats by its nature.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.findings import RepetitionLevel
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.policy import REPEATED_COSINE
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.words import words
+
+KEY: Final = StageKey(7)
+_GRAM: Final = 4
+# SPEC-005 §9.2: bounds of MINOR, SIGNIFICANT (inclusive) and SEVERE (exclusive).
+_GRAM_BOUNDS: Final = (0.05, 0.15, 0.30)
+_SENTENCE_BOUNDS: Final = (0.10, 0.25, 0.50)
+_ROWS_AT_ONCE: Final = 1_024
+
+
+def texts(analysis: Analysis) -> list[str]:
+    """Return the sentences of earlier windows."""
+    return [text for prior in _priors(analysis) for text in _sentence_texts(prior)]
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Measure both overlaps."""
+    if analysis.input.window_number == 1:
+        # Nothing was said before, so nothing is said again: the ratio is 0 by definition.
+        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW)
+        return analysis.ended(outcome, repetition_level=RepetitionLevel.NONE, repetition_overlap=0.0)
+    priors = _priors(analysis)
+    if not priors:
+        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.NO_PRIOR_TEXT))
+    if analysis.models.vectors is None:
+        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
+    grams = _gram_overlap(analysis.input.answer, priors)
+    repeated = _repeated_sentences(analysis)
+    ratio = repeated / len(analysis.outputs.sentences) if analysis.outputs.sentences else 0.0
+    levels = list(RepetitionLevel)
+    level = max(_level(grams, _GRAM_BOUNDS), _level(ratio, _SENTENCE_BOUNDS), key=levels.index)
+    outcome = StageOutcome(KEY, StageStatus.COMPLETED, findings=repeated)
+    return analysis.ended(outcome, repetition_level=level, repetition_overlap=max(grams, ratio))
+
+
+def _priors(analysis: Analysis) -> list[str]:
+    return [prior.text for prior in analysis.input.prior_windows if not prior.is_summary and prior.text.strip()]
+
+
+def _sentence_texts(text: str) -> list[str]:
+    return [text[sentence.start : sentence.end] for sentence in sentences(text)]
+
+
+def _grams(text: str) -> list[tuple[str, ...]]:
+    tokens = [word.text for word in words(text)]
+    return [tuple(tokens[at : at + _GRAM]) for at in range(len(tokens) - _GRAM + 1)]
+
+
+def _gram_overlap(answer: str, priors: Sequence[str]) -> float:
+    current = _grams(answer)
+    before = {gram for prior in priors for gram in _grams(prior)}
+    return sum(1 for gram in current if gram in before) / len(current) if current else 0.0
+
+
+def _repeated_sentences(analysis: Analysis) -> int:
+    table = analysis.models.vectors
+    current = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
+    before = texts(analysis)
+    if table is None or not current or not before:
+        return 0
+    known = table.of(list(dict.fromkeys(before)))
+    return sum(
+        int(((table.of(current[start : start + _ROWS_AT_ONCE]) @ known.T).max(axis=1) > REPEATED_COSINE).sum())
+        for start in range(0, len(current), _ROWS_AT_ONCE)
+    )
+
+
+def _level(ratio: float, bounds: tuple[float, float, float]) -> RepetitionLevel:
+    minor, significant, severe = bounds
+    if ratio > severe:
+        return RepetitionLevel.SEVERE
+    if ratio >= significant:
+        return RepetitionLevel.SIGNIFICANT
+    return RepetitionLevel.MINOR if ratio >= minor else RepetitionLevel.NONE

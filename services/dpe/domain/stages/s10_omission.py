@@ -1,0 +1,40 @@
+"""Stage 10, omission (SPEC-005 §12): important facts of the envelope that no sentence of the answer covers."""
+
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis, fact_vectors
+from services.dpe.domain.findings import Omission, OmissionSeverity
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.policy import OMISSION_SIMILARITY, OMITTED_CRITICAL, OMITTED_HIGH, OMITTED_MEDIUM
+
+KEY: Final = StageKey(10)
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Look for each important fact in the answer."""
+    facts = analysis.input.facts
+    important = [index for index, fact in enumerate(facts) if fact.importance_weight >= OMITTED_MEDIUM]
+    if not important:
+        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_IMPORTANT_FACTS)
+        return analysis.ended(outcome, omissions=())
+    table = analysis.models.vectors
+    if table is None:
+        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
+    said = list(dict.fromkeys(analysis.text_of(sentence) for sentence in analysis.outputs.sentences))
+    best: list[float | None] = [None] * len(important)
+    if said:
+        similar = table.calibration.apply(fact_vectors(analysis)[important] @ table.of(said).T).max(axis=1)
+        best = [float(value) for value in similar]
+    found = tuple(
+        Omission(facts[index].fact_id, _severity(facts[index].importance_weight), facts[index].importance_weight, value)
+        for index, value in zip(important, best, strict=True)
+        if value is None or value < OMISSION_SIMILARITY
+    )
+    return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(found)), omissions=found)
+
+
+def _severity(importance: float) -> OmissionSeverity:
+    # SPEC-005 §12.2 step 3.
+    if importance >= OMITTED_CRITICAL:
+        return OmissionSeverity.CRITICAL
+    return OmissionSeverity.HIGH if importance >= OMITTED_HIGH else OmissionSeverity.MEDIUM

@@ -1,0 +1,26 @@
+"""What the provenance service needs from outside: models, pinned by digest. It keeps no store."""
+
+from dataclasses import dataclass
+
+from services.common.ports.embedding import EmbeddingModel
+from services.common.ports.entailment import EntailmentModel
+from services.common.ports.recognition import EntityRecognizer
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisModels:
+    """The models of an analysis; ``entailment`` is ``None`` when none is configured, and the report says so."""
+
+    embedding: EmbeddingModel
+    recognizer: EntityRecognizer
+    entailment: EntailmentModel | None = None
+
+    def fingerprints(self) -> tuple[tuple[str, str], ...]:
+        """Return role and fingerprint of each model, for the report (SPEC-005 §21.1)."""
+        pinned = [
+            ("embedding", self.embedding.fingerprint),
+            ("entity_recognizer", self.recognizer.fingerprint),
+        ]
+        if self.entailment is not None:
+            pinned.append(("entailment", self.entailment.fingerprint))
+        return tuple(pinned)

@@ -1,0 +1,41 @@
+"""``crp.dpe.v1.ProvenanceService``: validate, convert, ask the app, convert. VerifySummary is not furnished yet."""
+
+# ruff: noqa: N802 - the generated base names the methods
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from crp.dpe.v1 import provenance_service_pb2 as pb
+from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
+
+from services.common.settings.dpe import DpeSettings
+from services.dpe.app import ProvenanceApp
+from services.dpe.convert.requests import analysis_input
+from services.dpe.convert.responses import analyze_response, segment_response, stream_response
+from services.dpe.validate import validate_analyze, validate_segment
+
+
+class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
+    """Translates between the wire and ``ProvenanceApp``."""
+
+    def __init__(self, app: ProvenanceApp, settings: DpeSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def Analyze(self, request: pb.AnalyzeRequest, _: Any) -> pb.AnalyzeResponse:
+        """Analyse one answer."""
+        validate_analyze(request, self._settings)
+        finished = await self._app.analyze(analysis_input(request))
+        return await asyncio.to_thread(analyze_response, finished)
+
+    async def AnalyzeStream(self, request: pb.AnalyzeStreamRequest, _: Any) -> AsyncIterator[pb.AnalyzeStreamResponse]:
+        """Analyse one answer, stage by stage."""
+        validate_analyze(request.analysis, self._settings, prefix="analysis.")
+        async for event in self._app.analyze_stages(analysis_input(request.analysis)):
+            yield await asyncio.to_thread(stream_response, event)
+
+    async def SegmentClaims(self, request: pb.SegmentClaimsRequest, _: Any) -> pb.SegmentClaimsResponse:
+        """Split a text into claims."""
+        validate_segment(request)
+        return segment_response(await self._app.segment(request.text))
