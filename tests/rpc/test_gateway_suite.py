@@ -1,0 +1,193 @@
+"""The whole suite in one process over memory adapters: ingest, ask twice, verify, through generated stubs alone."""
+
+import asyncio
+import contextlib
+import sys
+from pathlib import Path
+
+import grpc
+import pytest
+from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
+from crp.gateway.v1 import dispatch_service_pb2 as pb
+from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+
+from services.allinone.embedded import embedded
+from services.common.adapters.memory import (
+    MemoryCredentialStore,
+    MemoryFactStore,
+    MemoryKnowledgeGraph,
+    MemorySessionStore,
+)
+from services.common.adapters.memory.embedding import MemoryEmbeddingModel
+from services.common.adapters.memory.inference import MemoryEntityRecognizer
+from services.common.composition import Adapters
+from services.common.settings import DagSettings, Settings, StoreSettings
+from tests.fakes.dag_world import fresh_uuid
+from tests.fakes.gateway_world import headers_of
+
+HANDBOOK = Path(__file__).resolve().parents[2] / "examples" / "handbook"
+PAGES = ("02-claims-reporting-deadlines.md", "16-broker-commissions.md")
+
+
+class MemoryAdapters(Adapters):
+    """Everything in memory but the tokenizers."""
+
+    def __init__(self, settings):
+        super().__init__(settings)
+        self._facts = MemoryFactStore(384)
+        self._graph = MemoryKnowledgeGraph()
+        self._sessions = MemorySessionStore()
+        self._credentials = MemoryCredentialStore()
+        self._model = MemoryEmbeddingModel()
+
+    async def embedding(self):
+        return self._model
+
+    async def entity_recognizer(self):
+        return MemoryEntityRecognizer()
+
+    async def fact_store(self):
+        return self._facts
+
+    async def knowledge_graph(self):
+        return self._graph
+
+    async def session_store(self):
+        return self._sessions
+
+    async def credentials(self):
+        return self._credentials
+
+
+class Caller:
+    def __init__(self, system, channel, key):
+        self.system = system
+        self._metadata = (("authorization", f"Bearer {key}"),)
+        self._knowledge = knowledge_service_pb2_grpc.KnowledgeServiceStub(channel)
+        self._dispatch = pb_grpc.DispatchServiceStub(channel)
+        self._sessions = session_service_pb2_grpc.SessionServiceStub(channel)
+
+    async def ingest(self, page):
+        request = knowledge_service_pb2.IngestSourceRequest(
+            request_id=fresh_uuid(),
+            uri=page.name,
+            source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
+            content=page.read_bytes(),
+        )
+        return await self._knowledge.IngestSource(request, metadata=self._metadata, timeout=30)
+
+    async def ask(self, query, **fields):
+        request = pb.DispatchRequest(**({"request_id": fresh_uuid(), "query": query} | fields))
+        return await self._dispatch.Dispatch(request, metadata=self._metadata, timeout=30)
+
+    async def verify(self, session_id):
+        request = session_service_pb2.VerifyChainRequest(session_id=session_id)
+        return await self._sessions.VerifyChain(request, metadata=self._metadata, timeout=30)
+
+
+@contextlib.asynccontextmanager
+async def suite(tmp_path, **sections):
+    settings = Settings(store=StoreSettings(data_dir=tmp_path), **sections)
+    async with MemoryAdapters(settings) as adapters, embedded(settings, adapters=adapters) as system:
+        key = await system.first_key()
+        async with grpc.aio.insecure_channel(system.address) as channel:
+            yield Caller(system, channel, key)
+
+
+async def test_ingest_ask_continue_verify(tmp_path):
+    async with suite(tmp_path) as caller:
+        for page in PAGES:
+            assert (await caller.ingest(HANDBOOK / page)).facts_created > 0
+        first = await caller.ask("Within how many days must a motor accident be reported?", max_envelope_tokens=400)
+        answer = first.answer
+        second = await caller.ask(
+            "What commission is paid for new home business?",
+            session_token=answer.session_token,
+            continuation_ids=[answer.continuation_id],
+        )
+        verified = await caller.verify(answer.session_id)
+    assert "within 7 days" in answer.text
+    assert answer.model_fingerprint.startswith("groundtrail-extractive@1;sha256:")
+    assert answer.report.claims_total > 0
+    assert {stage.number for stage in answer.report.stages} == set(range(1, 14))
+    skipped = [stage for stage in answer.report.stages if stage.status == taxonomy.STAGE_STATUS_SKIPPED]
+    assert skipped
+    assert all(stage.reason for stage in skipped)
+    assert "18 percent" in second.answer.text
+    assert "within 7 days" not in second.answer.text
+    assert headers_of(second)["CRP-Context-Window"] == "2/5"
+    assert headers_of(second)["CRP-Provenance-Chain-Integrity"] == "VALID"
+    assert set(answer.envelope.fact_ids).isdisjoint(second.answer.envelope.fact_ids)
+    assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID
+    assert verified.windows_verified == verified.windows_total == 2
+
+
+async def test_an_unchanged_question_can_be_asked_conditionally(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        query = "Within how many days must a motor accident be reported?"
+        first = await caller.ask(query)
+        etag = first.answer.envelope.etag
+        same = await caller.ask(query, if_match=etag)
+        forced = await caller.ask(query, if_match=etag, cache_directives=["no-cache"])
+        await caller.ingest(HANDBOOK / PAGES[1])
+        changed = await caller.ask(query, if_match=etag)
+    assert same.WhichOneof("outcome") == "not_modified"
+    assert (same.not_modified.etag, headers_of(same)["CRP-Context-Cache-Status"].split(";")[0]) == (etag, "HIT")
+    assert forced.WhichOneof("outcome") == "answer"
+    assert changed.WhichOneof("outcome") == "answer"
+
+
+async def test_a_question_that_nothing_answers_says_so(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        response = await caller.ask("Who wins the world cup?")
+    assert response.answer.text == "The provided context does not contain an answer to this question."
+
+
+async def test_the_last_window_issues_no_continuation(tmp_path):
+    async with suite(tmp_path, dag=DagSettings(max_windows=1)) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        response = await caller.ask("Within how many days must a motor accident be reported?")
+    assert response.answer.continuation_id == ""
+    assert "CRP-Context-Continuation-Id" not in headers_of(response)
+    assert headers_of(response)["CRP-Context-Window"] == "1/1"
+    assert "LAST_WINDOW" in [warning.code for warning in response.warnings]
+
+
+async def test_keys_of_the_embedded_system(tmp_path):
+    async with suite(tmp_path) as caller:
+        assert await caller.system.first_key() is None
+        issued = await caller.system.issue_key("a script")
+        assert await caller.system.accepts(issued)
+        assert not await caller.system.accepts("crp_gw_dev_" + "x" * 32)
+
+
+@pytest.mark.slow
+def test_the_process_prints_its_first_key_once(tmp_path):
+    async def start_and_stop():
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "services.allinone", "--port", "0", "--ready-file", str(tmp_path / "ready")),
+            env={"GROUNDTRAIL_STORE__DATA_DIR": str(tmp_path / "data"), "PATH": "/usr/bin:/bin"},
+            cwd=HANDBOOK.parents[1],
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            async with asyncio.timeout(40):
+                while not (tmp_path / "ready").exists():
+                    assert process.returncode is None
+                    await asyncio.sleep(0.1)
+        finally:
+            process.terminate()
+            (output, _) = await asyncio.wait_for(process.communicate(), 15)
+        (tmp_path / "ready").unlink()
+        return output.decode()
+
+    first = asyncio.run(start_and_stop())
+    second = asyncio.run(start_and_stop())
+    assert first.count("first API key (shown once; keep it): crp_gw_dev_") == 1
+    assert "crp_gw_" not in second
