@@ -219,6 +219,7 @@ def test_0014_quality():
 def test_0015_attribution():
     assert pytest.approx(0.142857, abs=1e-6) == 1 - 6 / 7
     assert " = 0.142857 in open" in record(15)
+    assert f"= {6 / 7:.6f} in open" in record(15)
 
 
 def test_0017_risk():
