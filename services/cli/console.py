@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -36,7 +37,7 @@ class Output:
         """Show people a table; silent with ``--json``. Cells are never read as markup."""
         if self.as_json:
             return
-        table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+        table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:

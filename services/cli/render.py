@@ -67,20 +67,13 @@ def show_claims(report: reports.DpeReport, output: Output) -> None:
             else f"{value.answer_text} ≠ {value.fact_text}"
             for value in (evidence.aligned_values if evidence else ())
         ]
-        rows.append(
-            (
-                str(number),
-                claim.text,
-                enum_text(claims.ClaimType, claim.claim_type),
-                coloured(kind),
-                "-" if similarity is None else f"{similarity:.2f}",
-                coloured(enum_text(claims.ClaimVerdict, claim.verdict)) if claim.verdict else "-",
-                (evidence.fact_id[:8] if evidence else "-") + (f"\n{'; '.join(values)}" if values else ""),
-            )
-        )
-    output.table(
-        f"Claims ({len(rows)})", ("#", "claim", "type", "attribution", "similarity", "verdict", "evidence"), rows
-    )
+        check = Text.assemble(coloured(kind), "" if similarity is None else f" {similarity:.2f}")
+        if claim.verdict:
+            check.append_text(Text("\n")).append_text(coloured(enum_text(claims.ClaimVerdict, claim.verdict)))
+        sort = enum_text(claims.ClaimType, claim.claim_type)
+        fact = f"fact {evidence.fact_id[:8]}" if evidence else "-"
+        rows.append((str(number), f"{claim.text}\n({sort.lower()})", check, "\n".join([fact, *values])))
+    output.table(f"Claims ({len(rows)})", ("#", "claim", "attribution, verdict", "evidence"), rows)
 
 
 def show_stages(report: reports.DpeReport, output: Output) -> None:
