@@ -17,7 +17,7 @@ from services.common.errors import ErrorReason, PreconditionError
 from services.common.rpc.client import open_channel
 from services.common.settings import TelemetrySettings
 from services.common.telemetry import RpcMetrics, Telemetry, configure_logs, content, note, scrub, span
-from tests.fakes.runtime_probe import KEYS, SERVICE, probe, probe_settings
+from tests.fakes.runtime_probe import KEYS, SERVICE, key_record, probe, probe_settings
 from tests.rpc.test_runtime_errors import failure
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
@@ -239,3 +239,51 @@ def test_an_endpoint_opens_an_exporter():
     assert provider.resource.attributes["service.name"] == "groundtrail-dpe"
     assert provider.resource.attributes["service.version"] == "1.2"
     provider.shutdown()
+
+
+async def test_spans_are_exported_to_the_collector_of_the_setting():
+    from concurrent import futures
+
+    import grpc
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+
+    received = []
+
+    class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+        def Export(self, request, context):  # noqa: N802 - gRPC's name
+            received.append(request)
+            return trace_service_pb2.ExportTraceServiceResponse()
+
+    collector = grpc.server(futures.ThreadPoolExecutor(1))
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Collector(), collector)
+    port = collector.add_insecure_port("127.0.0.1:0")
+    collector.start()
+    telemetry = TelemetrySettings(otlp_endpoint=f"127.0.0.1:{port}", otlp_insecure=True)
+    async with probe(settings=probe_settings().model_copy(update={"telemetry": telemetry})) as p:
+        await p.call()
+    collector.stop(0).wait()
+    spans = [one for request in received for group in request.resource_spans for one in group.scope_spans[0].spans]
+    assert [one.name for one in spans] == [f"{SERVICE}/Echo"]
+
+
+async def test_access_lines_stay_json_whatever_is_noted(lines):
+    hostile = 'a"b\\c\nd'
+
+    async def work(request, context):
+        note(session_id=hostile)
+        return request
+
+    async with probe({"Work": work}) as p:
+        p.store._keys.clear()
+        await p.store.put_key(key_record("writer", tenant=hostile))
+        await p.call("Work")
+    assert [(line["tenant"], line["session_id"]) for line in access(lines)] == [(hostile, hostile)]
+
+
+async def test_console_and_json_access_lines_say_the_same(lines, capsys):
+    configure_logs(TelemetrySettings(log_format="console"))
+    async with probe() as p:
+        await p.call(metadata=(("x-request-id", "r-5"),))
+    written = capsys.readouterr().err
+    for part in (f"/{SERVICE}/Echo", "OK", "r-5", "tenant-1", "duration_ms"):
+        assert part in written

@@ -31,6 +31,7 @@ _SECRET_TEXT: Final = re.compile(
 _ENCODE: Final = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _shows_content = False
+_json_stream: TextIO | None = None
 
 
 def scrub(line: str) -> str:
@@ -45,6 +46,11 @@ def content(text: str) -> str:
     return text if _shows_content else f"[{len(text)} characters]"
 
 
+def json_stream() -> TextIO | None:
+    """Return where lines of the level info go as JSON; ``None`` when they are not written, or not as JSON."""
+    return _json_stream
+
+
 def configure_logs(settings: TelemetrySettings, stream: TextIO | None = None) -> None:
     """Set up structlog, and Python's own logging through it, for this process.
 
@@ -52,10 +58,11 @@ def configure_logs(settings: TelemetrySettings, stream: TextIO | None = None) ->
         settings: format, level, and whether content may appear.
         stream: where lines go; stderr when not given.
     """
-    global _shows_content  # noqa: PLW0603 - set once per process, like structlog's own configuration
+    global _shows_content, _json_stream  # noqa: PLW0603 - set once per process, like structlog's own configuration
     _shows_content = settings.log_content
     out = stream if stream is not None else sys.stderr
     level = _LEVELS[settings.log_level]
+    _json_stream = out if settings.log_format == "json" and level <= logging.INFO else None
     shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
