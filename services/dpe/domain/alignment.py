@@ -1,4 +1,4 @@
-"""Lining a claim up with the clauses of its facts (SPEC-005 §5.3): which words, values and names stand in each other's place.
+"""Lining a claim up with the clauses of its facts (SPEC-005 §5.3): what stands in whose place.
 
 Everything here is conservative: a difference is reported only against the clause that says most nearly what the claim
 says, and never when another clause that is as near bears the claim out. A verbatim copy therefore aligns with itself.

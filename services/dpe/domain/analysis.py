@@ -49,7 +49,7 @@ class PriorWindow:
 
     window_id: str
     window_number: int
-    text: str
+    text: str = field(repr=False)
     is_summary: bool = False
 
 
@@ -60,9 +60,9 @@ class AnalysisInput:
     session_id: str
     window_id: str
     window_number: int
-    query: str
-    answer: str
-    facts: tuple[EnvelopeFact, ...]
+    query: str = field(repr=False)
+    answer: str = field(repr=False)
+    facts: tuple[EnvelopeFact, ...] = field(repr=False)
     grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
     prior_windows: tuple[PriorWindow, ...] = ()
     sub_queries: tuple[str, ...] = ()

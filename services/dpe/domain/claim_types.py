@@ -58,15 +58,12 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
         return ClaimType.PROCEDURAL
     if has_values:
         return ClaimType.FACTUAL
-    if not core or kind is SentenceKind.HEADING or text.rstrip(_MARKUP).endswith((":", "?")):
-        return ClaimType.META
-    if _META.search(bare) or _META.search(core):
+    leads_in = not core or kind is SentenceKind.HEADING or text.rstrip(_MARKUP).endswith((":", "?"))
+    if leads_in or _META.search(bare) or _META.search(core):
         return ClaimType.META
     if _OPINION.search(bare):
         return ClaimType.OPINION
-    if _ADVICE.match(core):
-        return ClaimType.PROCEDURAL
-    return ClaimType.FACTUAL
+    return ClaimType.PROCEDURAL if _ADVICE.match(core) else ClaimType.FACTUAL
 
 
 def _is_imperative(core: str) -> bool:

@@ -1,6 +1,6 @@
 """Calendar dates in the formats that business prose uses, each with the precision that it states.
 
-The formats are spelled out here rather than handed to a lenient parser: a parser that fills a missing day from today, or
+The formats are spelled out here rather than handed to a lenient parser: one that fills a missing day from today, or
 reads "may" as a month, would invent evidence. ``03/04/2024`` is ambiguous, so both readings are kept.
 """
 
@@ -51,24 +51,17 @@ class DateReading:
 def read_date(match: re.Match[str]) -> DateReading | None:
     """Return the reading of a match of ``DATE``, or ``None`` when no calendar has that day."""
     part = {name: text for name, text in match.groupdict().items() if text}
-    if "iso" in part:
-        return _full(part["y1"], int(part["m1"]), int(part["d1"]))
     if "a4" in part:
         return _ambiguous(part["y4"], int(part["a4"]), int(part["b4"]))
     if "q6" in part:
         return DateReading(f"{part['y6']}-{part['q6'].upper()}")
-    if "m9" in part:
-        return DateReading(f"{part['y9']}-{part['m9']}") if 1 <= int(part["m9"]) <= len(_MONTHS) else None
-    for index in "23":
-        if f"m{index}" in part:
-            return _full(part[f"y{index}"], _month(part[f"m{index}"]), int(part[f"d{index}"]))
-    if "m5" in part:
-        return DateReading(f"{part['y5']}-{_month(part['m5']):02d}")
-    index = "7" if "m7" in part else "8"
-    # A leap year stands in for the missing one, so that 29 February is a day.
-    if _full("2000", _month(part[f"m{index}"]), int(part[f"d{index}"])) is None:
-        return None
-    return DateReading(f"--{_month(part[f'm{index}']):02d}-{int(part[f'd{index}']):02d}")
+    year, month, day = (_part(part, name) for name in "ymd")
+    number = int(month) if month.isdigit() else _month(month)
+    if not day:
+        return DateReading(f"{year}-{number:02d}") if 1 <= number <= len(_MONTHS) else None
+    # A leap year stands in for a missing one, so that 29 February is a day.
+    reading = _full(year or "2000", number, int(day))
+    return reading if reading is None or year else DateReading(f"-{reading.normal[4:]}")
 
 
 def dates_agree(left: str, right: str) -> bool:
@@ -80,6 +73,11 @@ def dates_agree(left: str, right: str) -> bool:
     if "-Q" in left and len(right) >= len("YYYY-MM") and "-Q" not in right:
         return left == f"{right[:4]}-Q{(int(right[5:7]) + 2) // 3}"
     return False
+
+
+def _part(parts: dict[str, str], letter: str) -> str:
+    """Return the year, month or day of whichever format matched, or nothing."""
+    return next((text for name, text in parts.items() if name[0] == letter and name[1:].isdigit()), "")
 
 
 def _month(text: str) -> int:

@@ -6,7 +6,7 @@ anywhere in the fact.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
@@ -31,7 +31,7 @@ class EnvelopeFact:
     """One fact as the envelope gives it; ``entities`` and ``embedding`` are ``None`` when it gives none."""
 
     fact_id: str
-    content: str
+    content: str = field(repr=False)
     importance_weight: float = 0.0
     entities: tuple[Entity, ...] | None = None
     embedding: NDArray[np.float32] | None = None
@@ -159,13 +159,13 @@ class ValueIndex:
             readings = [reading for reading in (value.normal, value.alternative) if reading]
             if any(dates_agree(reading, known) for reading in readings for known in self._dates):
                 return True
-        if value.number is None or value.magnitude is None:
-            return False
-        if (value.unit, value.magnitude) in self._measured or value.number in self._bare_numbers:
-            return True
-        if not value.unit and value.number in self._numbers:
-            return True
-        return value.approximate and (value.unit, value.magnitude) in self._rounded
+        return value.number is not None and value.magnitude is not None and self._traces_number(value)
+
+    def _traces_number(self, value: Value) -> bool:
+        # A unit may be missing on one side; two different units never agree.
+        same = (value.unit, value.magnitude) in self._measured or value.number in self._bare_numbers
+        unitless = not value.unit and value.number in self._numbers
+        return same or unitless or (value.approximate and (value.unit, value.magnitude) in self._rounded)
 
 
 def _cuts(normal: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""What the stages find: attribution, fabrications, distortions, contradictions, omissions (SPEC-005 §4, §5, §8, §12)."""
+"""What the stages find: attribution and fidelity, omission and repetition, risk (SPEC-005 §4, §5, §7, §9, §12)."""
 
 from dataclasses import dataclass
 from enum import StrEnum, unique

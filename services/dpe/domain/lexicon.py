@@ -1,824 +1,187 @@
-"""Closed word lists that the rules of the provenance stages read; English, lower case. They decide nothing themselves."""
+"""Closed word lists that the rules of the stages read; English, lower case. They decide nothing themselves."""
 
 from typing import Final
 
-STOPWORDS: Final = frozenset(
-    [
-        "a",
-        "about",
-        "above",
-        "after",
-        "again",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "below",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "down",
-        "during",
-        "each",
-        "every",
-        "few",
-        "for",
-        "from",
-        "further",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "hers",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "itself",
-        "just",
-        "me",
-        "more",
-        "most",
-        "my",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "or",
-        "other",
-        "our",
-        "ours",
-        "out",
-        "over",
-        "own",
-        "same",
-        "shall",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "theirs",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "through",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "yours",
-        "may",
-        "might",
-        "must",
-    ]
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STOPWORDS: Final = _listed(
+    """
+    a about above after again all also am an and any are as at be because been before being below between both
+    but by can could did do does doing down during each every few for from further had has have having he her
+    here hers him his how i if in into is it its itself just me more most my of off on once only or other our
+    ours out over own same shall she should so some such than that the their theirs them then there these they
+    this those through to too under until up us very was we were what when where which while who whom why will
+    with would you your yours may might must
+    """
 )
 """Words without content of their own: they do not count when texts are compared."""
 
-NEGATORS: Final = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "neither",
-        "nor",
-        "nobody",
-        "nothing",
-        "nowhere",
-        "without",
-        "cannot",
-        "can't",
-        "won't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "isn't",
-        "aren't",
-        "unless",
-        "wasn't",
-        "weren't",
-        "hasn't",
-        "haven't",
-        "hadn't",
-        "shouldn't",
-        "wouldn't",
-        "couldn't",
-        "mustn't",
-        "needn't",
-    ]
+NEGATORS: Final = _listed(
+    """
+    not no never none neither nor nobody nothing nowhere without cannot can't won't don't doesn't didn't isn't
+    aren't unless wasn't weren't hasn't haven't hadn't shouldn't wouldn't couldn't mustn't needn't
+    """
 )
 """Words that turn a statement round."""
 
-HEDGES: Final = frozenset(
-    [
-        "about",
-        "approximately",
-        "around",
-        "roughly",
-        "nearly",
-        "almost",
-        "some",
-        "circa",
-        "perhaps",
-        "maybe",
-        "possibly",
-        "probably",
-        "likely",
-        "generally",
-        "typically",
-        "usually",
-        "often",
-        "sometimes",
-        "seems",
-        "seem",
-        "appears",
-        "appear",
-        "suggests",
-        "may",
-        "might",
-        "could",
-        "can",
-        "various",
-        "several",
-        "many",
-        "few",
-        "certain",
-    ]
+HEDGES: Final = _listed(
+    """
+    about approximately around roughly nearly almost some circa perhaps maybe possibly probably likely generally
+    typically usually often sometimes seems seem appears appear suggests may might could can various several
+    many few certain
+    """
 )
 """Words that make a statement vaguer."""
 
-APPROXIMATORS: Final = frozenset(
-    ["about", "approximately", "around", "roughly", "nearly", "almost", "circa", "approx", "~", "some"]
+APPROXIMATORS: Final = _listed(
+    """
+    about approximately around roughly nearly almost circa approx ~ some
+    """
 )
 """Words before a number that say it is rounded."""
 
-ABBREVIATIONS: Final = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "rev",
-        "hon",
-        "sr",
-        "jr",
-        "st",
-        "gen",
-        "col",
-        "capt",
-        "lt",
-        "sgt",
-        "gov",
-        "sen",
-        "rep",
-        "pres",
-        "supt",
-        "messrs",
-        "mme",
-        "e.g",
-        "i.e",
-        "eg",
-        "ie",
-        "cf",
-        "viz",
-        "al",
-        "approx",
-        "ca",
-        "vs",
-        "v",
-        "art",
-        "arts",
-        "sec",
-        "secs",
-        "ch",
-        "chap",
-        "fig",
-        "figs",
-        "eq",
-        "eqs",
-        "ex",
-        "no",
-        "nos",
-        "nr",
-        "vol",
-        "vols",
-        "pp",
-        "p",
-        "par",
-        "para",
-        "paras",
-        "cl",
-        "ss",
-        "ed",
-        "eds",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "llc",
-        "plc",
-        "bros",
-        "dept",
-        "est",
-        "univ",
-        "assn",
-        "intl",
-        "natl",
-        "govt",
-        "admin",
-        "dist",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "mon",
-        "tue",
-        "tues",
-        "wed",
-        "thu",
-        "thur",
-        "thurs",
-        "fri",
-        "sat",
-        "sun",
-        "a.m",
-        "p.m",
-        "am",
-        "pm",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "u.s.a",
-        "ph.d",
-        "m.d",
-        "b.a",
-        "m.a",
-        "d.c",
-        "max",
-        "min",
-        "avg",
-        "temp",
-        "tel",
-        "ext",
-        "incl",
-        "excl",
-        "resp",
-        "dpt",
-        "rd",
-        "ave",
-        "blvd",
-        "mt",
-        "ft",
-        "oz",
-        "lb",
-        "lbs",
-        "in",
-        "sq",
-        "hr",
-        "hrs",
-        "mins",
-    ]
+ABBREVIATIONS: Final = _listed(
+    """
+    mr mrs ms dr prof rev hon sr jr st gen col capt lt sgt gov sen rep pres supt messrs mme e.g i.e eg ie cf viz
+    al approx ca vs v art arts sec secs ch chap fig figs eq eqs ex no nos nr vol vols pp p par para paras cl ss
+    ed eds inc ltd co corp llc plc bros dept est univ assn intl natl govt admin dist jan feb mar apr jun jul aug
+    sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun a.m p.m am pm u.s u.k u.n e.u u.s.a ph.d
+    m.d b.a m.a d.c max min avg temp tel ext incl excl resp dpt rd ave blvd mt ft oz lb lbs in sq hr hrs mins
+    """
 )
 """Words whose full stop does not end a sentence by itself."""
 
-ABBREVIATIONS_THAT_MAY_END: Final = frozenset(
-    [
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "llc",
-        "plc",
-        "etc",
-        "a.m",
-        "p.m",
-        "am",
-        "pm",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "u.s.a",
-        "ph.d",
-        "m.d",
-        "jr",
-        "sr",
-        "in",
-        "mins",
-        "hrs",
-        "hr",
-        "max",
-        "min",
-        "ed",
-        "al",
-        "no",
-    ]
+ABBREVIATIONS_THAT_MAY_END: Final = _listed(
+    """
+    inc ltd co corp llc plc etc a.m p.m am pm u.s u.k u.n e.u u.s.a ph.d m.d jr sr in mins hrs hr max min ed al
+    no
+    """
 )
 """Abbreviations that do end a sentence when a capital follows and the next word is a usual opener."""
 
-OPENERS: Final = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "they",
-        "their",
-        "he",
-        "his",
-        "she",
-        "her",
-        "we",
-        "our",
-        "you",
-        "your",
-        "i",
-        "there",
-        "here",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "from",
-        "to",
-        "with",
-        "as",
-        "if",
-        "when",
-        "while",
-        "after",
-        "before",
-        "since",
-        "although",
-        "however",
-        "but",
-        "and",
-        "or",
-        "so",
-        "moreover",
-        "furthermore",
-        "finally",
-        "first",
-        "second",
-        "third",
-        "then",
-        "next",
-        "also",
-        "each",
-        "every",
-        "all",
-        "any",
-        "no",
-        "some",
-        "most",
-        "many",
-        "both",
-        "another",
-        "such",
-        "one",
-        "what",
-        "which",
-        "who",
-        "how",
-        "why",
-        "claims",
-        "customers",
-        "employees",
-        "members",
-        "policies",
-    ]
+OPENERS: Final = _listed(
+    """
+    the a an this that these those it its they their he his she her we our you your i there here in on at by for
+    from to with as if when while after before since although however but and or so moreover furthermore finally
+    first second third then next also each every all any no some most many both another such one what which who
+    how why claims customers employees members policies
+    """
 )
 """Words that often begin a sentence."""
 
-SUBJECT_OPENERS: Final = frozenset(
-    [
-        "it",
-        "they",
-        "he",
-        "she",
-        "we",
-        "you",
-        "i",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "the",
-        "a",
-        "an",
-        "its",
-        "their",
-        "his",
-        "her",
-        "our",
-        "your",
-        "my",
-        "all",
-        "each",
-        "every",
-        "both",
-        "any",
-        "some",
-        "no",
-        "another",
-        "one",
-        "such",
-        "most",
-        "many",
-        "several",
-        "few",
-    ]
+SUBJECT_OPENERS: Final = _listed(
+    """
+    it they he she we you i this that these those there the a an its their his her our your my all each every
+    both any some no another one such most many several few
+    """
 )
 """Words that can open the subject of a coordinated clause."""
 
-AUXILIARIES: Final = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "am",
-        "be",
-        "been",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "shall",
-        "should",
-        "may",
-        "might",
-        "must",
-        "cannot",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "hasn't",
-        "haven't",
-        "hadn't",
-        "doesn't",
-        "don't",
-        "didn't",
-        "won't",
-        "wouldn't",
-        "can't",
-        "couldn't",
-        "shouldn't",
-        "mustn't",
-    ]
+AUXILIARIES: Final = _listed(
+    """
+    is are was were am be been has have had do does did will would can could shall should may might must cannot
+    isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't can't couldn't
+    shouldn't mustn't
+    """
 )
 """Finite auxiliaries."""
 
-_REGULAR_VERBS: Final = """accept achieve acquire act add address admit adopt affect agree aim allow amend announce appear
-    apply appoint approve argue arise assess assign assume attach avoid award base belong benefit bill call cancel carry
-    cause change charge cite claim classify close collect combine complete comply compute concern conclude conduct confirm
-    connect consider consist consult contain continue contribute control convert cover create date deal decide declare
-    decline decrease define delay deliver demand deny depend describe design detect determine develop differ direct
-    disclose discover discuss display divide double drop earn elect eliminate employ enable encourage end enforce ensure
-    enter equal establish estimate evaluate exceed exclude exempt exist expand expect expire explain express extend face
-    fail file finish fix focus follow form found fund gain generate govern grant guarantee handle happen help hire host
-    identify implement imply impose improve include increase indicate inform insure intend introduce invest involve issue
-    join label lapse last launch lead learn lie limit link list live locate look lower maintain make manage mandate mark
-    match mean measure mention merge move name need note notify number obtain occur offer open operate order organise
-    organize outline own participate pass pay permit place plan play possess predict prefer prepare present prevent
-    process produce prohibit promise propose protect prove provide publish purchase qualify raise range rank reach
-    receive recommend record reduce refer refund refuse register reimburse reject relate release rely remain remove renew
-    repair replace report represent request require reserve resign respond restrict result retain return reveal review
-    rise run save score seek select sell serve settle share show sign start state stay stop store submit suffer suggest
-    supply support surge suspend take target tend terminate total track trade train transfer treat trigger turn use vary
-    verify visit vote waive want warn weigh win withdraw work"""
-
-IRREGULAR_VERBS: Final = frozenset(
-    [
-        "became",
-        "began",
-        "begins",
-        "bought",
-        "brought",
-        "built",
-        "came",
-        "chose",
-        "cost",
-        "costs",
-        "cut",
-        "cuts",
-        "drew",
-        "drove",
-        "fell",
-        "felt",
-        "found",
-        "gave",
-        "gets",
-        "gives",
-        "goes",
-        "got",
-        "grew",
-        "grows",
-        "held",
-        "kept",
-        "knew",
-        "knows",
-        "led",
-        "left",
-        "lost",
-        "lets",
-        "made",
-        "makes",
-        "means",
-        "meant",
-        "met",
-        "paid",
-        "pays",
-        "puts",
-        "ran",
-        "reads",
-        "rose",
-        "said",
-        "saw",
-        "says",
-        "sees",
-        "sent",
-        "set",
-        "sets",
-        "sold",
-        "sought",
-        "spent",
-        "spoke",
-        "stood",
-        "takes",
-        "taught",
-        "tells",
-        "thinks",
-        "took",
-        "told",
-        "understood",
-        "went",
-        "won",
-        "wrote",
-        "writes",
-        "lies",
-        "lay",
-        "holds",
-        "keeps",
-        "falls",
-        "comes",
-        "brings",
-        "builds",
-        "buys",
-        "chooses",
-        "draws",
-        "drives",
-        "finds",
-        "loses",
-        "meets",
-        "seeks",
-        "sells",
-        "sends",
-        "spends",
-        "stands",
-        "teaches",
-        "wins",
-        "withdrew",
-    ]
+BASE_VERBS: Final = _listed(
+    """
+    accept achieve acquire act add address admit adopt affect agree aim allow amend announce appear apply
+    appoint approve argue arise assess assign assume attach avoid award base belong benefit bill call cancel
+    carry cause change charge cite claim classify close collect combine complete comply compute concern conclude
+    conduct confirm connect consider consist consult contain continue contribute control convert cover create
+    date deal decide declare decline decrease define delay deliver demand deny depend describe design detect
+    determine develop differ direct disclose discover discuss display divide double drop earn elect eliminate
+    employ enable encourage end enforce ensure enter equal establish estimate evaluate exceed exclude exempt
+    exist expand expect expire explain express extend face fail file finish fix focus follow form found fund
+    gain generate govern grant guarantee handle happen help hire host identify implement imply impose improve
+    include increase indicate inform insure intend introduce invest involve issue join label lapse last launch
+    lead learn lie limit link list live locate look lower maintain make manage mandate mark match mean measure
+    mention merge move name need note notify number obtain occur offer open operate order organise organize
+    outline own participate pass pay permit place plan play possess predict prefer prepare present prevent
+    process produce prohibit promise propose protect prove provide publish purchase qualify raise range rank
+    reach receive recommend record reduce refer refund refuse register reimburse reject relate release rely
+    remain remove renew repair replace report represent request require reserve resign respond restrict result
+    retain return reveal review rise run save score seek select sell serve settle share show sign start state
+    stay stop store submit suffer suggest supply support surge suspend take target tend terminate total track
+    trade train transfer treat trigger turn use vary verify visit vote waive want warn weigh win withdraw work
+    """
 )
 
-BASE_VERBS: Final = frozenset(_REGULAR_VERBS.split())
+IRREGULAR_VERBS: Final = _listed(
+    """
+    became began begins bought brought built came chose cost costs cut cuts drew drove fell felt found gave gets
+    gives goes got grew grows held kept knew knows led left lost lets made makes means meant met paid pays puts
+    ran reads rose said saw says sees sent set sets sold sought spent spoke stood takes taught tells thinks took
+    told understood went won wrote writes lies lay holds keeps falls comes brings builds buys chooses draws
+    drives finds loses meets seeks sells sends spends stands teaches wins withdrew
+    """
+)
 
-IMPERATIVES: Final = frozenset(
-    [
-        "add",
-        "allow",
-        "apply",
-        "ask",
-        "attach",
-        "avoid",
-        "back",
-        "bring",
-        "build",
-        "calculate",
-        "call",
-        "cancel",
-        "check",
-        "choose",
-        "click",
-        "close",
-        "collect",
-        "compare",
-        "complete",
-        "confirm",
-        "configure",
-        "consider",
-        "consult",
-        "contact",
-        "copy",
-        "create",
-        "define",
-        "deliver",
-        "describe",
-        "determine",
-        "disable",
-        "disconnect",
-        "do",
-        "document",
-        "download",
-        "enable",
-        "ensure",
-        "enter",
-        "establish",
-        "evaluate",
-        "export",
-        "fill",
-        "find",
-        "follow",
-        "gather",
-        "give",
-        "go",
-        "identify",
-        "import",
-        "include",
-        "inform",
-        "install",
-        "keep",
-        "leave",
-        "list",
-        "locate",
-        "log",
-        "look",
-        "make",
-        "mark",
-        "monitor",
-        "move",
-        "navigate",
-        "note",
-        "notify",
-        "obtain",
-        "open",
-        "pay",
-        "photograph",
-        "pick",
-        "place",
-        "prepare",
-        "press",
-        "print",
-        "provide",
-        "pull",
-        "push",
-        "put",
-        "read",
-        "record",
-        "refer",
-        "register",
-        "remove",
-        "repeat",
-        "replace",
-        "report",
-        "request",
-        "reset",
-        "restart",
-        "retain",
-        "return",
-        "review",
-        "run",
-        "save",
-        "schedule",
-        "scroll",
-        "select",
-        "send",
-        "set",
-        "sign",
-        "start",
-        "state",
-        "stop",
-        "store",
-        "submit",
-        "switch",
-        "take",
-        "tap",
-        "tell",
-        "test",
-        "track",
-        "turn",
-        "type",
-        "update",
-        "upload",
-        "use",
-        "validate",
-        "verify",
-        "visit",
-        "wait",
-        "wear",
-        "write",
-    ]
+
+IMPERATIVES: Final = _listed(
+    """
+    add allow apply ask attach avoid back bring build calculate call cancel check choose click close collect
+    compare complete confirm configure consider consult contact copy create define deliver describe determine
+    disable disconnect do document download enable ensure enter establish evaluate export fill find follow
+    gather give go identify import include inform install keep leave list locate log look make mark monitor move
+    navigate note notify obtain open pay photograph pick place prepare press print provide pull push put read
+    record refer register remove repeat replace report request reset restart retain return review run save
+    schedule scroll select send set sign start state stop store submit switch take tap tell test track turn type
+    update upload use validate verify visit wait wear write
+    """
 )
 """Verbs that open an instruction."""
+
+_JUDGEMENTS: Final = (
+    "good|bad|great|excellent|poor|terrible|wonderful|amazing|awful|best|worst|better|worse|ideal|perfect|beautiful|ugly"
+    "|impressive|interesting|attractive|generous|fair|unfair|reasonable|unreasonable|wise|unwise|sensible|advisable"
+    "|worthwhile|promising|disappointing|exciting|fantastic|outstanding|remarkable|valuable|useful|helpful|preferable"
+    "|convenient|elegant|confusing|overpriced"
+)
+_GRADED: Final = (
+    "useful|helpful|important|effective|simple|easy|hard|difficult|complex|clear|convincing|popular|nice|strong|weak"
+    "|user-friendly|intuitive"
+)
 
 OPINION_MARKERS: Final = (
     r"\bI (?:think|believe|feel|find|would argue|suspect|guess)\b",
     r"\bin my (?:opinion|view|experience)\b",
     r"\b(?:arguably|unfortunately|fortunately|hopefully|frankly|admittedly|regrettably|surprisingly)\b",
-    r"\b(?:seems?|appears?) (?:to be )?(?:fair|unfair|reasonable|unreasonable|sensible|better|worse|wise|likely)\b",
-    r"\b(?:most|more|very|quite|rather|really|extremely|highly|so|too|pretty|fairly|particularly)\s+"
-    r"(?:good|bad|great|useful|helpful|important|interesting|impressive|valuable|effective|attractive|sensible|generous"
-    r"|fair|unfair|reasonable|unreasonable|simple|easy|hard|difficult|complex|confusing|clear|elegant|convincing"
-    r"|disappointing|promising|popular|beautiful|nice|strong|weak|user-friendly|intuitive|worthwhile|exciting)\b",
-    r"\b(?:is|are|was|were|remains?|makes?|be) (?:an? |the )?(?:good|bad|great|excellent|poor|terrible|wonderful|amazing"
-    r"|awful|best|worst|better|worse|ideal|perfect|beautiful|ugly|impressive|interesting|attractive|generous|fair|unfair"
-    r"|reasonable|unreasonable|wise|unwise|sensible|advisable|worthwhile|promising|disappointing|exciting|fantastic"
-    r"|outstanding|remarkable|valuable|useful|helpful|preferable|convenient|elegant|confusing|overpriced)\b",
+    rf"\b(?:seems?|appears?) (?:to be )?(?:{_JUDGEMENTS}|likely)\b",
+    (
+        r"\b(?:most|more|very|quite|rather|really|extremely|highly|so|too|pretty|fairly|particularly)\s+"
+        rf"(?:{_JUDGEMENTS}|{_GRADED})\b"
+    ),
+    rf"\b(?:is|are|was|were|remains?|makes?|be) (?:an? |the )?(?:{_JUDGEMENTS})\b",
     r"\b(?:deserves?|ought to|worth (?:considering|reading|trying|noting the))\b",
 )
 """Patterns of subjective evaluation."""
+
+_ANSWERED_VERBS: Final = "contain|mention|includ|specif|provid|stat|sa[yi]|cover|address|answer|information|enough"
+_HELPING: Final = (
+    "answer|help|assist|provide|find|determine|question|sorry|happy|information|know|confirm|say|tell|summari[sz]e|explain"
+    "|list|describe"
+)
 
 META_MARKERS: Final = (
     r"^(?:as|like) (?:i |we )?(?:mentioned|noted|stated|described|explained|discussed|outlined|said|shown)\b",
     r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:is|are|list|table|section|points?|steps?))\b",
     r"^(?:in (?:summary|short|conclusion)|to (?:summari[sz]e|sum up|conclude)|overall)[,:]?\s*$",
-    r"\b(?:this|my|the) (?:answer|response|reply|summary|overview|explanation|list|table) (?:is|was|covers?|describes?"
-    r"|summari[sz]es?|explains?|focuses|draws|relies|does|above|below|addresses|outlines)\b",
-    r"\b(?:the )?(?:provided|given|supplied|available|above) (?:context|facts?|sources?|documents?|information|passages?)"
-    r"\b.*\b(?:not|no|nothing|lacks?|silent|insufficient)\b",
-    r"\b(?:i|we) (?:can(?:not|'t)?|could(?:n't)?|do not|don't|am|have no|will|would|hope|apologi[sz]e|was unable)\b"
-    r".*\b(?:answer|help|assist|provide|find|determine|question|sorry|happy|information|know|confirm|say|tell|summari[sz]e"
-    r"|explain|list|describe|this helps)\b",
+    r"\b(?:this|my) (?:answer|response|reply|summary|overview|explanation|list|table)\b",
+    (
+        r"\b(?:provided|given|supplied|available|above) (?:context|facts?|sources?|documents?|information|passages?)\b"
+        rf".{{0,60}}\b(?:not|no|nothing|lacks?|n't)\b.{{0,40}}\b(?:{_ANSWERED_VERBS})"
+    ),
+    (
+        r"\bi (?:can(?:not|'t)?|could(?:n't)?|do not|don't|am|have no|will|would|hope|apologi[sz]e|was)\b"
+        rf".{{0,80}}\b(?:{_HELPING})"
+    ),
     r"^(?:i'm|i am) (?:sorry|unable|not able|happy|glad|an ai)\b",
     r"^(?:let me|let's|allow me)\b",
     r"\b(?:let me know|feel free to|please (?:ask|let)|if you have (?:any )?(?:further|more|other) questions)\b",

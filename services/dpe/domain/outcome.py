@@ -59,7 +59,7 @@ DETAILS: Final = {
     Reason.ENTAILMENT_MODEL_NOT_CONFIGURED: "No entailment model is configured: only rules over aligned words, values "
     "and names were applied, if any.",
     Reason.ATTRIBUTION_NOT_AVAILABLE: "Stage 2 gave no attribution to build on.",
-    Reason.UPSTREAM_NOT_COMPLETED: "A stage before this one did not complete; the result rests on the signals that ran.",
+    Reason.UPSTREAM_NOT_COMPLETED: "A stage before this one did not complete; the result rests on what ran.",
     Reason.NO_FACTUAL_CLAIMS: "The answer holds no factual claim.",
     Reason.NO_GROUNDED_CLAIMS: "No claim is CONTEXT_GROUNDED: there is no source to compare with.",
     Reason.FEWER_THAN_TWO_CLAIMS: "There are fewer than two factual claims.",

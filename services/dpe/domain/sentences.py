@@ -26,7 +26,7 @@ _CODE_CHARS: Final = re.compile(
 _TERMINATOR: Final = re.compile(r"[.!?…]+|[。！？]+")  # noqa: RUF001 - full-width marks end sentences as well
 _CLOSERS: Final = "\"'”’)]}»*_`"  # noqa: RUF001 - typographic closers
 _MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+", re.IGNORECASE)  # noqa: RUF001
-_TOKEN_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
+_WORD_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
 _WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]*([^\W_]+)")  # noqa: RUF001 - typographic openers
 _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
 _SOFT_WRAP_LENGTH: Final = 60
@@ -78,22 +78,15 @@ def _classify(line: str, start: int, *, in_fence: bool) -> tuple[int, SentenceKi
     quote = _QUOTE_MARK.match(line)
     if quote:
         start, line = start + quote.end(), line[quote.end() :]
-    if in_fence and _CODE_CHARS.search(line):
-        # A fence hides nothing: its lines are code only when they look like code, else they are read as prose.
+    # A fence hides nothing: its lines are code only when they look like code, else they are read as prose.
+    if _TABLE_RULE_CHARS.issuperset(line) or (in_fence and _CODE_CHARS.search(line)):
         return start, SentenceKind.CODE
-    heading = _HEADING.match(line)
-    if heading:
-        return start + heading.end(), SentenceKind.HEADING
-    if _BOLD_HEADING.match(line):
-        return start, SentenceKind.HEADING
-    if _TABLE_RULE_CHARS.issuperset(line):
-        return start, SentenceKind.CODE
+    heading, mark = _HEADING.match(line), _LIST_MARK.match(line)
+    if heading or _BOLD_HEADING.match(line):
+        return start + (heading.end() if heading else 0), SentenceKind.HEADING
     if line.lstrip().startswith("|"):
         return start, SentenceKind.TABLE_ROW
-    mark = _LIST_MARK.match(line)
-    if mark:
-        return start + mark.end(), SentenceKind.LIST_ITEM
-    return start, SentenceKind.PROSE
+    return (start + mark.end(), SentenceKind.LIST_ITEM) if mark else (start, SentenceKind.PROSE)
 
 
 def _continues(text: str, pending: tuple[int, int, SentenceKind], start: int) -> bool:
@@ -137,16 +130,17 @@ def _is_boundary(text: str, left: int, dot: int, stop: int) -> bool:
     if word[:1].islower():
         # "he asked why? and left", "etc. and so on": a small letter goes on, but for brands such as "iPhone".
         return len(word) > 1 and word[1:2].isupper()
-    if mark != ".":
-        return True
-    if text[dot : dot + 2] == "..":
-        return True
-    before = _TOKEN_BEFORE.search(text, max(left, dot - 24), dot)
-    token = before.group().lower().strip("-/&") if before else ""
-    if _INITIAL.search(text, max(left, dot - 2), dot) or (len(token) == 1 and token.isalpha()):
-        return word.lower() in OPENERS and token != "i"
-    if token in ABBREVIATIONS:
-        return token in ABBREVIATIONS_THAT_MAY_END and word.lower() in OPENERS
+    return mark != "." or text[dot : dot + 2] == ".." or _full_stop_ends(text, left, dot, word.lower())
+
+
+def _full_stop_ends(text: str, left: int, dot: int, following: str) -> bool:
+    """Decide for a single full stop before a word that does not begin small."""
+    before = _WORD_BEFORE.search(text, max(left, dot - 24), dot)
+    last = before.group().lower().strip("-/&") if before else ""
+    if _INITIAL.search(text, max(left, dot - 2), dot) or (len(last) == 1 and last.isalpha()):
+        return following in OPENERS and last != "i"
+    if last in ABBREVIATIONS:
+        return last in ABBREVIATIONS_THAT_MAY_END and following in OPENERS
     return True
 
 

@@ -18,7 +18,9 @@ from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, par
 from services.dpe.domain.text_types import Value
 from services.dpe.domain.units import UNIT_WORDS, in_base_units
 
-_SIGNS: Final = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "A$": "AUD", "C$": "CAD"}
+_SIGNS: Final = {
+    "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "A$": "AUD", "C$": "CAD",
+}  # fmt: skip
 _CURRENCY_WORDS: Final = {
     "dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "pounds sterling": "GBP", "yen": "JPY",
     "rupees": "INR", "francs": "CHF", "swiss francs": "CHF",
@@ -30,8 +32,10 @@ _NAMED_MONEY: Final = "|".join(sorted(_CURRENCY_WORDS, key=len, reverse=True))
 _AFTER_MONEY: Final = rf"(?:(?:{_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
 _UNIT: Final = "(?:" + "|".join(re.escape(word) for word in UNIT_WORDS) + ")"
 _PERCENT: Final = r"(?:%|per\s?cent\b|percentage\spoints?\b)"
-_REFERENCES: Final = {"art.": "article", "sec.": "section", "§": "section", "§§": "section", "para.": "paragraph",
-                      "p.": "page", "pp.": "page", "pages": "page", "articles": "article", "sections": "section"}  # fmt: skip
+_REFERENCES: Final = {
+    "art.": "article", "articles": "article", "sec.": "section", "sections": "section", "§": "section", "§§": "section",
+    "para.": "paragraph", "p.": "page", "pp.": "page", "pages": "page",
+}  # fmt: skip
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

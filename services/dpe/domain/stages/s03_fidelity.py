@@ -1,4 +1,4 @@
-"""Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found, and one batch of pairs for all of them."""
+"""Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found; one batch of pairs for all of them."""
 
 from typing import Final
 

@@ -8,7 +8,7 @@ that share no content word are taken as neutral (decision 11), and ``Coverage`` 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION
@@ -89,7 +89,7 @@ def _candidates(statements: Sequence[_Statement]) -> list[tuple[_Statement, _Sta
     for members in by_subject.values():
         # The same subject many times over: each with the first and with its predecessor.
         chosen.update((members[0], index) for index in members[1:])
-        chosen.update(zip(members, members[1:], strict=False))
+        chosen.update(pairwise(members))
     return [(statements[left], statements[right]) for left, right in sorted(chosen)]
 
 
