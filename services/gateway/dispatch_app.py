@@ -193,6 +193,7 @@ class DispatchApp:
     async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
         """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
         if reason := draft.verdict.halt_reason:
+            await self._sessions.record_halt(steps.event, draft, reason)
             if status is WindowStatus.PENDING:
                 await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
             return self._halted(draft, None, reason)
@@ -200,6 +201,7 @@ class DispatchApp:
         # A budget that is spent, or low enough for a person to look, is known once the window is in the chain.
         review = OVERSIGHT_REQUIRED if committed.human_review_required else ""
         if reason := committed.halt_reason or review:
+            await self._sessions.record_halt(steps.event, draft, reason)
             return self._halted(draft, committed, reason)
         notices = list(draft.notices)
         if committed.degradation_advice:

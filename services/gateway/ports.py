@@ -95,6 +95,10 @@ class SessionClient(Protocol):
         """Give a PENDING window up; ``reason`` is a stable token of at most 500 characters, never content."""
         ...
 
+    async def record_halt(self, request_id: str, draft: DispatchDraft, halt_reason: str) -> None:
+        """Append to the audit chain that the draft's answer was withheld and why: ids, levels and directives only."""
+        ...
+
 
 class EnvelopeClient(Protocol):
     """The envelope service."""

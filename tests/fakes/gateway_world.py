@@ -290,6 +290,10 @@ class GatewayWorld:
         """Every window that the dag store holds."""
         return [window for session in self.dag.store._sessions.values() for window in session.windows.values()]
 
+    def events(self):
+        """Every audit event, in the order of its session."""
+        return [event for session in self.dag.store._sessions.values() for event in session.events]
+
     def statuses(self):
         return sorted(window.status.value for window in self.windows())
 

@@ -309,6 +309,9 @@ async def test_a_critical_risk_is_withheld_and_stays_so():
     assert b"Secret" not in response.SerializeToString()
     (window,) = world.windows()
     assert (window.status.value, window.failure_reason) == ("FAILED", "HALTED: CRITICAL_HALLUCINATION_RISK")
+    (event,) = [event for event in world.events() if event.event_type == "SAFETY_HALT"]
+    assert '"halt_reason":"CRITICAL_HALLUCINATION_RISK"' in event.data
+    assert "Secret" not in event.data
 
 
 async def test_a_required_signal_that_is_missing_fails_closed():
@@ -337,6 +340,7 @@ async def test_a_budget_low_enough_for_a_person_withholds_the_answer():
         response = await client.dispatch(safety_budget=0.12)
     assert response.halted.halt_reason == "OVERSIGHT_REQUIRED"
     assert headers_of(response)["CRP-Safety-Budget-Warning"] == "low"
+    assert "OVERSIGHT_TRIGGERED" in [event.event_type for event in world.events()]
 
 
 async def test_the_tenants_policy_is_a_floor():

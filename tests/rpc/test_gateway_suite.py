@@ -1,18 +1,16 @@
 """The whole suite in one process over memory adapters: ingest, ask twice, verify, through generated stubs alone."""
 
-import asyncio
 import contextlib
-import sys
 from pathlib import Path
 
 import grpc
-import pytest
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 
+from services.allinone.compose import build
 from services.allinone.embedded import embedded
 from services.common.adapters.memory import (
     MemoryCredentialStore,
@@ -23,7 +21,8 @@ from services.common.adapters.memory import (
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.composition import Adapters
-from services.common.settings import DagSettings, Settings, StoreSettings
+from services.common.rpc.main import running_server
+from services.common.settings import DagSettings, ServerSettings, Settings, StoreSettings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import headers_of
 
@@ -165,29 +164,12 @@ async def test_keys_of_the_embedded_system(tmp_path):
         assert not await caller.system.accepts("crp_gw_dev_" + "x" * 32)
 
 
-@pytest.mark.slow
-def test_the_process_prints_its_first_key_once(tmp_path):
-    async def start_and_stop():
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "services.allinone", "--port", "0", "--ready-file", str(tmp_path / "ready")),
-            env={"GROUNDTRAIL_STORE__DATA_DIR": str(tmp_path / "data"), "PATH": "/usr/bin:/bin"},
-            cwd=HANDBOOK.parents[1],
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
-            async with asyncio.timeout(40):
-                while not (tmp_path / "ready").exists():
-                    assert process.returncode is None
-                    await asyncio.sleep(0.1)
-        finally:
-            process.terminate()
-            (output, _) = await asyncio.wait_for(process.communicate(), 15)
-        (tmp_path / "ready").unlink()
-        return output.decode()
-
-    first = asyncio.run(start_and_stop())
-    second = asyncio.run(start_and_stop())
-    assert first.count("first API key (shown once; keep it): crp_gw_dev_") == 1
-    assert "crp_gw_" not in second
+async def test_the_first_key_is_printed_once(tmp_path, capsys):
+    settings = Settings(store=StoreSettings(data_dir=tmp_path), server=ServerSettings(port=0))
+    printed = []
+    async with MemoryAdapters(settings) as adapters:
+        for _ in range(2):
+            async with running_server("allinone", build, settings, adapters=adapters) as server:
+                printed.append(capsys.readouterr().out.count("first API key (shown once; keep it): crp_gw_dev_"))
+                assert server.readiness.ready
+    assert printed == [1, 0]

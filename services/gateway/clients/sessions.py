@@ -1,13 +1,16 @@
 """``SessionClient`` over ``crp.dag.v1.SessionService``."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import grpc
 from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
 from crp.dpe.v1 import report_pb2
 
+from services.common.encoding import canonical_json
 from services.gateway import wire
 from services.gateway.domain.command import DispatchDraft
+from services.gateway.domain.outcome import OVERSIGHT_REQUIRED
 from services.gateway.domain.vocabulary import WindowStatus
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
 from services.gateway.ports import OpenWindow
@@ -45,6 +48,10 @@ class GrpcSessionClient:
                 request_id=request_id, session_id=place.session_id, window_id=place.window_id, reason=reason[:500]
             )
         )
+
+    async def record_halt(self, request_id: str, draft: DispatchDraft, halt_reason: str) -> None:
+        """Append the event of a withheld answer."""
+        await self._stub.AppendEvent(halt_event(request_id, draft, halt_reason))
 
 
 def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
@@ -116,6 +123,27 @@ def commit_request(request_id: str, draft: DispatchDraft) -> session_service_pb2
         strategy=_STRATEGIES[draft.strategy],
         model_fingerprint=written.model_fingerprint,
         ckf_state_hash=envelope.ckf_state_hash,
+    )
+
+
+def halt_event(request_id: str, draft: DispatchDraft, halt_reason: str) -> session_service_pb2.AppendEventRequest:
+    """Return the audit event of a withheld answer; the report itself is only kept with committed windows."""
+    report = draft.report
+    data: dict[str, Any] = {
+        "halt_reason": halt_reason,
+        "risk_level": report.risk_level.value,
+        "directives": list(draft.verdict.violated),
+        "report_id": report.report_id,
+    }
+    if report.composite_score is not None:
+        data["hallucination_score"] = report.composite_score
+    person = halt_reason == OVERSIGHT_REQUIRED
+    return session_service_pb2.AppendEventRequest(
+        request_id=request_id,
+        session_id=draft.place.session_id,
+        window_id=draft.place.window_id,
+        event_type=dag_pb2.AUDIT_EVENT_TYPE_OVERSIGHT_TRIGGERED if person else dag_pb2.AUDIT_EVENT_TYPE_SAFETY_HALT,
+        data=canonical_json(data).decode(),
     )
 
 

@@ -92,11 +92,14 @@ class StepIds:
     commit: str
     fail: str
     draft: str
+    event: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
-        return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in ("open", "commit", "fail", "draft")))
+        return cls(
+            *(_derived(f"{request_id}/{attempt}/{step}") for step in ("open", "commit", "fail", "draft", "event"))
+        )
 
 
 def _derived(name: str) -> str:
