@@ -39,14 +39,12 @@ class SqliteFactStore:
         database: the open file.
         dimension: length of every vector.
         vectors: the cache of vectors.
-        settings: thresholds.
     """
 
-    def __init__(self, database: Database, dimension: int, vectors: VectorCache, settings: StoreSettings) -> None:
+    def __init__(self, database: Database, dimension: int, vectors: VectorCache) -> None:
         self._database = database
         self._dimension = dimension
         self._vectors = vectors
-        self._exact_below = settings.exact_search_below
 
     @classmethod
     async def open(cls, path: Path, settings: StoreSettings, *, dimension: int) -> Self:
@@ -68,7 +66,7 @@ class SqliteFactStore:
             await database.close()
             raise
         files = IndexFiles(path.with_suffix(".indexes"), store_id, settings)
-        return cls(database, dimension, VectorCache(dimension, settings, files), settings)
+        return cls(database, dimension, VectorCache(dimension, settings, files))
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
         """Insert or replace by ``fact_id``, all or nothing.
@@ -193,7 +191,7 @@ class SqliteFactStore:
         if view.change != change:
             return None
         units = _units(queries)
-        numbers = view.candidates(units.astype(np.float32), limit, where, self._exact_below)
+        numbers = view.candidates(units.astype(np.float32), limit, where)
         return ranked(facts, units, numbers, limit)
 
     async def _entomb(

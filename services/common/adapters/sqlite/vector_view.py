@@ -23,6 +23,8 @@ _RETRIEVABLE_CODES: Final = frozenset({0, 1})
 _OVERFETCH: Final = 1.3
 _OVERFETCH_MIN: Final = 16
 _OVERFETCH_GROWTH: Final = 4
+_COMPARED_PER_PROPOSAL: Final = 4
+"""Vectors that can be compared in the time that the graph takes for one more proposal (ADR 0031)."""
 _OVERFETCH_MAX: Final = 4_096
 
 
@@ -74,17 +76,16 @@ class VectorView:
             mask &= _chosen(self.community_codes, where.communities)[self.communities]
         return mask
 
-    def candidates(self, queries: Vectors, limit: int, where: FactFilter, exact_below: int) -> list[Numbers]:
+    def candidates(self, queries: Vectors, limit: int, where: FactFilter) -> list[Numbers]:
         """Return for each query the fact numbers among which its ``limit`` best are; more than ``limit`` on ties.
 
         Args:
             queries: unit vectors, one a row.
             limit: how many hits are wanted.
             where: what may be returned.
-            exact_below: with fewer allowed facts in the graph than this, their vectors are compared one by one.
         """
         mask = self.allowed(where)
-        parts = [self._tail_candidates(queries, limit, mask), self._graph_candidates(queries, limit, mask, exact_below)]
+        parts = [self._tail_candidates(queries, limit, mask), self._graph_candidates(queries, limit, mask)]
         return [_merge([part[row] for part in parts if part], limit) for row in range(len(queries))]
 
     def _tail_candidates(self, queries: Vectors, limit: int, mask: Mask) -> list[Proposals]:
@@ -94,13 +95,13 @@ class VectorView:
         slots = np.flatnonzero(mask[self.indexed :])
         return _best(self.numbers[self.indexed + slots], scores[slots], limit)
 
-    def _graph_candidates(self, queries: Vectors, limit: int, mask: Mask, exact_below: int) -> list[Proposals]:
+    def _graph_candidates(self, queries: Vectors, limit: int, mask: Mask) -> list[Proposals]:
         slots = np.flatnonzero(mask[: self.indexed])
         if self.index is None or not len(slots):
             return []
-        if len(slots) <= max(limit, exact_below):
-            return _compared(self.index, self.numbers[slots], queries, limit)
         fetch = int(limit * _OVERFETCH * self.indexed / len(slots)) + _OVERFETCH_MIN
+        if len(slots) <= _COMPARED_PER_PROPOSAL * fetch:  # a selective filter: looking at all that it allows is cheaper
+            return _compared(self.index, self.numbers[slots], queries, limit)
         while fetch <= _OVERFETCH_MAX:
             proposed = self.index.search(queries, fetch)
             found = [self._kept(proposals, mask) for proposals in proposed]
