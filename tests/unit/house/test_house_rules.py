@@ -35,8 +35,8 @@ ALLOWED_HOME = {
 
 @cache
 def tracked() -> tuple[Path, ...]:
-    """Return what git would commit; a source archive without git is searched whole."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    """Return what is committed or staged."""
+    command = ["git", "ls-files", "--cached"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip("not a git checkout")

@@ -24,6 +24,7 @@ SAME_RULE = {
     ("SPEC-003", "13.2"): "13.1",
     ("SPEC-003", "14.3"): "15",
     ("SPEC-005", "16.1"): "7.2",
+    ("SPEC-005", "18.3"): "20",
 }
 """Sections that repeat a rule of another one of the document; the code cites that one."""
 STATES = {"done", "partial", "contract only", "planned", "informative"}
