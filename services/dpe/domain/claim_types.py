@@ -38,6 +38,8 @@ _ADVICE: Final = re.compile(
     r"|(?:to|in order to)\s+[^,]{3,120},\s+(?:please\s+|you\s+(?:should|must|need to|have to|can)\s+)?(?=[a-z]))",
     re.IGNORECASE,
 )
+_MIN_INSTRUCTION_WORDS: Final = 2
+_STATING: Final = frozenset({"is", "are", "was", "were", "has", "have", "had", "will", "may", "can"})
 _GOAL: Final = re.compile(
     r"^(?:(?:to|if|when|once|after|before|in case)\b[^,]{3,120},\s+)(?P<rest>.*)", re.IGNORECASE | re.DOTALL
 )
@@ -68,17 +70,17 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
 
 def _is_imperative(core: str) -> bool:
     goal = _GOAL.match(core)
-    tokens = words((goal.group("rest") if goal else core)[:80])
+    head = (goal.group("rest") if goal else core)[:80]
+    tokens = words(head)
     if tokens and tokens[0].text in {"please", "then", "first", "next", "always", "never", "do", "don't"}:
         negated = len(tokens) > 1 and tokens[1].text == "not"
         tokens = tokens[2:] if negated else tokens[1:]
-    if not tokens or tokens[0].text not in IMPERATIVES:
+    if len(tokens) < _MIN_INSTRUCTION_WORDS or tokens[0].text not in IMPERATIVES:
         return False
-    # "Record sales were reported", "Place names are ...": a verb form right after the first noun is a statement.
+    # "Record sales were reported", "Wear and tear is ...", "Check-ups count": here the first word is a noun.
     following = [word.text for word in tokens[1:4]]
-    return not any(
-        word in {"is", "are", "was", "were", "has", "have", "had", "will", "may", "can"} for word in following
-    )
+    after = head[tokens[0].end]
+    return after not in "-,/" and following[0] not in {"and", "or", "of"} and not _STATING.intersection(following)
 
 
 def specificity(text: str, values: int, names: int) -> float:

@@ -23,6 +23,7 @@ from services.dpe.domain.values import mark_numbers, scan_values
 from services.dpe.domain.words import content_stems, normal_text
 
 MEASURED: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})
+_MIN_PART_WORDS: Final = 3
 _ROUNDED_DIGITS: Final = (1, 2, 3)
 
 
@@ -52,11 +53,17 @@ class FactClause:
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact, its clauses and its values."""
+    """A fact, its clauses and its values.
+
+    Attributes:
+        parts: texts that a claim may match besides the whole fact: its clauses, and what stands after a lead-in
+            ("Deadlines: report a loss within 14 days"); empty when the fact is one plain clause.
+    """
 
     fact: EnvelopeFact
     clauses: tuple[FactClause, ...]
     values: tuple[Value, ...]
+    parts: tuple[str, ...] = ()
 
 
 def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactView:
@@ -77,7 +84,14 @@ def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactVi
                     tuple(name for name in names if span.start <= name.start and name.end <= span.end),
                 )
             )
-    return FactView(fact, tuple(read), values)
+    return FactView(fact, tuple(read), values, _parts(fact.content, read))
+
+
+def _parts(content: str, read: Sequence[FactClause]) -> tuple[str, ...]:
+    texts = [content[clause.span.start : clause.span.end] for clause in read]
+    texts += [tail for text in texts if len((tail := text.rsplit(": ", 1)[-1]).split()) >= _MIN_PART_WORDS]
+    whole = normal_text(content)
+    return tuple(dict.fromkeys(text for text in texts if normal_text(text) != whole))
 
 
 def within(values: Sequence[Value], span: Span) -> tuple[Value, ...]:

@@ -1,7 +1,8 @@
 """Stage 2, attribution (SPEC-005 §4, decisions 12 and 15): what each factual claim rests on.
 
-By calibrated similarity alone; whether a grounded claim says what its fact says is stage 3's question. The one batch of
-embeddings that this stage asks for also holds what stages 4, 7, 8 and 10 will need.
+By calibrated similarity alone, of the claim to the fact or to the part of it that is nearest: a fact of three sentences
+bears a claim out when one of them does. Whether a grounded claim says what its fact says is stage 3's question. The one
+batch of embeddings that this stage asks for also holds what stages 4, 7, 8 and 10 will need.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from services.dpe.domain.alignment import ClaimWords, align_values, matches
-from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vectors, fact_vectors
+from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vectors, VectorTable, fact_vectors
 from services.dpe.domain.findings import Attribution, AttributionType, Evidence
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
@@ -27,6 +28,7 @@ def plan(analysis: Analysis) -> Requests:
     texts = [claim.text for claim in analysis.factual_claims]
     texts += [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
     texts += [fact.content for fact in analysis.input.facts if fact.embedding is None]
+    texts += [part for view in analysis.outputs.fact_views for part in view.parts]
     texts += s04_entailment.texts(analysis)
     texts += s07_repetition.texts(analysis)
     texts += s08_completeness.texts(analysis)
@@ -62,14 +64,26 @@ def _attribute(analysis: Analysis, claims: Sequence[Claim]) -> list[Attribution]
     table = analysis.models.vectors
     if not analysis.input.facts or table is None:
         return [Attribution(claim, _unmatched(claim)) for claim in claims]
-    facts = fact_vectors(analysis)
+    units, starts = _units(analysis, table)
     found: list[Attribution] = []
     for start in range(0, len(claims), _ROWS_AT_ONCE):
         block = claims[start : start + _ROWS_AT_ONCE]
-        raw = table.of([claim.text for claim in block]) @ facts.T
+        raw = np.maximum.reduceat(table.of([claim.text for claim in block]) @ units.T, starts, axis=1)
         similar = table.calibration.apply(raw)
         found += [_one(analysis, claim, raw[row], similar[row]) for row, claim in enumerate(block)]
     return found
+
+
+def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:
+    """Return the vectors of every fact and its parts, fact by fact, and the row at which each fact begins."""
+    whole = fact_vectors(analysis)
+    rows: list[Vectors] = []
+    starts: list[int] = []
+    for index, view in enumerate(analysis.outputs.fact_views):
+        starts.append(len(rows))
+        rows.append(whole[index])
+        rows.extend(table.of(view.parts) if view.parts else ())
+    return np.stack(rows), starts
 
 
 def _one(analysis: Analysis, claim: Claim, raw: Vectors, similar: Vectors) -> Attribution:

@@ -23,13 +23,19 @@ from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import content_stems, jaccard
+from services.dpe.domain.words import content_stems, words
 
 KEY: Final = StageKey(3, "c")
-SAME_SUBJECT: Final = 0.6
-"""Jaccard overlap of content words from which on two claims are about the same thing."""
+_FILLERS: Final = frozenset(
+    {"now", "current", "currently", "total", "overall", "exact", "exactly", "actually", "also", "report", "stat"}
+)
+"""Stems that a claim may have more than another and still talk about the same."""
 _COMMON_STEM: Final = 20
 """A stem of more claims than this brings no pair together by itself."""
+_CONTRASTING: Final = frozenset(
+    "before after above below over under until from during other more less most within up first second third".split(" ")
+)
+"""Words without content that still say what is talked about: "after 2024" is not "before 2023"."""
 _NEAR: Final = 0.10
 """Approximate values that differ by a tenth or less are a minor inconsistency (SPEC-005 §8.2)."""
 
@@ -41,6 +47,7 @@ class _Statement:
     names: frozenset[str]
     values: tuple[Value, ...]
     negated: bool
+    contrasts: frozenset[str]
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
@@ -69,7 +76,8 @@ def apply(analysis: Analysis) -> Analysis:
 def _read(claim: Claim) -> _Statement:
     names = frozenset(name_key(entity.text) for entity in claim.entities if entity.kind in NAMES)
     values = tuple(value for value in claim.values if value.kind in ALIGNABLE)
-    return _Statement(claim, content_stems(claim.text), names, values, is_negated(claim.text))
+    contrasts = frozenset(word.text for word in words(claim.text)) & _CONTRASTING
+    return _Statement(claim, content_stems(claim.text) - _FILLERS, names, values, is_negated(claim.text), contrasts)
 
 
 def _candidates(statements: Sequence[_Statement]) -> list[tuple[_Statement, _Statement]]:
@@ -122,10 +130,9 @@ def _by_rule(left: _Statement, right: _Statement) -> Contradiction | None:
 
 
 def _same_subject(left: _Statement, right: _Statement) -> bool:
-    """Say whether two claims talk about the same: equal names, and one's words are all among the other's."""
-    if left.names != right.names or not (left.stems <= right.stems or right.stems <= left.stems):
-        return False
-    return jaccard(left.stems, right.stems) >= SAME_SUBJECT
+    """Say whether two claims talk about the same: equal names and words, fillers aside; one word more is another."""
+    same_words = bool(left.stems) and left.stems == right.stems and left.contrasts == right.contrasts
+    return same_words and left.names == right.names
 
 
 def _unmatched(values: Iterable[Value], others: Sequence[Value]) -> list[Value]:
