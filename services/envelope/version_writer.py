@@ -102,7 +102,8 @@ class VersionWriter:
     ) -> list[FactRecord]:
         """Find entities and vectors of the facts to write, batch by batch."""
         wanted = set(change.written)
-        facts = list({fact.fact_id: fact for fact in version.facts if fact.fact_id in wanted}.values())
+        first = {fact.fact_id: fact for fact in reversed(version.facts) if fact.fact_id in wanted}
+        facts = [first[fact_id] for fact_id in change.written]
         records: list[FactRecord] = []
         for start in range(0, len(facts), self._batch):
             batch = facts[start : start + self._batch]

@@ -172,7 +172,7 @@ class _Chunker:
                 self._emit(parent.text, parent.place, joinable=False)
 
     def _emit(self, text: str, place: str, *, joinable: bool) -> None:
-        if not text:
+        if not _has_words(text):
             return
         section = " > ".join(f"{'#' * max(level, 1)} {title}" for level, title in self._headings)
         location = ", ".join(part for part in (place, section) if part)
@@ -259,7 +259,7 @@ def chunk(document: Document, count: CountTokens) -> tuple[FactDraft, ...]:
     drafts: dict[tuple[str, str], FactDraft] = {}
     for unit in units:
         for text in windows(unit.text, count):
-            if any(character.isalnum() for character in text):
+            if _has_words(text):
                 drafts.setdefault((unit.section, text), FactDraft(text, unit.section, unit.location))
     return tuple(drafts.values())
 
@@ -276,6 +276,10 @@ def _join_fragments(units: list[_Unit], count: CountTokens) -> list[_Unit]:
         else:
             joined.append(unit)
     return joined
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
 
 
 def _joined(context: str, text: str) -> str:

@@ -1,0 +1,175 @@
+"""A crash, a full disk or a caller who leaves: nothing stays half-written (architecture §4)."""
+
+import asyncio
+
+import grpc
+import pytest
+
+from services.common.adapters.memory.facts import MemoryFactStore
+from services.common.adapters.memory.graph import MemoryKnowledgeGraph
+from services.common.errors import ErrorReason, LimitExceededError
+from services.common.ports.graph import SourceStatus
+from tests.fakes.envelope_world import World, refused
+
+FIRST = (
+    "The deadline for a motor accident is seven days from the event.
+
+"
+    "Glass is covered up to 1200 euros under the plus plan."
+)
+SECOND = FIRST.replace("seven", "ten")
+WRITES = ("upsert", "set_status", "erase_source", "delete", "put_source", "delete_source")
+
+
+class CrashError(Exception):
+    """The process dies: nothing after this write happens."""
+
+
+class Faults:
+    """Counts the writes of both stores; at the chosen one it fails, before or after the write took effect."""
+
+    def __init__(self):
+        self.log = []
+        self.fail_at = None
+        self.error = None
+        self.after = False
+        self.dead = False
+
+    def wrap(self, store):
+        for name in WRITES:
+            if hasattr(store, name):
+                setattr(store, name, self._wrapped(name, getattr(store, name)))
+        return store
+
+    def _wrapped(self, name, write):
+        async def run(*args, **kwargs):
+            if self.dead:
+                raise CrashError
+            self.log.append(name)
+            failing = self.fail_at is not None and len(self.log) == self.fail_at
+            if failing and not self.after:
+                raise self._fault()
+            result = await write(*args, **kwargs)
+            if failing:
+                raise self._fault()
+            return result
+
+        return run
+
+    def _fault(self):
+        if self.error is None:
+            self.dead = True
+            return CrashError()
+        return self.error
+
+    def heal(self):
+        self.fail_at, self.dead, self.error = None, False, None
+        self.log.clear()
+
+
+def world_with(faults):
+    return World(facts=faults.wrap(MemoryFactStore(384)), graph=faults.wrap(MemoryKnowledgeGraph()))
+
+
+async def contents(client):
+    return sorted((fact.content, fact.status) for fact in await client.facts())
+
+
+async def knowledge(client):
+    sources = (await client.call("ListSources")).sources
+    return [(source.title, source.fact_count, source.status, source.document_hash) for source in sources]
+
+
+async def states_of(*documents):
+    """What the knowledge looks like after each of the documents, undisturbed."""
+    found = [([], [])]
+    async with World().serving() as clients:
+        for document in documents:
+            await clients().ingest(document, uri="doc.txt")
+            found.append((await contents(clients()), await knowledge(clients())))
+    return found
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+@pytest.mark.parametrize("existing", [False, True], ids=["new source", "changed source"])
+async def test_after_a_crash_at_any_write_the_old_or_the_new_version_stands(existing, step, after):
+    faults = Faults()
+    world = world_with(faults)
+    documents = [FIRST, SECOND] if existing else [FIRST]
+    states = await states_of(*documents)
+    async with world.serving() as clients:
+        if existing:
+            await clients().ingest(FIRST, uri="doc.txt")
+        faults.heal()
+        faults.fail_at, faults.after = step, after
+        async with refused(grpc.StatusCode.INTERNAL, "INTERNAL"):
+            await clients().ingest(documents[-1], uri="doc.txt")
+    faults.heal()
+    async with world.serving() as clients:
+        found = (await contents(clients()), await knowledge(clients()))
+        assert found in states[-2:]
+        assert all(record.status is SourceStatus.ACTIVE for record in world.graph._sources.values())
+        await clients().ingest(documents[-1], uri="doc.txt")
+        assert (await contents(clients()), await knowledge(clients())) == states[-1]
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+@pytest.mark.parametrize("after", [False, True])
+async def test_an_erasure_that_began_is_finished_at_the_next_start(step, after):
+    faults = Faults()
+    world = world_with(faults)
+    async with world.serving() as clients:
+        source = (await clients().ingest(FIRST, uri="doc.txt")).source
+        faults.heal()
+        faults.fail_at, faults.after = step, after
+        async with refused(grpc.StatusCode.INTERNAL, "INTERNAL"):
+            await clients().call("EraseSource", source_id=source.source_id)
+    faults.heal()
+    async with world.serving() as clients:
+        began = (step, after) != (1, False)
+        assert (await contents(clients()) == []) is began
+        await clients().call("EraseSource", source_id=source.source_id)
+        assert await contents(clients()) == []
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+@pytest.mark.parametrize("existing", [False, True])
+async def test_a_full_disk_leaves_the_old_version(existing, step):
+    faults = Faults()
+    states = await states_of(FIRST, SECOND)
+    async with world_with(faults).serving() as clients:
+        if existing:
+            await clients().ingest(FIRST, uri="doc.txt")
+        faults.heal()
+        faults.fail_at, faults.error = step, LimitExceededError(ErrorReason.STORAGE_FULL, "the disk is full")
+        async with refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"):
+            await clients().ingest(SECOND if existing else FIRST, uri="doc.txt")
+        assert (await contents(clients()), await knowledge(clients())) == states[1 if existing else 0]
+        faults.heal()
+        await clients().ingest(SECOND if existing else FIRST, uri="doc.txt")
+        assert await contents(clients()) == states[2 if existing else 1][0]
+
+
+async def test_a_caller_who_leaves_during_the_write_does_not_tear_it():
+    world = World()
+    entered, leave = asyncio.Event(), asyncio.Event()
+    upsert = world.facts.upsert
+
+    async def slow(facts):
+        entered.set()
+        await leave.wait()
+        await upsert(facts)
+
+    world.facts.upsert = slow
+    async with world.serving() as clients:
+        call = asyncio.create_task(clients().ingest(FIRST, uri="doc.txt"))
+        await entered.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        again = asyncio.create_task(clients().ingest(FIRST, uri="doc.txt"))
+        await asyncio.sleep(0.05)
+        leave.set()
+        assert (await again).unchanged
+        assert len(await contents(clients())) == 2
