@@ -144,7 +144,7 @@ class FactChanges:
     """
 
     def __init__(self, connection: sqlite3.Connection, tenant_id: str) -> None:
-        self._connection = connection
+        self.connection = connection
         known = tenant_number(connection, tenant_id)
         self.tenant_no = self._create_tenant(tenant_id) if known is None else known
         connection.execute("UPDATE tenants SET change = change + 1 WHERE tenant_no = ?", (self.tenant_no,))
@@ -156,27 +156,27 @@ class FactChanges:
         self.remove(list(latest))
         first = self._next_fact_number()
         numbered = list(enumerate(latest.values(), first))
-        self._connection.executemany(
+        self.connection.executemany(
             f"INSERT INTO facts (fact_no, tenant_no, change, {_COLUMNS}) "  # noqa: S608
             f"VALUES (?, ?, ?, {marks(_COLUMNS.split(','))})",
             ((number, self.tenant_no, self._change, *row.columns) for number, row in numbered),
         )
-        self._connection.executemany(
+        self.connection.executemany(
             "INSERT INTO vectors VALUES (?, ?)",
             ((number, row.embedding) for number, row in numbered if row.embedding is not None),
         )
         texts = ((number, row.content) for number, row in numbered if row.content is not None)
-        add_text(self._connection, self.tenant_no, texts)
+        add_text(self.connection, self.tenant_no, texts)
 
     def remove(self, fact_ids: Sequence[str]) -> int:
         """Remove facts, tombstones too, and return how many there were."""
         found = self._find(fact_ids, "")
-        remove_text(self._connection, self.tenant_no, _with_words(found))
+        remove_text(self.connection, self.tenant_no, _with_words(found))
         numbers = [(number,) for number, _, _ in found]
-        self._connection.executemany(
+        self.connection.executemany(
             "INSERT INTO removals VALUES (?, ?, ?)", ((self.tenant_no, self._change, number) for (number,) in numbers)
         )
-        self._connection.executemany("DELETE FROM facts WHERE fact_no = ?", numbers)
+        self.connection.executemany("DELETE FROM facts WHERE fact_no = ?", numbers)
         return len(found)
 
     def set_status(self, fact_ids: Sequence[str], status: FactStatus, modified_us: int) -> int:
@@ -184,7 +184,7 @@ class FactChanges:
         if status is FactStatus.DELETED:
             return self.entomb(fact_ids, modified_us)
         return sum(
-            self._connection.execute(
+            self.connection.execute(
                 "UPDATE facts SET status = ?, modified_us = ?, change = ? WHERE tenant_no = ? "  # noqa: S608
                 f"AND status NOT IN (?, 'DELETED') AND fact_id IN ({marks(some)})",
                 (status, modified_us, self._change, self.tenant_no, status, *some),
@@ -198,38 +198,38 @@ class FactChanges:
         if not found:
             return 0
         numbers = [(number,) for number, _, _ in found]
-        self._connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
-        self._connection.executemany(
+        self.connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
+        self.connection.executemany(
             "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
             "status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
             ((modified_us, self._change, number) for (number,) in numbers),
         )
-        remove_text(self._connection, self.tenant_no, _with_words(found))
-        purge_text(self._connection, self.tenant_no)
+        remove_text(self.connection, self.tenant_no, _with_words(found))
+        purge_text(self.connection, self.tenant_no)
         return len(found)
 
-    def set_communities(self, labels: Iterable[tuple[str, str]]) -> None:
-        """Set labels from (fact id, label) pairs."""
-        self._connection.executemany(
+    def set_communities(self, labels: Iterable[tuple[str, str]]) -> int:
+        """Set labels from (fact id, label) pairs; return how many changed."""
+        return self.connection.executemany(
             "UPDATE facts SET community_label = ?1, change = ?2 "
             "WHERE tenant_no = ?3 AND fact_id = ?4 AND community_label <> ?1",
             ((label, self._change, self.tenant_no, fact_id) for fact_id, label in labels),
-        )
+        ).rowcount
 
     def _create_tenant(self, tenant_id: str) -> int:
-        cursor = self._connection.execute("INSERT INTO tenants (tenant_id) VALUES (?)", (tenant_id,))
+        cursor = self.connection.execute("INSERT INTO tenants (tenant_id) VALUES (?)", (tenant_id,))
         tenant_no: int = cursor.lastrowid or 0
-        create_text_table(self._connection, tenant_no)
+        create_text_table(self.connection, tenant_no)
         return tenant_no
 
     def _next_fact_number(self) -> int:
-        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'facts'").fetchone()
+        row = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'facts'").fetchone()
         return row[0] + 1 if row else 1
 
     def _find(self, fact_ids: Sequence[str], condition: str) -> list[tuple[int, str, str]]:
         found: list[tuple[int, str, str]] = []
         for some in chunks(fact_ids):
-            found += self._connection.execute(
+            found += self.connection.execute(
                 "SELECT fact_no, status, content FROM facts "  # noqa: S608
                 f"WHERE tenant_no = ? AND fact_id IN ({marks(some)}) {condition}",
                 (self.tenant_no, *some),

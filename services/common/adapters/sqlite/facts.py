@@ -11,9 +11,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
-from services.common.adapters.sqlite.fact_rows import FactChanges, encode
+from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_number
 from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
 from services.common.adapters.sqlite.failures import unavailable
 from services.common.adapters.sqlite.index_files import IndexFiles
@@ -120,12 +120,12 @@ class SqliteFactStore:
     async def set_status(self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime) -> int:
         """Set the status of facts that have another one; DELETED is final and destroys the content."""
         if status is FactStatus.DELETED:
-            return await self._entomb(tenant_id, lambda _connection, _tenant_no: fact_ids, at)
-        return await self._database.write(lambda c: FactChanges(c, tenant_id).set_status(fact_ids, status, micros(at)))
+            return await self._entomb(tenant_id, lambda _: fact_ids, at)
+        return await self._change(tenant_id, lambda changes: changes.set_status(fact_ids, status, micros(at)))
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
         """Set community labels."""
-        await self._database.write(lambda c: FactChanges(c, tenant_id).set_communities(labels.items()))
+        await self._change(tenant_id, lambda changes: changes.set_communities(labels.items()))
 
     async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
         """Count an access; a store that cannot write now loses the count, not the answer it was for."""
@@ -140,11 +140,11 @@ class SqliteFactStore:
 
     async def erase_source(self, tenant_id: str, source_id: str, *, at: datetime) -> int:
         """Turn the source's facts into tombstones (SPEC-003 §17.2)."""
-        return await self._entomb(tenant_id, lambda c, _: self._of(c, tenant_id).ids_of_source(source_id), at)
+        return await self._entomb(tenant_id, lambda c: self._of(c, tenant_id).ids_of_source(source_id), at)
 
     async def delete(self, tenant_id: str, fact_ids: Sequence[str]) -> None:
         """Remove facts without a trace."""
-        await self._database.write(lambda c: FactChanges(c, tenant_id).remove(fact_ids), _UNDOING)
+        await self._change(tenant_id, lambda changes: changes.remove(fact_ids), _UNDOING)
 
     async def count(self, tenant_id: str, where: FactFilter | None = None) -> int:
         """Count matching facts."""
@@ -194,17 +194,27 @@ class SqliteFactStore:
         numbers = view.candidates(units.astype(np.float32), limit, where)
         return ranked(facts, units, numbers, limit)
 
-    async def _entomb(
-        self, tenant_id: str, chosen: Callable[[sqlite3.Connection, int], Sequence[str]], at: datetime
+    async def _change(
+        self, tenant_id: str, change: Callable[[FactChanges], int], traits: WriteTraits = PLAIN_WRITE
     ) -> int:
-        def job(connection: sqlite3.Connection) -> tuple[int, int]:
-            changes = FactChanges(connection, tenant_id)
-            fact_ids = chosen(connection, changes.tenant_no)
-            return changes.tenant_no, changes.entomb(fact_ids, micros(at))
+        """Change what the tenant has; a tenant that has written nothing has nothing to change."""
 
-        tenant_no, erased = await self._database.write(job, _ERASURE)
+        def job(connection: sqlite3.Connection) -> int:
+            known = tenant_number(connection, tenant_id) is not None
+            return change(FactChanges(connection, tenant_id)) if known else 0
+
+        return await self._database.write(job, traits)
+
+    async def _entomb(self, tenant_id: str, chosen: Callable[[sqlite3.Connection], Sequence[str]], at: datetime) -> int:
+        tenants: list[int] = []
+
+        def change(changes: FactChanges) -> int:
+            tenants.append(changes.tenant_no)
+            return changes.entomb(chosen(changes.connection), micros(at))
+
+        erased = await self._change(tenant_id, change, _ERASURE)
         if erased:
-            await asyncio.to_thread(self._vectors.forget_files, tenant_no)
+            await asyncio.to_thread(self._vectors.forget_files, tenants[-1])
         return erased
 
 
