@@ -12,9 +12,7 @@ from services.common.ports.graph import SourceStatus
 from tests.fakes.envelope_world import World, refused
 
 FIRST = (
-    "The deadline for a motor accident is seven days from the event.
-
-"
+    "The deadline for a motor accident is seven days from the event.\n\n"
     "Glass is covered up to 1200 euros under the plus plan."
 )
 SECOND = FIRST.replace("seven", "ten")
