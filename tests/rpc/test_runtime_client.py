@@ -97,7 +97,7 @@ async def test_credential_request_id_trace_and_time_are_carried_along():
     metadata = (("x-request-id", "req-7"), ("traceparent", TRACE), ("tracestate", "a=b"))
     await two_hops({"Back": back}, lambda p: p.call("Front", timeout=7, metadata=metadata))
     left = seen.pop("left")
-    assert 5 < left <= 7
+    assert 4 < left < 7.1
     assert seen == {"tenant": "tenant-1", "request_id": "req-7", "traceparent": TRACE, "tracestate": "a=b"}
 
 
@@ -143,8 +143,8 @@ async def test_an_explicit_timeout_wins_only_when_it_is_shorter():
 
         async with open_channel(second.server.address, second.settings) as channel, probe({"Front": front}) as p:
             await p.call("Front", timeout=5)
-    assert 0 < lefts[0] <= 1
-    assert 3 < lefts[1] <= 5
+    assert 0 < lefts[0] < 1.1
+    assert 2 < lefts[1] < 5.1
 
 
 async def test_no_time_left_means_no_call():
