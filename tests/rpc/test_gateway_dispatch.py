@@ -8,7 +8,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
-from services.common.ports.credentials import TenantPolicyRecord
+from services.common.ports.credentials import AiSystemRecord, TenantPolicyRecord
 from services.common.settings import GatewaySettings
 from services.gateway.domain.extractive import ExtractLimits
 from services.gateway.extractive_model import ExtractiveLanguageModel
@@ -352,6 +352,46 @@ async def test_the_tenants_policy_is_a_floor():
     assert (refusal.code, refusal.reason) == (grpc.StatusCode.PERMISSION_DENIED, "POLICY_RELAXED")
     assert refusal.metadata["directive"] == "halt-on"
     assert headers_of(response)["CRP-Safety-Policy-Applied"] == "halt-on HIGH; block-parametric"
+
+
+async def test_what_this_deployment_does_not_do_is_said():
+    world = GatewayWorld(script=Script(risk="HIGH", report={"pii_cache_warning": True}))
+    async with world.serving() as client:
+        response = await client.dispatch(
+            safety_policy="upgrade-on-risk reflexive", safety_report_uri="https://sink.example/reports"
+        )
+    assert response.WhichOneof("outcome") == "answer"
+    assert [warning.code for warning in response.warnings] == [
+        "PII_WITHOUT_NO_STORE",
+        "UPGRADE_NOT_SERVED",
+        "VIOLATION_REPORT_NOT_SENT",
+    ]
+
+
+async def test_a_registered_system_is_described_to_the_analysis_and_an_unknown_one_is_not():
+    world = GatewayWorld()
+    system = AiSystemRecord("tenant-a", "hr-bot", "HR", "Employment/recruitment", "finance", NOW, (("A.9.4", "x"),))
+    await world.credentials.put_ai_system(system)
+    async with world.serving() as client:
+        await client.dispatch(ai_system_id="hr-bot", cache_directives=["no-store"])
+        await client.dispatch(ai_system_id="stranger")
+    known, unknown = world.script.asked["Analyze"]
+    assert (known.ai_system.domain, known.ai_system.sector) == ("Employment/recruitment", "finance")
+    assert dict(known.ai_system.iso_42001_evidence) == {"A.9.4": "x"}
+    assert known.cache_no_store
+    assert (unknown.ai_system_id, unknown.HasField("ai_system"), unknown.cache_no_store) == ("stranger", False, False)
+
+
+async def test_windows_that_fail_again_and_again_end_the_request_id():
+    error = UnavailableError(ErrorReason.STORE_UNAVAILABLE, "down")
+    world = GatewayWorld(script=Script(faults={"BuildEnvelope": Fault(error, times=99)}))
+    request_id = fresh_uuid()
+    async with world.serving() as client:
+        for _ in range(16):
+            assert (await client.fails(request_id=request_id)).reason == "STORE_UNAVAILABLE"
+        refusal = await client.fails(request_id=request_id)
+    assert (refusal.code, refusal.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "WINDOW_NOT_PENDING")
+    assert world.statuses() == ["FAILED"] * 16
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import contextlib
 from pathlib import Path
 
 import grpc
+import pytest
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
@@ -22,7 +23,16 @@ from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.composition import Adapters
 from services.common.rpc.main import running_server
-from services.common.settings import DagSettings, ServerSettings, Settings, StoreSettings
+from services.common.settings import (
+    DagSettings,
+    GatewaySettings,
+    PeerSettings,
+    ServerSettings,
+    Settings,
+    SettingsError,
+    StoreSettings,
+)
+from services.gateway.compose import build as build_gateway
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import headers_of
 
@@ -173,3 +183,30 @@ async def test_the_first_key_is_printed_once(tmp_path, capsys):
                 printed.append(capsys.readouterr().out.count("first API key (shown once; keep it): crp_gw_dev_"))
                 assert server.readiness.ready
     assert printed == [1, 0]
+
+
+async def test_a_default_policy_that_cannot_be_read_stops_the_start(tmp_path):
+    settings = Settings(
+        store=StoreSettings(data_dir=tmp_path), gateway=GatewaySettings(default_safety_policy="halt-on NEVER")
+    )
+    async with MemoryAdapters(settings) as adapters:
+        with pytest.raises(SettingsError, match="GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: halt-on"):
+            await build(settings, adapters)
+
+
+async def test_readiness_follows_the_peers(tmp_path):
+    """A gateway of its own is ready while its peers are, and not when they are gone."""
+    store = StoreSettings(data_dir=tmp_path)
+    everything = Settings(store=store, server=ServerSettings(port=0))
+    async with MemoryAdapters(everything) as adapters:
+        async with running_server("allinone", build, everything, adapters=adapters) as peers:
+            target = peers.address
+            alone = Settings(
+                store=store,
+                server=ServerSettings(port=0),
+                peers=PeerSettings(envelope=target, dpe=target, dag=target),
+            )
+            async with running_server("gateway", build_gateway, alone, adapters=adapters) as gateway:
+                assert gateway.readiness.ready
+        async with running_server("gateway", build_gateway, alone, adapters=adapters) as gateway:
+            assert not gateway.readiness.ready
