@@ -29,7 +29,7 @@ class DispatchServiceStub:
     """Answers queries from the tenant's knowledge, checks every claim and chains every window.
 
     Verdicts are data: a halt (451), an unchanged envelope (304) and a held answer (202) are outcomes of an OK response.
-    The CRP headers of the outcome stand in the response and are also sent as gRPC initial metadata under their
+    The CRP headers of the outcome stand in the response and are also sent as gRPC initial and trailing metadata under their
     lower-case names. Request metadata that begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for
     crp-provenance-*, which is dropped: every request header of CRP-SPEC-002 is a typed field here.
     """
@@ -61,7 +61,7 @@ class DispatchServiceServicer:
     """Answers queries from the tenant's knowledge, checks every claim and chains every window.
 
     Verdicts are data: a halt (451), an unchanged envelope (304) and a held answer (202) are outcomes of an OK response.
-    The CRP headers of the outcome stand in the response and are also sent as gRPC initial metadata under their
+    The CRP headers of the outcome stand in the response and are also sent as gRPC initial and trailing metadata under their
     lower-case names. Request metadata that begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for
     crp-provenance-*, which is dropped: every request header of CRP-SPEC-002 is a typed field here.
     """
@@ -130,7 +130,7 @@ class DispatchService:
     """Answers queries from the tenant's knowledge, checks every claim and chains every window.
 
     Verdicts are data: a halt (451), an unchanged envelope (304) and a held answer (202) are outcomes of an OK response.
-    The CRP headers of the outcome stand in the response and are also sent as gRPC initial metadata under their
+    The CRP headers of the outcome stand in the response and are also sent as gRPC initial and trailing metadata under their
     lower-case names. Request metadata that begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for
     crp-provenance-*, which is dropped: every request header of CRP-SPEC-002 is a typed field here.
     """
