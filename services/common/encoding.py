@@ -19,7 +19,7 @@ def iso_micros(moment: datetime) -> str:
     if moment.tzinfo is None:
         msg = "a timestamp needs a timezone"
         raise ValueError(msg)
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def parse_iso_micros(text: str) -> datetime:

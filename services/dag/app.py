@@ -154,10 +154,11 @@ class SessionApp:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
             PreconditionError: WINDOW_NOT_PENDING, REQUEST_ID_REUSED.
             ConflictError: COMMIT_RACE.
+            ChainBrokenError: CHAIN_BROKEN.
         """
 
         async def decide(lost: int) -> tuple[SessionChange, tuple[WindowRecord, DagView]]:
-            before = await self.chains.snapshot(caller.tenant_id, ids[0])
+            before = await self._verified_snapshot(caller, ids[0])
             _check_race(find_window(DagView.of(before), ids[1]), lost)
             step, window = fail_window(before, ids[1], reason)
             return await self._change(step, before), (window, DagView.of(before, (window,)))
@@ -172,12 +173,12 @@ class SessionApp:
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
             PreconditionError: SESSION_CLOSED, REQUEST_ID_REUSED.
-            ChainBrokenError: CHAIN_BROKEN: it was found broken before.
+            ChainBrokenError: CHAIN_BROKEN.
             ConflictError: COMMIT_RACE.
         """
 
         async def decide(_: int) -> tuple[SessionChange, tuple[SessionRecord, DagView]]:
-            before = await self.chains.snapshot(caller.tenant_id, session_id)
+            before = await self._verified_snapshot(caller, session_id)
             check_open(before.session)
             change = await self._change(end_session(before, SessionStatus.TERMINATED, reason), before)
             return change, (change.session, DagView.of(before, change.windows))
@@ -258,6 +259,14 @@ class SessionApp:
             end_cause=commit.end_cause,
             needs_review=self._policy.profile.needs_review(commit.window.safety_budget),
         )
+
+    async def _verified_snapshot(self, caller: Caller, session_id: str) -> SessionSnapshot:
+        """Return the session, verified: no write puts a fresh event over records that do not hold."""
+        stored = await self.chains.load(caller.tenant_id, session_id)
+        if stored.snapshot.session.status is SessionStatus.BROKEN:
+            check_open(stored.snapshot.session)
+        await self.chains.verified(stored)
+        return stored.snapshot
 
     async def _adopt(self, caller: Caller, token: Believed) -> None:
         """Take over a session that another instance's store holds (SPEC-004 §10.2, decision 9)."""

@@ -1,5 +1,6 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
+import asyncio
 import contextlib
 from typing import Final, NoReturn
 
@@ -26,6 +27,8 @@ from services.dag.domain.verify import Fault, Integrity, StoredChain, Verificati
 from services.dag.ports import MasterKeys
 
 _PAGE: Final = 1000
+_INLINE_EVENTS: Final = 64
+"""Chains up to here (some twelve windows) are verified in place; longer ones in a thread, so that other calls go on."""
 
 
 class Chains:
@@ -72,7 +75,10 @@ class Chains:
 
     async def verify(self, stored: StoredChain) -> Verification:
         """Recompute the chain; nothing is written."""
-        return verify_chain(stored, await self.hmac_key(stored.snapshot.session), self._verify_max_windows)
+        key = await self.hmac_key(stored.snapshot.session)
+        if len(stored.events) <= _INLINE_EVENTS:
+            return verify_chain(stored, key, self._verify_max_windows)
+        return await asyncio.to_thread(verify_chain, stored, key, self._verify_max_windows)
 
     async def verified(self, stored: StoredChain) -> Verification:
         """Recompute the chain of a session that is to be continued.

@@ -251,6 +251,6 @@ def report_summary(record: ReportRecord) -> pb.ReportSummary:
 
 
 def report(record: ReportRecord) -> pb.GetReportResponse:
-    """Return the report with its stored bytes."""
-    message = ParseDict(json.loads(record.body), report_pb2.DpeReport())
+    """Return the report with its stored bytes; fields of an older contract are left to the bytes."""
+    message = ParseDict(json.loads(record.body), report_pb2.DpeReport(), ignore_unknown_fields=True)
     return pb.GetReportResponse(report=message, canonical_json=record.body, summary=report_summary(record))

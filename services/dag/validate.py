@@ -53,7 +53,6 @@ def open_window(request: pb.OpenWindowRequest) -> None:
         found.require(
             request.HasField("available_budget_tokens"), "available_budget_tokens", "must be set to continue a session"
         )
-        found.require(not request.agent_session_parent, "agent_session_parent", "is only for a new session")
     found.raise_if_any()
 
 

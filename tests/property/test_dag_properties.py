@@ -28,7 +28,7 @@ from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, World, fresh_uuid, report_for
 
 HEX = st.text("0123456789abcdef", min_size=64, max_size=64)
-FIRST_DAY, LAST_DAY = datetime(1000, 1, 1), datetime(9999, 12, 31)  # noqa: DTZ001 - hypothesis takes naive bounds
+FIRST_DAY, LAST_DAY = datetime(1, 1, 1), datetime(9999, 12, 31)  # noqa: DTZ001 - hypothesis takes naive bounds
 MOMENTS = st.datetimes(min_value=FIRST_DAY, max_value=LAST_DAY, timezones=st.just(UTC))
 SESSION_IDS = st.text(string.ascii_letters + string.digits, min_size=32, max_size=32).map("crp_sess_".__add__)
 MATERIALS = st.builds(chain.WindowMaterial, SESSION_IDS, st.integers(1, 10_000), MOMENTS, HEX, HEX)

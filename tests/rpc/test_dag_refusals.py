@@ -63,14 +63,12 @@ BAD_FIELDS = [
             request_id=fresh_uuid(),
             session_token="t",
             continuation_ids=["crp_cont_short"],
-            agent_session_parent=NO_SESSION,
             strategy=99,
             safety_budget_ceiling=float("nan"),
         ),
         {
             "continuation_ids[0]",
             "available_budget_tokens",
-            "agent_session_parent",
             "strategy",
             "safety_budget_ceiling",
         },
@@ -510,3 +508,19 @@ async def test_a_token_of_a_key_that_retired_long_ago(world, client):
     world.keys._keys[1] = replace(world.keys._current, retired_at=NOW.replace(year=2025))
     world.keys._keys[2] = world.keys._current = MasterKey(2, b"\x02" * 32)
     await refused(client, "OpenWindow", open_request(first.session_token), "UNAUTHENTICATED", "TOKEN_INVALID")
+
+
+@pytest.mark.parametrize("rpc", ["FailWindow", "TerminateSession"])
+async def test_no_write_covers_up_a_broken_chain(world, client, rpc):
+    first = await client.window()
+    opened = await client.open(first.session_token)
+    world.tamper(first.session.session_id, opened.window.window_id, strategy="pull")
+    ids = {"session_id": first.session.session_id, "reason": "r"}
+    make = {
+        "FailWindow": lambda: pb.FailWindowRequest(request_id=fresh_uuid(), window_id=opened.window.window_id, **ids),
+        "TerminateSession": lambda: pb.TerminateSessionRequest(request_id=fresh_uuid(), **ids),
+    }[rpc]
+    for _ in range(2):
+        await refused(client, rpc, make(), "DATA_LOSS", "CHAIN_BROKEN")
+    verified = await client.call("VerifyChain", pb.VerifyChainRequest(session_id=first.session.session_id))
+    assert verified.fault.record_id == opened.window.window_id

@@ -42,6 +42,13 @@ class DagView:
                 children.setdefault(parent_id, []).append(window)
         return children
 
+    @cached_property
+    def _edges_into(self) -> dict[str, tuple[EdgeRecord, ...]]:
+        edges: dict[str, list[EdgeRecord]] = {}
+        for edge in self.edges:
+            edges.setdefault(edge.target_id, []).append(edge)
+        return {target: tuple(found) for target, found in edges.items()}
+
     @property
     def root(self) -> WindowRecord | None:
         """The one root that has not failed (SPEC-004 §3.3), or ``None``."""
@@ -85,7 +92,7 @@ class DagView:
 
     def edges_into(self, window_id: str) -> tuple[EdgeRecord, ...]:
         """Return the edges whose target is the window."""
-        return tuple(edge for edge in self.edges if edge.target_id == window_id)
+        return self._edges_into.get(window_id, ())
 
     def highest_number(self) -> int:
         """Return the highest window_number of windows that have not failed, 0 when there is none."""

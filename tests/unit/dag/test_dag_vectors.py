@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from services.common.encoding import parse_iso_micros, sha256_hex
@@ -116,3 +117,14 @@ def test_token_with_long_names_is_read():
     presented = tokens.read(vector["input"]["token"])
     expected = replace(state_of(short["input"]["payload"]), tenant="", limits=(), strategy="")
     assert presented.state == expected
+
+
+@pytest.mark.parametrize("name", ["audit_event", "keys", "token", "window_hmac"])
+def test_vector_files_follow_their_schema(name):
+    jsonschema.validate(load(name), load("schema"))
+
+
+def test_no_two_vectors_share_an_id():
+    names = [path.stem for path in VECTORS.glob("*.json") if path.stem != "schema"]
+    ids = [vector["test_id"] for name in names for vector in load(name)["vectors"]]
+    assert len(set(ids)) == len(ids)

@@ -1,12 +1,14 @@
 """Full-chain verification: whatever stored field is changed, dropped, swapped or added, it is found and named."""
 
 import copy
+import json
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
 import pytest
 
+from services.common.encoding import canonical_json
 from services.common.ports.sessions import (
     AuditEventRecord,
     DeferredFact,
@@ -17,6 +19,7 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.common.settings.dag import DagSettings
+from services.dag.domain.events import Draft, chain_events, report_data, window_data
 from services.dag.domain.keys import session_hmac_key
 from services.dag.domain.verify import Integrity, StoredChain, verify_chain
 from tests.fakes.dag_world import World, fresh_uuid
@@ -167,10 +170,6 @@ def test_every_report_field_is_covered(chain, name):
 
 @pytest.mark.parametrize("what", ["hmac", "chain_integrity", "timings", "claims_total", "risk_level"])
 def test_every_part_of_a_reports_body_is_covered(chain, what):
-    import json
-
-    from services.common.encoding import canonical_json
-
     report = chain[0].reports[0]
     body = json.loads(report.body) | {what: "changed"}
     changed = replace(report, body=canonical_json(body).decode())
@@ -267,3 +266,66 @@ def test_a_naive_timestamp_is_a_fault_and_not_a_crash(chain):
     windows = list(chain[0].snapshot.windows)
     windows[0] = replace(windows[0], timestamp=windows[0].timestamp.replace(tzinfo=None))
     assert verify(chain, with_windows(chain, windows)).fault.record_id == windows[0].window_id
+
+
+class TestSomeoneWithTheKeyRewroteTheTrail:
+    """The audit chain is consistent again, but what it says is not true of the content: each hash is recomputed."""
+
+    def rewritten(self, chain, number, node=None, report=None):
+        """Change window ``number`` and its report, and chain every event anew with the right key."""
+        stored, key = chain
+        window = next(w for w in stored.snapshot.windows if w.window_number == number and w.hmac)
+        changed = replace(window, **(node or {}))
+        reports = [replace(r, **report) if report and r.window_id == window.window_id else r for r in stored.reports]
+        edges = [edge for edge in stored.snapshot.edges if edge.target_id == window.window_id]
+        drafts = []
+        for event in stored.events:
+            data = json.loads(event.data)
+            if event.window_id == window.window_id and event.event_type == "DISPATCH_COMPLETED":
+                data = window_data(changed, edges)
+            if event.window_id == window.window_id and event.event_type == "DPE_COMPLETED":
+                data = {"report": report_data(next(r for r in reports if r.window_id == window.window_id))}
+            drafts.append((event, Draft(event.event_type, event.window_id, data)))
+        events = []
+        for event, draft in drafts:
+            last = events[-1] if events else None
+            events += chain_events([draft], event.session_id, last, event.timestamp, key)
+        windows = [changed if w is window else w for w in stored.snapshot.windows]
+        base = with_windows(chain, windows)
+        snapshot = SessionSnapshot(base.session, base.windows, base.edges, events[-1])
+        return window, verify(chain, snapshot, events, reports)
+
+    def test_rewriting_nothing_is_valid(self, chain):
+        _, found = self.rewritten(chain, 2)
+        assert found.integrity is Integrity.VALID
+
+    @pytest.mark.parametrize(
+        ("node", "detail"),
+        [
+            pytest.param({"response_text": "x"}, "has a response that does not match its response_hash", id="text"),
+            pytest.param({"hmac": "0" * 64}, "is not the report of its window", id="hmac"),
+            pytest.param({"window_hmac": "0" * 64}, "has a window_hmac that does not match its content", id="alone"),
+            pytest.param({"report_hash": "0" * 64}, "has a body that does not match its report_hash", id="report"),
+        ],
+    )
+    def test_a_rewritten_window(self, chain, node, detail):
+        _, found = self.rewritten(chain, 2, node)
+        assert (found.integrity, found.fault.detail) == (Integrity.BROKEN, detail)
+
+    def test_a_rewritten_hmac_with_its_report(self, chain):
+        report = next(r for r in chain[0].reports if json.loads(r.body)["window_number"] == 2)
+        body = json.loads(report.body) | {"hmac": "0" * 64}
+        window, found = self.rewritten(chain, 2, {"hmac": "0" * 64}, {"body": canonical_json(body).decode()})
+        assert (found.fault.record_kind, found.fault.record_id) == ("window", window.window_id)
+        assert found.fault.detail == "has an hmac that does not match its content and parents"
+
+    def test_a_rewritten_report(self, chain):
+        report = next(r for r in chain[0].reports if json.loads(r.body)["window_number"] == 2)
+        body = json.loads(report.body) | {"claims_total": 9}
+        _, found = self.rewritten(chain, 2, report={"body": canonical_json(body).decode()})
+        assert found.fault.detail == "has a body that does not match its report_hash"
+
+    def test_a_rewritten_number_breaks_an_hmac_or_an_invariant(self, chain):
+        window, found = self.rewritten(chain, 2, {"window_number": 7})
+        assert found.integrity is Integrity.BROKEN
+        assert found.fault.record_id == window.window_id

@@ -154,7 +154,8 @@ class SessionServiceServicer:
 
     def FailWindow(self, request, context):
         """Gives a PENDING window up, so that its parent can be continued again (CRP-SPEC-004 §16.3). Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, WINDOW_NOT_PENDING, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, WINDOW_NOT_PENDING, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED,
+        STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -236,7 +237,7 @@ class SessionServiceServicer:
 
     def TerminateSession(self, request, context):
         """Ends a session for good; pending windows fail. Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
