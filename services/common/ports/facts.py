@@ -123,9 +123,7 @@ class FactStore(Protocol):
         """Return up to ``limit`` hits by BM25 over the words of ``query``, best first; any text is a valid query."""
         ...
 
-    async def set_status(
-        self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime
-    ) -> int:
+    async def set_status(self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime) -> int:
         """Set status and ``modified_at`` of known facts; return how many changed."""
         ...
 

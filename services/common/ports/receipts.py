@@ -1,4 +1,4 @@
-"""What makes a write idempotent: the answer is kept under the caller's ``request_id``, in the write's own transaction."""
+"""What makes a write idempotent: the answer, kept under the caller's ``request_id`` in the write's transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -219,7 +219,7 @@ class SessionStore(Protocol):
         ...
 
     async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return up to ``limit`` sessions, newest first, that come after the session id ``after`` (empty = from the top)."""
+        """Return up to ``limit`` sessions, newest first, that follow session ``after`` (empty = from the top)."""
         ...
 
     async def page_events(
@@ -232,9 +232,7 @@ class SessionStore(Protocol):
         """Return a report or ``None``."""
         ...
 
-    async def page_reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
-    ) -> list[ReportRecord]:
+    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
         """Return up to ``limit`` reports with ``report_id > after``, ordered by id; empty session = all sessions."""
         ...
 
