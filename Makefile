@@ -6,7 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
-.PHONY: help demo test lint format generate bench eval conformance docs test-real test-faults clean
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+.PHONY: help demo test lint format lock generate bench eval conformance docs test-real test-faults clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,6 +41,7 @@ lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python tools/env_example.py --check
 	@$(BIN)/python tools/gen_protos.py --check
 	@$(BIN)/buf format --diff --exit-code proto
 	@$(BIN)/buf lint
@@ -47,6 +49,10 @@ lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
 
 format: $(DEV_STAMP) ## Format Python and protos in place
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/buf format -w proto
+
+lock: $(DEV_STAMP) ## Resolve pyproject.toml anew into the lock files (needs the package index)
+	@$(LOCK) pyproject.toml -o requirements.lock
+	@$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 generate: $(DEV_STAMP) ## Generate gen/ from proto/ without a network
 	@$(BIN)/python tools/gen_protos.py

@@ -25,5 +25,5 @@ class EntailmentModel(Protocol):
         ...
 
     async def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return each (premise, hypothesis) pair's probabilities of entailment, neutral, contradiction: shape ``(n, 3)``."""
+        """Return for each (premise, hypothesis) entailment, neutral, contradiction: shape ``(n, 3)``."""
         ...
