@@ -58,34 +58,50 @@ class EnvelopeParts:
     clock: Clock
 
 
+async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
+    """Return what the service is made of, from the process's shared adapters."""
+    models = TextModels(await adapters.embedding(), await adapters.entity_recognizer(), await adapters.tokens())
+    facts, graph = await adapters.fact_store(), await adapters.knowledge_graph()
+    return EnvelopeParts(facts, graph, models, settings.envelope, adapters.clock)
+
+
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return KnowledgeService and EnvelopeService; what a crash left half-written is settled first."""
-    models = TextModels(await adapters.embedding(), await adapters.entity_recognizer(), await adapters.tokens())
-    return await assemble_services(
-        EnvelopeParts(
-            await adapters.fact_store(), await adapters.knowledge_graph(), models, settings.envelope, adapters.clock
-        )
-    )
+    return await assemble_services(await open_parts(settings, adapters))
 
 
-async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
-    """Wire the apps and servicers over any adapters and settle unfinished writes."""
+@dataclass(frozen=True, slots=True)
+class EnvelopeApps:
+    """The applications, wired."""
+
+    knowledge: KnowledgeApp
+    ingestion: IngestionApp
+    communities: CommunityApp
+    envelopes: EnvelopeApp
+
+
+async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
+    """Wire the applications over any adapters and settle unfinished writes."""
     settings, models = parts.settings, parts.models
     fingerprint = models.embedding.fingerprint
     states = StateHashes(parts.facts, parts.graph, fingerprint, shared_store=settings.shared_store)
     stores = KnowledgeStores.over(parts.facts, parts.graph, states, parts.clock)
     await stores.recovery.recover()
     communities = CommunityApp(stores, LeidenCommunityDetector(), settings, fingerprint)
-    knowledge = KnowledgeServicer(
-        KnowledgeApp(stores, models.embedding, communities),
-        IngestionApp(stores, models, communities, settings),
-        communities,
-        settings.max_query_chars,
-    )
     selector = Selector(parts.facts, models.embedding, models.tokens, settings)
-    envelope = EnvelopeServicer(
-        EnvelopeApp(parts.facts, selector, models.tokens, states, settings, parts.clock), settings.max_query_chars
+    return EnvelopeApps(
+        knowledge=KnowledgeApp(stores, models.embedding, communities),
+        ingestion=IngestionApp(stores, models, communities, settings),
+        communities=communities,
+        envelopes=EnvelopeApp(parts.facts, selector, models.tokens, states, settings, parts.clock),
     )
+
+
+async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
+    """Wire applications and servicers over any adapters."""
+    apps, limit = await open_apps(parts), parts.settings.max_query_chars
+    knowledge = KnowledgeServicer(apps.knowledge, apps.ingestion, apps.communities, limit)
+    envelope = EnvelopeServicer(apps.envelopes, limit)
     add_knowledge: Callable[[KnowledgeServicer, grpc.aio.Server], None] = (
         ckf_grpc.add_KnowledgeServiceServicer_to_server
     )

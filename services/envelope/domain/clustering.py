@@ -95,22 +95,27 @@ def knn_edges(vectors: NDArray[np.float32]) -> list[Edge]:
         vectors: unit vectors, shape ``(n, dimension)``.
     """
     count = len(vectors)
-    edges: dict[tuple[int, int], float] = {}
     neighbours = min(NEIGHBOURS, count - 1)
     if neighbours < 1:
         return []
+    keys: list[NDArray[np.int64]] = []
+    weights: list[NDArray[np.float64]] = []
     for start in range(0, count, _BLOCK_ROWS):
         cosines = vectors[start : start + _BLOCK_ROWS] @ vectors.T
         rows = np.arange(len(cosines))
         cosines[rows, rows + start] = -1.0
         nearest = np.argpartition(-cosines, neighbours - 1, axis=1)[:, :neighbours]
-        for row, columns in enumerate(nearest):
-            for column in columns:
-                weight = float(cosines[row, column])
-                if weight >= MIN_COSINE:
-                    first, second = sorted((start + row, int(column)))
-                    edges[first, second] = round(min(weight, 1.0), _WEIGHT_DECIMALS)
-    return [(first, second, edges[first, second]) for first, second in sorted(edges)]
+        found = np.take_along_axis(cosines, nearest, axis=1).astype(np.float64)
+        near = found >= MIN_COSINE
+        own = np.broadcast_to((rows + start)[:, None], nearest.shape)[near]
+        other = nearest[near]
+        keys.append(np.minimum(own, other) * count + np.maximum(own, other))
+        weights.append(np.round(np.clip(found[near], 0.0, 1.0), _WEIGHT_DECIMALS).astype(np.float64))
+    key, weight = np.concatenate(keys), np.concatenate(weights)
+    order = np.lexsort((-weight, key))  # an edge found from both ends is kept once
+    unique, first = np.unique(key[order], return_index=True)
+    pairs = zip((unique // count).tolist(), (unique % count).tolist(), weight[order][first].tolist(), strict=True)
+    return list(pairs)
 
 
 def strengths(edges: Sequence[Edge], count: int) -> list[float]:

@@ -116,7 +116,8 @@ def _select(ordered: list[Candidate], relevance: Matrix, terms: RankingTerms) ->
 def _without_duplicates(scored: list[tuple[int, RankedFact]], embeddings: Matrix) -> tuple[RankedFact, ...]:
     """Drop each fact that is more than 0.95 similar to a kept one; the higher composite score stays (SPEC-003 §6.6)."""
     rows = np.array([row for row, _ in scored])
-    similarity = np.round(embeddings[rows] @ embeddings[rows].T, SCORE_DECIMALS)
+    ordered = embeddings[rows]
+    similarity = np.round(ordered @ ordered.T, SCORE_DECIMALS)
     duplicate = np.zeros(len(scored), dtype=bool)
     kept: list[RankedFact] = []
     for index, (_, fact) in enumerate(scored):
