@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -282,3 +284,10 @@ async def test_closing_stops_a_build(open_store):
     async with asyncio.timeout(10):
         await one.store.close()
     assert one.view().index is None
+
+
+@pytest.mark.parametrize("later", ["onnxruntime", "grpc", "spacy", "tokenizers", "graspologic_native"])
+def test_the_library_bears_other_native_ones_after_it(later):
+    """A wheel that exports a C++ runtime of its own ends the process here (ADR 0031)."""
+    program = f"import services.common.adapters.sqlite.hnsw, {later}"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

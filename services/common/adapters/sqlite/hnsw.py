@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
-from usearch.index import Index
 
 from services.common.ports.facts import Vectors
 from services.common.settings.stores import StoreSettings
@@ -33,83 +33,89 @@ class Proposals:
 
 
 class HnswIndex:
-    """A graph over the vectors of some facts, by fact number.
+    """A graph over the vectors of some facts.
 
     Args:
-        index: the library's index; owned.
+        graph: the library's index; owned. It knows a vector by its place.
+        numbers: fact number at each place, ascending.
     """
 
-    def __init__(self, index: Any) -> None:
-        self._index = index
+    def __init__(self, graph: Any, numbers: Numbers) -> None:
+        self._graph = graph
+        self._numbers = numbers
 
     def __len__(self) -> int:
-        return len(self._index)
+        return len(self._numbers)
 
     @property
     def memory_bytes(self) -> int:
-        """Memory that the index takes."""
-        return int(self._index.memory_usage)
+        """Memory that vectors, edges and numbers take."""
+        edges = self._graph.hnsw.neighbors.size() * np.dtype(np.int32).itemsize
+        return int(self._graph.storage.sa_code_size() * len(self) + edges + self._numbers.nbytes)
 
     @classmethod
     def empty(cls, dimension: int, settings: StoreSettings) -> Self:
         """Return an index without vectors."""
-        return cls(
-            Index(
-                ndim=dimension,
-                metric="ip",
-                dtype="f16",
-                connectivity=settings.hnsw_connectivity,
-                expansion_add=settings.hnsw_ef_construction,
-                expansion_search=settings.hnsw_ef_search,
-            )
-        )
+        half: Any = faiss.ScalarQuantizer.QT_fp16  # the library's stubs take it for an int
+        graph = faiss.IndexHNSWSQ(dimension, half, settings.hnsw_connectivity, faiss.METRIC_INNER_PRODUCT)
+        graph.train(np.zeros((1, dimension), dtype=np.float32))  # a formality: half precision has nothing to learn
+        return cls(_tuned(graph, settings), np.empty(0, dtype=np.int64))
 
     def extended(
         self, numbers: Numbers, vectors: Vectors, settings: StoreSettings, stopping: Callable[[], bool]
     ) -> Self | None:
-        """Return a copy that also holds these vectors, or ``None`` when ``stopping``; the original stays as it is."""
-        index = _tuned(self._index.copy(), settings)
+        """Return a copy that also holds these vectors, or ``None`` when ``stopping``; the original stays as it is.
+
+        Args:
+            numbers: fact numbers, ascending, all above those in the index.
+            vectors: one row a fact.
+            settings: threads.
+            stopping: asked between blocks.
+        """
+        graph = faiss.clone_index(self._graph)
+        faiss.omp_set_num_threads(settings.index_build_threads)  # of the calling thread
         for start in range(0, len(numbers), _BLOCK):
             if stopping():
                 return None
-            part = slice(start, start + _BLOCK)
-            index.add(numbers[part].astype(np.uint64), vectors[part], threads=settings.index_build_threads)
-        return type(self)(index)
+            graph.add(vectors[start : start + _BLOCK])
+        return type(self)(graph, np.concatenate([self._numbers, numbers]))
 
     def search(self, queries: Vectors, limit: int) -> list[Proposals]:
         """Return up to ``limit`` candidates per query."""
-        matches = self._index.search(queries, limit, threads=1)
-        counts = np.atleast_1d(getattr(matches, "counts", len(matches)))
-        keys, distances = np.atleast_2d(matches.keys), np.atleast_2d(matches.distances)
+        faiss.omp_set_num_threads(1)  # of the calling thread: searches run beside each other, not inside
+        scores, places = self._graph.search(queries, min(limit, len(self)))
         return [
-            Proposals(keys[row, :count].astype(np.int64), (1.0 - distances[row, :count]).astype(np.float32))
-            for row, count in enumerate(counts)
+            Proposals(self._numbers[found[found >= 0]], row[found >= 0])
+            for found, row in zip(places, scores, strict=True)
         ]
 
     def vectors(self, numbers: Numbers) -> Vectors:
         """Return the vectors of facts that are in the index, in half precision's accuracy."""
-        return np.array(self._index.get(numbers.astype(np.uint64)), dtype=np.float32)
+        vectors: Vectors = self._graph.reconstruct_batch(np.searchsorted(self._numbers, numbers))
+        return vectors
 
-    def contains(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Say of each fact whether it is in the index."""
-        held: NDArray[np.bool_] = np.atleast_1d(self._index.contains(numbers.astype(np.uint64)))
-        return held
+    def holds_exactly(self, numbers: Numbers) -> bool:
+        """Say whether these facts are the ones in the index."""
+        return np.array_equal(self._numbers, numbers)
 
     def save(self, path: Path) -> None:
         """Write the index to a file."""
-        self._index.save(path)
+        with path.open("wb") as file:
+            np.savez(file, graph=faiss.serialize_index(self._graph), numbers=self._numbers)
 
     @classmethod
     def load(cls, path: Path, dimension: int, settings: StoreSettings) -> Self | None:
         """Return the index of a file that ``save`` wrote; ``None`` when it does not fit these settings."""
-        index = Index.restore(path)
-        if index is None or index.ndim != dimension or index.connectivity != settings.hnsw_connectivity:
+        with np.load(path, allow_pickle=False) as parts:
+            graph: Any = faiss.deserialize_index(parts["graph"])
+            numbers = parts["numbers"]
+        connectivity = graph.hnsw.nb_neighbors(1)
+        if graph.d != dimension or connectivity != settings.hnsw_connectivity or graph.ntotal != len(numbers):
             return None
-        return cls(_tuned(index, settings))
+        return cls(_tuned(graph, settings), numbers)
 
 
-def _tuned(index: Any, settings: StoreSettings) -> Any:
-    """The library does not carry these over into copies and files."""
-    index.expansion_search = settings.hnsw_ef_search
-    index.expansion_add = settings.hnsw_ef_construction
-    return index
+def _tuned(graph: Any, settings: StoreSettings) -> Any:
+    graph.hnsw.efSearch = settings.hnsw_ef_search
+    graph.hnsw.efConstruction = settings.hnsw_ef_construction
+    return graph

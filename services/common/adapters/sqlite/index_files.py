@@ -74,7 +74,7 @@ class IndexFiles:
             if state["store"] != self._store_id or state["sha256"] != _digest(path):
                 return None
             return HnswIndex.load(path, dimension, self._settings)
-        except (OSError, ValueError, KeyError):
+        except (OSError, RuntimeError, ValueError, KeyError):
             return None
 
     def _index_path(self, tenant_no: int) -> Path:

@@ -88,7 +88,7 @@ def _covered(numbers: Numbers, saved: HnswIndex | None) -> int:
     if saved is None or not len(saved) or len(saved) > len(numbers):
         return 0
     leading = len(saved)
-    return leading if saved.contains(numbers[:leading]).all() else 0
+    return leading if saved.holds_exactly(numbers[:leading]) else 0
 
 
 def _changed(view: VectorView, rows: Sequence[Sequence[Any]], removed: Sequence[int]) -> VectorView:
