@@ -38,7 +38,8 @@ class Load:
         self.sessions = session_service_pb2_grpc.SessionServiceStub(self.channel)
         self.gateway = dispatch_service_pb2_grpc.DispatchServiceStub(self.channel)
         self.seen = seen
-        self.busy = threading.Event()
+        self.ingested = threading.Event()
+        self.answered = threading.Event()
 
     def ingest(self, worker: int) -> None:
         for number in range(10_000):
@@ -57,7 +58,7 @@ class Load:
             except grpc.RpcError:
                 return
             self.seen.facts_of_source[response.source.source_id] = response.source.fact_count
-            self.busy.set()
+            self.ingested.set()
 
     def ask(self) -> None:
         answer = None
@@ -75,6 +76,7 @@ class Load:
             except grpc.RpcError:
                 return
             self.seen.windows[answer.window.window_id] = (answer.session_id, answer.window.hmac)
+            self.answered.set()
 
 
 def facts_per_source(client: Load) -> dict[str, int]:
@@ -131,10 +133,12 @@ def test_acknowledged_writes_survive_and_nothing_is_half_written(tmp_path):
         server = start(tmp_path, "suite", "--insecure-local", env=env)
         load = Load(server.address, seen)
         with ThreadPoolExecutor(4) as pool:
-            for worker in range(3):
+            for worker in range(2):
                 pool.submit(load.ingest, worker)
-            pool.submit(load.ask)
-            assert load.busy.wait(20), server.log.read_text()[-3000:]
+            for _ in range(2):
+                pool.submit(load.ask)
+            for begun in (load.ingested, load.answered):
+                assert begun.wait(40), server.log.read_text()[-3000:]
             threading.Event().wait(0.5 + chance.random() * 2)
             server.kill()
         load.channel.close()
