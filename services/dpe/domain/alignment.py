@@ -5,20 +5,26 @@ says, and never when another clause that is as near bears the claim out. A verba
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
-from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable
+from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
-from services.dpe.domain.text_types import Claim, Value
+from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
 NAMES: Final = frozenset({EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LAW, EntityKind.LOCATION})
 MIN_OVERLAP: Final = 0.5
 """Share of the claim's content words that the clause must hold before a difference counts."""
+
+
+def claim_stems(claim: Claim) -> frozenset[str]:
+    """Return the stems of a claim's content words, values left out."""
+    shifted = [replace(value, start=value.start - claim.start, end=value.end - claim.start) for value in claim.values]
+    return content_stems(without_values(claim.text, Span(0, len(claim.text)), shifted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class ClaimWords:
     @classmethod
     def of(cls, claim: Claim) -> "ClaimWords":
         """Read a claim."""
-        return cls(claim, content_stems(claim.text), normal_text(claim.text))
+        return cls(claim, claim_stems(claim), normal_text(claim.text))
 
 
 def matches(claim: ClaimWords, clauses: Iterable[FactClause]) -> list[Match]:

@@ -78,7 +78,7 @@ def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactVi
                     index,
                     span,
                     Span(sentence.start, sentence.end),
-                    content_stems(text),
+                    content_stems(without_values(fact.content, span, within(values, span))),
                     normal_text(text),
                     within(values, span),
                     tuple(name for name in names if span.start <= name.start and name.end <= span.end),
@@ -104,6 +104,17 @@ def within(values: Sequence[Value], span: Span) -> tuple[Value, ...]:
         if value.end <= span.end:
             found.append(value)
     return tuple(found)
+
+
+def without_values(text: str, span: Span, values: Sequence[Value]) -> str:
+    """Return the stretch with its values blanked out: "5 euros" says nothing of what is talked about."""
+    pieces: list[str] = []
+    at = span.start
+    for value in values:
+        if value.kind in MEASURED or value.kind in {EntityKind.DATE, EntityKind.TIME}:
+            pieces.append(text[at : value.start])
+            at = value.end
+    return " ".join([*pieces, text[at : span.end]])
 
 
 def comparable(left: Value, right: Value) -> bool:

@@ -91,25 +91,26 @@ AUXILIARIES: Final = _listed(
 
 BASE_VERBS: Final = _listed(
     """
-    accept achieve acquire act add address admit adopt affect agree aim allow amend announce appear apply
-    appoint approve argue arise assess assign assume attach avoid award base belong benefit bill call cancel
-    carry cause change charge cite claim classify close collect combine complete comply compute concern conclude
-    conduct confirm connect consider consist consult contain continue contribute control convert cover create
-    date deal decide declare decline decrease define delay deliver demand deny depend describe design detect
-    determine develop differ direct disclose discover discuss display divide double drop earn elect eliminate
-    employ enable encourage end enforce ensure enter equal establish estimate evaluate exceed exclude exempt
-    exist expand expect expire explain express extend face fail file finish fix focus follow form found fund
-    gain generate govern grant guarantee handle happen help hire host identify implement imply impose improve
-    include increase indicate inform insure intend introduce invest involve issue join label lapse last launch
-    lead learn lie limit link list live locate look lower maintain make manage mandate mark match mean measure
-    mention merge move name need note notify number obtain occur offer open operate order organise organize
-    outline own participate pass pay permit place plan play possess predict prefer prepare present prevent
-    process produce prohibit promise propose protect prove provide publish purchase qualify raise range rank
-    reach receive recommend record reduce refer refund refuse register reimburse reject relate release rely
-    remain remove renew repair replace report represent request require reserve resign respond restrict result
-    retain return reveal review rise run save score seek select sell serve settle share show sign start state
-    stay stop store submit suffer suggest supply support surge suspend take target tend terminate total track
-    trade train transfer treat trigger turn use vary verify visit vote waive want warn weigh win withdraw work
+    accept wait achieve acquire act add address admit adopt affect agree aim allow amend announce appear apply
+    appoint approve argue arise assess assign assume attach avoid award base bear belong benefit bill call
+    cancel carry cause change charge cite claim classify close collect combine complete comply compute concern
+    conclude conduct confirm connect consider consist consult contain continue contribute control convert
+    cooperate cover create date deal decide declare decline decrease define delay deliver demand deny depend
+    describe design detect determine develop differ direct disclose discover discuss display divide double drop
+    earn elect eliminate employ enable encourage end enforce ensure enter equal establish estimate evaluate
+    exceed exclude exempt exist expand expect expire explain express extend face fail fall file finish fix focus
+    follow form found fund gain generate govern grant grow guarantee handle happen help hire host identify
+    implement imply impose improve include increase indicate inform insure intend introduce invest involve issue
+    join know label lapse last launch lead learn lie limit link list live locate look lower maintain make manage
+    mandate mark match mean measure mention merge move name need note notify number obtain occur offer open
+    operate order organise organize outline owe own participate pass pay permit place plan play possess predict
+    prefer prepare present prevent process produce prohibit promise propose protect prove provide publish
+    purchase qualify raise range rank reach receive recommend record reduce refer refund refuse register
+    reimburse reject relate release rely remain remove renew repair replace report represent request require
+    reserve resign respond restrict result retain return reveal review rise run save score seek select sell
+    serve settle share show sign start state stay stop store submit suffer suggest supply support surge suspend
+    take target tend terminate total track trade train transfer treat trigger turn use vary verify visit vote
+    waive want warn weigh win withdraw work
     """
 )
 

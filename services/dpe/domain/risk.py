@@ -12,6 +12,8 @@ from services.dpe.domain.findings import RiskLevel
 from services.dpe.domain.policy import CRITICAL_RISK, HIGH_RISK, MEDIUM_RISK, Amplifiers, Weights
 
 _LEVELS: Final = tuple(RiskLevel)
+_DIGITS: Final = 12
+"""Scores are rounded so far that 0.2 summed from four parts is 0.2, on the right side of its threshold."""
 
 
 def base_score(signals: Sequence[float | None], weights: Weights) -> float | None:
@@ -26,7 +28,8 @@ def base_score(signals: Sequence[float | None], weights: Weights) -> float | Non
     total = sum(weight for _, weight in present)
     if total <= 0.0:
         return None
-    return min(1.0, max(0.0, sum(value * weight for value, weight in present) / total))
+    score = sum(value * weight for value, weight in present) / total
+    return min(1.0, max(0.0, round(score, _DIGITS)))
 
 
 def amplified(base: float | None, applied: Sequence[str], amplifiers: Amplifiers) -> float | None:
@@ -35,7 +38,7 @@ def amplified(base: float | None, applied: Sequence[str], amplifiers: Amplifiers
         return None
     for name in applied:
         base *= getattr(amplifiers, name)
-    return min(1.0, base)
+    return min(1.0, round(base, _DIGITS))
 
 
 def level_of(composite: float | None, *, degraded: bool) -> RiskLevel:

@@ -137,7 +137,7 @@ def _full_stop_ends(text: str, left: int, dot: int, following: str) -> bool:
     """Decide for a single full stop before a word that does not begin small."""
     before = _WORD_BEFORE.search(text, max(left, dot - 24), dot)
     last = before.group().lower().strip("-/&") if before else ""
-    if _INITIAL.search(text, max(left, dot - 2), dot) or (len(last) == 1 and last.isalpha()):
+    if _INITIAL.search(text, max(left, dot - 2), dot):
         return following in OPENERS and last != "i"
     if last in ABBREVIATIONS:
         return last in ABBREVIATIONS_THAT_MAY_END and following in OPENERS

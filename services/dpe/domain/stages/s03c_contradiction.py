@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.alignment import ALIGNABLE, NAMES
+from services.dpe.domain.alignment import ALIGNABLE, NAMES, claim_stems
 from services.dpe.domain.analysis import Analysis, Coverage, Pair
 from services.dpe.domain.facts import agrees, comparable
 from services.dpe.domain.findings import AlignedValue, Contradiction, ContradictionSeverity
@@ -23,7 +23,7 @@ from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import content_stems, words
+from services.dpe.domain.words import words
 
 KEY: Final = StageKey(3, "c")
 _FILLERS: Final = frozenset(
@@ -33,7 +33,8 @@ _FILLERS: Final = frozenset(
 _COMMON_STEM: Final = 20
 """A stem of more claims than this brings no pair together by itself."""
 _CONTRASTING: Final = frozenset(
-    "before after above below over under until from during other more less most within up first second third".split(" ")
+    {"before", "after", "above", "below", "over", "under", "until", "from", "during", "other", "more", "less", "most"}
+    | {"within", "up", "first", "second", "third"}
 )
 """Words without content that still say what is talked about: "after 2024" is not "before 2023"."""
 _NEAR: Final = 0.10
@@ -75,9 +76,10 @@ def apply(analysis: Analysis) -> Analysis:
 
 def _read(claim: Claim) -> _Statement:
     names = frozenset(name_key(entity.text) for entity in claim.entities if entity.kind in NAMES)
+    names |= {value.normal for value in claim.values if value.kind not in ALIGNABLE}
     values = tuple(value for value in claim.values if value.kind in ALIGNABLE)
     contrasts = frozenset(word.text for word in words(claim.text)) & _CONTRASTING
-    return _Statement(claim, content_stems(claim.text) - _FILLERS, names, values, is_negated(claim.text), contrasts)
+    return _Statement(claim, claim_stems(claim) - _FILLERS, names, values, is_negated(claim.text), contrasts)
 
 
 def _candidates(statements: Sequence[_Statement]) -> list[tuple[_Statement, _Statement]]:

@@ -1,0 +1,151 @@
+"""Stage 1: sentence boundaries, clauses, claim types, specificity, offsets (SPEC-005 §3)."""
+
+import time
+
+import pytest
+
+from services.dpe.domain.claim_types import classify, specificity
+from services.dpe.domain.clauses import clauses
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.text_types import ClaimType, SentenceKind
+from tests.fakes.dpe_world import analyse, app
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("Dr. J. Smith left. He returned.", ["Dr. J. Smith left.", "He returned."], id="titles-initials"),
+        pytest.param("It is 4.5 m. Good.", ["It is 4.5 m.", "Good."], id="decimals"),
+        pytest.param(
+            "See e.g. Art. 5 para. 2. Then stop.", ["See e.g. Art. 5 para. 2.", "Then stop."], id="abbreviations"
+        ),
+        pytest.param("It opens at 10 a.m. The end.", ["It opens at 10 a.m.", "The end."], id="abbreviation-that-ends"),
+        pytest.param(
+            '"Why?" he asked. "No!" Then he left.', ['"Why?" he asked.', '"No!"', "Then he left."], id="quotes"
+        ),
+        pytest.param("Paid. [1] Late. [2, 3]", ["Paid. [1]", "Late. [2, 3]"], id="citation-marks"),
+        pytest.param("Wait... Then go.", ["Wait...", "Then go."], id="ellipsis"),
+        pytest.param("A line that is long enough to be wrapped by\nits writer goes on.", None, id="soft-wrap"),
+        pytest.param("Name: Foo\nDate: today", ["Name: Foo", "Date: today"], id="short-lines"),
+        pytest.param("- one thing\n- another", ["one thing", "another"], id="list"),
+        pytest.param("## A heading\nText here.", ["A heading", "Text here."], id="heading"),
+        pytest.param("a\n\nb", ["a", "b"], id="blank-line"),
+        pytest.param(
+            "\u7b2c\u4e00\u3002\u7b2c\u4e8c\u3002", ["\u7b2c\u4e00\u3002", "\u7b2c\u4e8c\u3002"], id="full-width"
+        ),
+        pytest.param(" \n\t ... !? ", [], id="no-words"),
+        pytest.param("", [], id="empty"),
+    ],
+)
+def test_boundaries(text, expected):
+    found = [text[sentence.start : sentence.end] for sentence in sentences(text)]
+    assert found == ([text] if expected is None else expected)
+
+
+def test_kinds():
+    text = "# Head\n| a | 1 |\n|---|---|\n```\nx = f(1);\nThe fee is 5 euros.\n```\n1. item\nProse"
+    kinds = [(sentence.kind, text[sentence.start : sentence.end]) for sentence in sentences(text)]
+    assert kinds == [
+        (SentenceKind.HEADING, "Head"),
+        (SentenceKind.TABLE_ROW, "| a | 1 |"),
+        (SentenceKind.CODE, "x = f(1);"),
+        (SentenceKind.PROSE, "The fee is 5 euros."),
+        (SentenceKind.LIST_ITEM, "item"),
+        (SentenceKind.PROSE, "Prose"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fire and theft are covered.", ["Fire and theft are covered."]),
+        ("It rose to 5 and then fell.", ["It rose to 5 and then fell."]),
+        ("It covers fire; theft; floods.", ["It covers fire; theft; floods."]),
+        ("The insurer pays; the member waits.", ["The insurer pays", "the member waits."]),
+        ("The limit (and the fee is 5) applies.", ["The limit (and the fee is 5) applies."]),
+        ('He said "it is true and it is good" and he left.', ['He said "it is true and it is good"', "he left."]),
+        ("Costs rose while sales fell, but profit grew.", ["Costs rose", "sales fell", "profit grew."]),
+    ],
+    ids=["nouns", "shared-subject", "list", "semicolon", "brackets", "quotation", "three"],
+)
+def test_clauses(text, expected):
+    assert [text[span.start : span.end] for span in clauses(text, 0, len(text))] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "has_values", "expected"),
+    [
+        ("Arguably the fee is 5 euros.", True, ClaimType.FACTUAL),
+        ("As mentioned above, the fee is 5 euros.", True, ClaimType.FACTUAL),
+        ("Arguably the fee is too high.", False, ClaimType.OPINION),
+        ("Submit the form within 5 days.", True, ClaimType.PROCEDURAL),
+        ("I cannot answer this question.", False, ClaimType.META),
+        ("However, the fee is due.", False, ClaimType.FACTUAL),
+        ("Wear and tear is not covered.", False, ClaimType.FACTUAL),
+        ("The following points matter:", False, ClaimType.META),
+    ],
+    ids=["opinion-with-value", "meta-with-value", "opinion", "instruction", "meta", "prefix", "noun", "lead-in"],
+)
+def test_types(text, has_values, expected):
+    assert classify(text, has_values=has_values, kind=SentenceKind.PROSE) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "names", "expected"),
+    [
+        ("It holds.", 0, 0, 0.0),
+        ("X", 0, 1, 0.3),
+        ("X", 1, 0, 0.4),
+        ("X", 1, 1, 0.58),
+        ("about probably X", 1, 1, 0.3712),
+    ],
+)
+def test_specificity_is_the_published_formula(text, values, names, expected):
+    assert specificity(text, values, names) == expected
+
+
+async def test_claims_have_exact_offsets_and_entities():
+    answer = "# Title\n\nJane Doe paid €500 on 1 March 2024, and NIST agreed."
+    claims = (await app().segment(answer)).claims
+    assert [claim.claim_id for claim in claims] == ["c1", "c2"]
+    assert all(answer[claim.start : claim.end] == claim.text for claim in claims)
+    assert [(str(entity.kind), entity.text) for entity in claims[0].entities] == [
+        ("PERSON", "Jane Doe"),
+        ("MONEY", "€500"),
+        ("DATE", "1 March 2024"),
+    ]
+    assert all(answer[entity.start : entity.end] == entity.text for claim in claims for entity in claim.entities)
+    assert [claim.specificity for claim in claims] == [0.748, 0.3]
+
+
+async def test_one_batch_of_names_and_one_of_vectors():
+    provenance = app()
+    await analyse("The fee is 5 euros. It is due.", "The fee is 5 euros.", using=provenance)
+    assert len(provenance._models.recognizer.calls) == 1
+    assert len(provenance._models.embedding.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a. ",
+        "Dr. ",
+        "five-",
+        "one ",
+        "1/",
+        "[1,",
+        "(ab ",
+        "http://",
+        "5 to ",
+        "\u202e\x00\x07 ",
+        "| ",
+        "> ",
+        "and it is ",
+        "not ",
+    ],
+)
+async def test_hostile_text_takes_linear_time(piece):
+    provenance = app()
+    started = time.perf_counter()
+    await provenance.segment(piece * (50_000 // len(piece)))
+    assert time.perf_counter() - started < 20
