@@ -126,8 +126,9 @@ class _Chunker:
             parent.used = True
         context = parents[-1].text if parents else self._context()
         whole = _joined(context, block.text)
-        self._parents[block.level] = _LeadIn(whole, block.place, used=not block.text.endswith(":"))
-        if block.text.endswith(":"):
+        announces = block.text.endswith(":") and self._count(whole) <= WHOLE_ITEM_TOKENS
+        self._parents[block.level] = _LeadIn(whole, block.place, used=not announces)
+        if announces:
             return
         if self._count(block.text) <= WHOLE_ITEM_TOKENS:
             self._emit(whole, block.place, joinable=False)

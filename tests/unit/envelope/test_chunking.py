@@ -98,6 +98,11 @@ def test_an_announcement_that_nothing_follows_is_kept():
     ]
 
 
+def test_an_announcing_parent_that_is_too_long_to_be_a_prefix_is_a_fact_of_its_own():
+    parent = "word " * 70 + "as follows:"
+    assert contents(item(parent), item(LONG, 1)) == [parent, LONG]
+
+
 def test_a_row_names_its_columns_its_heading_and_its_document():
     row = Block(BlockKind.TABLE_ROW, row_text(("Cover", "Limit"), ("Cash", "500 EUR")))
     assert contents(heading("Home insurance", 1), heading("Limits"), row) == [
