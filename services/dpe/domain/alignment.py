@@ -101,21 +101,22 @@ def _first_equal(value: Value, nearest: Sequence[Match]) -> tuple[float, Value] 
 
 
 def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
-    """Return the value of the nearest clause that no value of the claim agrees with, if there is exactly one."""
-    for match in nearest[:1]:
-        if match.containment < MIN_OVERLAP:
-            return None
-        free = [
-            known
-            for known in match.clause.values
-            if known.kind in ALIGNABLE
-            and comparable(value, known)
-            and (value.kind is known.kind or value.kind in MEASURED)
-            and not any(agrees(other, known) for other in claim.values)
-        ]
-        if len(free) == 1:
-            return match.containment, free[0]
-    return None
+    """Return the one value of the nearest clause that stands in the value's place, or nothing when that is open.
+
+    Values of the same kind come first; a bare number stands for a measured one only when there is none.
+    """
+    best = nearest[0] if nearest else None
+    if best is None or best.containment < MIN_OVERLAP:
+        return None
+    free = [
+        known
+        for known in best.clause.values
+        if known.kind in ALIGNABLE
+        and comparable(value, known)
+        and not any(agrees(other, known) for other in claim.values)
+    ]
+    candidates = [known for known in free if known.kind is value.kind] or free
+    return (best.containment, candidates[0]) if len(candidates) == 1 else None
 
 
 def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity]]:
