@@ -4,7 +4,7 @@ Decides which waiting items make the next batch. It knows nothing of ONNX: it is
 of items to a list of results, which it runs in one worker thread. Properties:
 
 * Items are sorted by length and the queue is cut into batches from the longest down, so that a batch is padded little.
-* Calls take turns: the batch that holds the next call's longest item runs next. A short question waits for at most one
+* Calls take turns: the batch that holds the next call's longest item runs next. A short question waits for about one
   batch per concurrent call, also while a long document is being ingested, and nothing starves.
 * Equal items are computed once, however many callers wait for them.
 * A caller that goes away takes along the items that nobody else waits for.
@@ -25,6 +25,8 @@ MIN_LENGTH_RATIO: Final = 0.5
 """An item shorter than this share of its batch's longest goes into another batch: padding would cost more."""
 SHORT_LENGTH: Final = 32
 """Up to this length items are batched together whatever their ratio: a further batch would cost more."""
+AHEAD: Final = 2
+"""Full batches that are with the worker thread at once: one computed, one next."""
 MIN_RETRY_S: Final = 0.05
 """Least ``retry_after_s`` of a refusal."""
 _RATE_SMOOTHING: Final = 0.2
@@ -84,7 +86,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
 
     Args:
         name: the model's name, for errors.
-        compute: blocking; returns one result per item, in order. Runs in the batcher's thread, one batch at a time.
+        compute: blocking; returns one result per item, in order. Runs in the batcher's one thread.
         policy: sizes, delay and bound.
     """
 
@@ -170,11 +172,27 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
 
     async def _serve(self) -> None:
         """Run batches until nothing waits; the next ``submit`` starts it again."""
-        while self._queue:
-            await self._gather()
-            batch = self._next_batch()
-            if batch:
-                await self._run(batch)
+        try:
+            await self._run_queue()
+        except Exception as error:
+            for call in list(self._turns):  # a fault of ours must not leave callers waiting for ever
+                self._fail(call, error)
+            raise
+
+    async def _run_queue(self) -> None:
+        """While one batch is computed hand a full one over ahead, so that the model does not wait for the loop."""
+        running: set[asyncio.Task[None]] = set()
+        while self._queue or running:
+            limit = AHEAD if len(self._queue) >= self._policy.max_size else 1
+            if self._queue and len(running) < limit:
+                await self._gather()
+                batch = self._next_batch()
+                if batch:
+                    running.add(asyncio.get_running_loop().create_task(self._run(batch)))
+            else:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
 
     async def _gather(self) -> None:
         """Wait until enough items are there for a batch, or the first of them has waited long enough."""
@@ -204,6 +222,8 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             high = low
         batch = self._queue[low:high]
         del self._queue[low:high]
+        for slot in batch:
+            slot.running = True
         return batch
 
     def _take_turn(self) -> _Slot[ItemT, ResultT] | None:
@@ -224,8 +244,6 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
 
     async def _run(self, batch: list[_Slot[ItemT, ResultT]]) -> None:
         loop = asyncio.get_running_loop()
-        for slot in batch:
-            slot.running = True
         started = loop.time()
         try:
             results = await loop.run_in_executor(self._executor, self._compute, [slot.item for slot in batch])
