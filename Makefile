@@ -42,6 +42,7 @@ lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/env_example.py --check
+	@$(BIN)/python tools/update_manifest.py --check
 	@$(BIN)/python tools/gen_protos.py --check
 	@$(BIN)/buf format --diff --exit-code proto
 	@$(BIN)/buf lint

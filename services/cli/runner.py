@@ -8,7 +8,7 @@ import typer
 
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
-from services.common.errors import CrpError, ErrorReason
+from services.common.errors import CrpError, ErrorReason, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
 
@@ -41,6 +41,9 @@ def run(command: Command, *, as_json: bool) -> None:
     configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
     try:
         code = asyncio.run(_run(command, settings, output))
+    except (StartupError, SettingsError) as error:
+        output.error(f"cannot start: {error}", reason="STARTUP_FAILED", hint="`groundtrail doctor` looks for the cause")
+        raise typer.Exit(Exit.FAILURE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     raise typer.Exit(code)

@@ -12,6 +12,8 @@
     ├── DeadlineError             the caller's time is up
     └── ChainBrokenError          a broken chain met while continuing it
 
+    StartupError                  the process cannot start; for whoever starts it, never sent to a caller
+
 Nothing here knows gRPC or HTTP: ``services.common.rpc.status`` maps a reason to a status code.
 """
 
@@ -168,3 +170,7 @@ class DeadlineError(CrpError):
 
 class ChainBrokenError(CrpError):
     """The stored chain does not verify; the session cannot be continued (SPEC-004 §16.4)."""
+
+
+class StartupError(RuntimeError):
+    """The process cannot start as it is set up; the message names the file or setting, what is wrong and what is right."""

@@ -181,6 +181,7 @@ def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
         transfer_type=f"TRANSFER_TYPE_{transfer.transfer_type.value}",
         transferred_tokens=transfer.tokens,
         deferred_fact_ids=transfer.deferred_fact_ids,
+        transferred_fact_ids=transfer.transferred_fact_ids,
         skipped=transfer.skipped,
     )
 

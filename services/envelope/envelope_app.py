@@ -183,6 +183,7 @@ class EnvelopeApp:
                 [str(budget), request.model, request.grounding_mode.value, request.strategy.value, self._model],
                 sorted(request.facts_seen),
                 sorted(request.deferred_fact_ids),
+                sorted(request.transferred_fact_ids),
                 carried,
                 scope,
             ]

@@ -148,6 +148,7 @@ class EnvelopeRequest:
     max_envelope_tokens: int | None = None
     facts_seen: frozenset[str] = frozenset()
     deferred_fact_ids: tuple[str, ...] = ()
+    transferred_fact_ids: tuple[str, ...] = ()
     carried: tuple[CarriedText, ...] = ()
     if_match_etag: str = ""
     directives: CacheDirectives = NO_DIRECTIVES

@@ -65,22 +65,18 @@ class Selector:
     async def select(
         self, tenant_id: str, request: EnvelopeRequest, sub_queries: Sequence[str], now: datetime
     ) -> Selection:
-        """Return the candidates of one build, distinct by id, without what former windows included."""
+        """Return a build's candidates, distinct by id, without what former windows held and did not hand on."""
         vectors = await self._embedding.embed([*sub_queries, *(text.content for text in request.carried)])
         queries = vectors[: len(sub_queries)]
         found = await self._retrieve(tenant_id, queries, request)
         hits = len(found)
-        session_ids = [fact_id for fact_id in request.deferred_fact_ids if fact_id not in found]
-        deferred = {fact.fact_id: fact for fact in await self._facts.get(tenant_id, session_ids)}
-        wanted = {**found, **deferred}
-        records = [
-            fact
-            for fact_id, fact in wanted.items()
-            if fact_id not in request.facts_seen and fact.status in _RETRIEVABLE  # SPEC-003 §14.2
-        ]
-        tiers = dict.fromkeys(request.deferred_fact_ids, SESSION_TIER)
+        from_session = dict.fromkeys((*request.deferred_fact_ids, *request.transferred_fact_ids), SESSION_TIER)
+        missing = [fact_id for fact_id in from_session if fact_id not in found]
+        wanted = {**found, **{fact.fact_id: fact for fact in await self._facts.get(tenant_id, missing)}}
+        hidden = request.facts_seen.difference(request.transferred_fact_ids)  # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022
+        records = [fact for fact_id, fact in wanted.items() if fact_id not in hidden and fact.status in _RETRIEVABLE]
         candidates = [
-            *self._candidates(records, tiers, request.model, now),
+            *self._candidates(records, from_session, request.model, now),
             *self._carried(request.carried, vectors[len(sub_queries) :], request.model, now),
         ]
         return Selection(queries, tuple(candidates), hits, SEARCH_TIER)

@@ -53,6 +53,7 @@ class BuildEnvelope:
     max_envelope_tokens: int | None = None
     facts_seen: tuple[str, ...] = ()
     deferred_fact_ids: tuple[str, ...] = ()
+    transferred_fact_ids: tuple[str, ...] = ()
     carried: tuple[CarriedText, ...] = ()
     if_match: str = ""
     cache_directives: tuple[str, ...] = ()

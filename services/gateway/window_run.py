@@ -23,6 +23,7 @@ from services.gateway.domain.window import (
     WindowPlace,
     carried_texts,
     deferred_fact_ids,
+    transferred_fact_ids,
 )
 from services.gateway.ports import Analyze, BuildEnvelope, EnvelopeClient, ProvenanceClient, TenantRegistry
 
@@ -119,6 +120,7 @@ class WindowRun:
             max_envelope_tokens=command.context.max_envelope_tokens,
             facts_seen=opened.facts_seen if opened is not None else (),
             deferred_fact_ids=deferred_fact_ids(opened) if opened is not None else (),
+            transferred_fact_ids=transferred_fact_ids(opened) if opened is not None else (),
             carried=carried_texts(opened) if opened is not None else (),
             if_match=if_match,
             cache_directives=command.context.cache_directives,

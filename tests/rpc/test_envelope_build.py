@@ -136,6 +136,27 @@ async def test_the_next_window_shows_what_was_deferred_and_repeats_nothing(alice
     assert {fact.memory_tier for content, fact in facts.items() if content in FACTS} == {1}
 
 
+async def test_facts_that_full_context_hands_on_return_from_the_session_tier(alice):
+    first = await alice.build(QUERY)
+    seen = [fact.fact_id for fact in first.envelope.facts]
+    await alice.ingest("A new rule of the insurer says that hail is covered too.", uri="new.txt")
+    second = await alice.build(QUERY, facts_seen=seen, transferred_fact_ids=seen[:1])
+    tiers = {fact.fact_id: fact.memory_tier for fact in second.envelope.facts}
+    assert tiers.pop(seen[0]) == 1
+    assert set(tiers.values()) == {3}
+    assert set(tiers).isdisjoint(seen)
+
+
+async def test_an_erased_fact_is_not_handed_on(alice):
+    first = await alice.build(QUERY)
+    seen = [fact.fact_id for fact in first.envelope.facts]
+    sources = {fact.source_id for fact in first.envelope.facts}
+    for source_id in sources:
+        await alice.call("EraseSource", source_id=source_id)
+    second = await alice.build(QUERY, facts_seen=seen, transferred_fact_ids=seen)
+    assert list(second.envelope.facts) == []
+
+
 async def test_seen_facts_do_not_crowd_out_new_ones():
     async with World(settings=EnvelopeSettings(retrieval_k=2)).serving() as clients:
         alice = clients()
@@ -361,6 +382,7 @@ CARRIED = {"content": "text", "source_window_id": "w"}
         ("BuildEnvelope", {"session_id": "s" * 129}, "session_id"),
         ("BuildEnvelope", {"facts_seen": ["f"] * 10_001}, "facts_seen"),
         ("BuildEnvelope", {"deferred_fact_ids": ["f"] * 10_001}, "deferred_fact_ids"),
+        ("BuildEnvelope", {"transferred_fact_ids": ["f"] * 10_001}, "transferred_fact_ids"),
         ("BuildEnvelope", {"carried_facts": [CARRIED] * 65}, "carried_facts"),
         ("BuildEnvelope", {"carried_facts": [{**CARRIED, "content": " "}]}, "carried_facts[0].content"),
         ("BuildEnvelope", {"carried_facts": [{"content": "x"}]}, "carried_facts[0].source_window_id"),

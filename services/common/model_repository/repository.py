@@ -11,6 +11,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from services.common.errors import StartupError
 from services.common.model_repository.config import ModelConfig, ModelConfigError, TensorSpec, parse_model_config
 from services.common.model_repository.manifest import Manifest, ModelEntry, ModelFile, Tensor
 from services.common.resources import resource_path
@@ -21,7 +22,7 @@ CONFIG_FILE: Final = "config.pbtxt"
 VERSION_FOLDER: Final = "1"
 
 
-class ModelRepositoryError(RuntimeError):
+class ModelRepositoryError(StartupError):
     """The model repository cannot be used; the process must not start. The message says which file and why."""
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 import structlog
 
 from services.common.composition import Adapters
+from services.common.errors import StartupError
 from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
@@ -34,6 +35,8 @@ from services.common.telemetry import configure_logs, open_telemetry
 Build = Callable[[Settings, Adapters], Awaitable[list[ServedService]]]
 EXIT_SETTINGS: Final = 2
 """Exit status when the settings cannot be used."""
+EXIT_STARTUP: Final = 1
+"""Exit status when weights or other delivered files cannot be used (SPEC-005 §21.1)."""
 
 
 @asynccontextmanager
@@ -102,6 +105,9 @@ def run(name: str, build: Build, argv: Sequence[str] | None = None) -> None:
         for problem in error.problems:
             sys.stderr.write(f"{name}: {problem}\n")
         sys.exit(EXIT_SETTINGS)
+    except StartupError as error:
+        sys.stderr.write(f"{name}: cannot start: {error}\n")
+        sys.exit(EXIT_STARTUP)
 
 
 def _parser(name: str) -> argparse.ArgumentParser:

@@ -24,6 +24,7 @@ class Transfer:
         tokens: that flow; for RESULT_ONLY in proportion to the text's share of the response, rounded up.
         text: the part of the response that flows.
         deferred_fact_ids: facts that flow.
+        transferred_fact_ids: facts of the parent's envelope that flow with FULL_CONTEXT (§8.1, ADR 0022).
         skipped: better types that were passed over, with the reason.
     """
 
@@ -32,6 +33,7 @@ class Transfer:
     text: str
     deferred_fact_ids: tuple[str, ...]
     skipped: tuple[str, ...] = ()
+    transferred_fact_ids: tuple[str, ...] = ()
 
 
 def choose_transfer(parent: WindowRecord, available_budget_tokens: int) -> Transfer:
@@ -47,7 +49,14 @@ def choose_transfer(parent: WindowRecord, available_budget_tokens: int) -> Trans
     deferred_tokens = sum(fact.token_count for fact in parent.facts_deferred)
     whole = parent.response_tokens + deferred_tokens
     if _fits(whole, available_budget_tokens):
-        return Transfer(TransferType.FULL_CONTEXT, whole, parent.response_text, deferred)
+        # SPEC-004 §8.1: "complete parent response + envelope".
+        return Transfer(
+            TransferType.FULL_CONTEXT,
+            whole,
+            parent.response_text,
+            deferred,
+            transferred_fact_ids=parent.facts_included,
+        )
     skipped = (_too_large(TransferType.FULL_CONTEXT, whole, available_budget_tokens), SUMMARY_UNAVAILABLE)
     if _fits(deferred_tokens, available_budget_tokens):
         return Transfer(TransferType.FACTS_ONLY, deferred_tokens, "", deferred, skipped)

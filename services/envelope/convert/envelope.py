@@ -44,6 +44,7 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         max_envelope_tokens=_optional(request, "max_envelope_tokens"),
         facts_seen=frozenset(request.facts_seen),
         deferred_fact_ids=tuple(dict.fromkeys(request.deferred_fact_ids)),
+        transferred_fact_ids=tuple(dict.fromkeys(request.transferred_fact_ids)),
         carried=tuple(_carried(carried) for carried in request.carried_facts),
         if_match_etag=request.if_match_etag,
         directives=read_directives(request.cache_directives),

@@ -29,6 +29,8 @@ def build_envelope(request: envelope_service_pb2.BuildEnvelopeRequest, max_query
         found.require(len(getattr(request, name)) <= MAX_ID_CHARS, name, f"must have at most {MAX_ID_CHARS} characters")
     found.require(len(request.facts_seen) <= MAX_SEEN, "facts_seen", f"must have at most {MAX_SEEN} ids")
     found.require(len(request.deferred_fact_ids) <= MAX_SEEN, "deferred_fact_ids", f"must have at most {MAX_SEEN} ids")
+    transferred = len(request.transferred_fact_ids)
+    found.require(transferred <= MAX_SEEN, "transferred_fact_ids", f"must have at most {MAX_SEEN} ids")
     _carried(found, request)
     etag = request.if_match_etag
     found.require(

@@ -45,6 +45,7 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         max_envelope_tokens=command.max_envelope_tokens,
         facts_seen=command.facts_seen,
         deferred_fact_ids=command.deferred_fact_ids,
+        transferred_fact_ids=command.transferred_fact_ids,
         carried_facts=[
             envelope_service_pb2.CarriedFact(
                 content=text.content, source_window_id=text.source_window_id, transfer_type=text.transfer_type

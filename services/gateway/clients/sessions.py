@@ -96,6 +96,7 @@ def _parent(parent: session_service_pb2.ParentContext) -> Parent:
         response_text=parent.response_text,
         transfer_type=dag_pb2.TransferType.Name(parent.transfer_type).removeprefix(_TRANSFER_PREFIX),
         deferred_fact_ids=tuple(parent.deferred_fact_ids),
+        transferred_fact_ids=tuple(parent.transferred_fact_ids),
     )
 
 

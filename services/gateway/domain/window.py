@@ -24,6 +24,7 @@ class Parent:
     response_text: str
     transfer_type: str
     deferred_fact_ids: tuple[str, ...]
+    transferred_fact_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,3 +251,8 @@ def carried_texts(opened: OpenedWindow) -> tuple[CarriedText, ...]:
 def deferred_fact_ids(opened: OpenedWindow) -> tuple[str, ...]:
     """Return the facts that the parents deferred, each once, in the parents' order (SPEC-004 §5.2)."""
     return tuple(dict.fromkeys(fact_id for parent in opened.parents for fact_id in parent.deferred_fact_ids))
+
+
+def transferred_fact_ids(opened: OpenedWindow) -> tuple[str, ...]:
+    """Return the facts of the parents' envelopes that FULL_CONTEXT hands on, each once (SPEC-004 §8.1, ADR 0022)."""
+    return tuple(dict.fromkeys(fact_id for parent in opened.parents for fact_id in parent.transferred_fact_ids))

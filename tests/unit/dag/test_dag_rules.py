@@ -115,6 +115,7 @@ def parent(response_tokens, deferred=(), text="First part.\n\nThe conclusion.", 
         response_text=text,
         response_tokens=response_tokens,
         report_id=report_id,
+        facts_included=("g1", "g2"),
         facts_deferred=tuple(DeferredFact(f"f{i}", tokens) for i, tokens in enumerate(deferred)),
     )
 
@@ -136,12 +137,27 @@ def test_transfer_type(response, deferred, available, expected, tokens):
     assert (SUMMARY_UNAVAILABLE in chosen.skipped) is (expected is not TransferType.FULL_CONTEXT)
 
 
+@pytest.mark.parametrize(
+    ("available", "expected", "handed_on"),
+    [
+        pytest.param(100, TransferType.FULL_CONTEXT, ("g1", "g2"), id="ADR 0022: 20 is at most 60% of 100"),
+        pytest.param(30, TransferType.FACTS_ONLY, (), id="ADR 0022: 20 is over 60% of 30"),
+    ],
+)
+def test_full_context_alone_hands_on_the_parents_facts(available, expected, handed_on):
+    chosen = choose_transfer(parent(20), available)
+    assert (chosen.transfer_type, chosen.transferred_fact_ids) == (expected, handed_on)
+
+
 def test_what_flows_with_each_type():
     full = choose_transfer(parent(10, (5, 5)), 1000)
     assert (full.text, full.deferred_fact_ids) == ("First part.\n\nThe conclusion.", ("f0", "f1"))
+    assert full.transferred_fact_ids == ("g1", "g2")
     facts = choose_transfer(parent(900, (5,)), 1000)
     assert (facts.text, facts.deferred_fact_ids) == ("", ("f0",))
+    assert facts.transferred_fact_ids == ()
     result = choose_transfer(parent(900, (700,)), 1000)
+    assert result.transferred_fact_ids == ()
     assert (result.text, result.deferred_fact_ids) == ("The conclusion.", ())
     assert result.skipped == (
         "FULL_CONTEXT: 1600 tokens are over 60% of 1000",

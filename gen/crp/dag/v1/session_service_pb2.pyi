@@ -83,7 +83,7 @@ class OpenWindowRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ...) -> None: ...
 
 class ParentContext(_message.Message):
-    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped")
+    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids")
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +91,7 @@ class ParentContext(_message.Message):
     TRANSFERRED_TOKENS_FIELD_NUMBER: _ClassVar[int]
     DEFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
+    TRANSFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     window_id: str
     window_number: int
     response_text: str
@@ -98,7 +99,8 @@ class ParentContext(_message.Message):
     transferred_tokens: int
     deferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     skipped: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ...) -> None: ...
+    transferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PriorWindow(_message.Message):
     __slots__ = ("window_id", "window_number", "text")

@@ -16,7 +16,7 @@ from typing import Any, Final
 from tokenizers import Tokenizer
 
 from services.common.adapters.tokens.table import CL100K, MODELS, O200K
-from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, StartupError
 from services.common.ports.tokens import ModelProfile
 from services.common.settings.inference import InferenceSettings, TokenizerSettings
 
@@ -26,7 +26,7 @@ _DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4})$")
 Count = Callable[[str], int]
 
 
-class TokenizerFileError(RuntimeError):
+class TokenizerFileError(StartupError):
     """A tokenizer file that the operator named cannot be used; the process must not start."""
 
 
