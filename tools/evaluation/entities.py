@@ -1,6 +1,6 @@
 """Entities on Wikigold: exact spans with their kinds, persons, organisations and locations; MISC is left out."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +15,14 @@ from tools.evaluation.metrics import SpanCounts
 from tools.measure_models import gold_spans
 
 TAGS: Final = {EntityKind.PERSON: "PER", EntityKind.ORGANISATION: "ORG", EntityKind.LOCATION: "LOC"}
+ALL: Final = "all"
+KINDS_IGNORED: Final = "all, kinds ignored"
+PARTS: Final = (*TAGS.values(), ALL, KINDS_IGNORED)
 BASELINE: Final = "capitalised runs, any kind"
 _SLICE: Final = 128
 
 Spans = set[tuple[int, int]]
+TypedSpan = tuple[str, int, int]
 
 
 def capitalised_runs(tokens: Sequence[str]) -> Spans:
@@ -36,12 +40,18 @@ def capitalised_runs(tokens: Sequence[str]) -> Spans:
     return {span for span in spans if span != (0, len(tokens[0]))} if tokens else set()
 
 
+def chosen(spans: Collection[TypedSpan], part: str) -> set[TypedSpan]:
+    """Return the spans of one kind, all of them, or all with their kinds taken away."""
+    if part == KINDS_IGNORED:
+        return {("", start, end) for _, start, end in spans}
+    return {span for span in spans if part in {ALL, span[0]}}
+
+
 async def measure(data: Path, progress: Progress, limit: int | None) -> list[Figure]:
-    """Measure F1 for each kind and for all; ``limit`` bounds the sentences."""
+    """Measure F1 for each kind, for all, and for all with kinds ignored; ``limit`` bounds the sentences."""
     sentences = rows(data, "ner/wikigold_dev.jsonl.gz")[:limit]
-    names = (*TAGS.values(), "all")
-    ours = dict.fromkeys(names, SpanCounts())
-    baseline = dict.fromkeys(names, SpanCounts())
+    ours = dict.fromkeys(PARTS, SpanCounts())
+    baseline = dict.fromkeys(PARTS, SpanCounts())
     task = progress.add_task("Wikigold sentences", total=len(sentences))
     recogniser = await open_recognizer(InferenceSettings())
     try:
@@ -52,23 +62,15 @@ async def measure(data: Path, progress: Progress, limit: int | None) -> list[Fig
                 truth = gold_spans(row["tokens"], row["tags"])
                 guess = {(TAGS[one.kind], one.start, one.end) for one in entities if one.kind in TAGS}
                 runs = capitalised_runs(row["tokens"])
-                for name in names:
-                    true = {span for span in truth if name in {"all", span[0]}}
-                    ours[name] = ours[name].plus({span for span in guess if name in {"all", span[0]}}, true)
-                    baseline[name] = baseline[name].plus(runs, {span[1:] for span in true})
+                for part in PARTS:
+                    true = chosen(truth, part)
+                    ours[part] = ours[part].plus(chosen(guess, part), true)
+                    baseline[part] = baseline[part].plus(runs, {span[1:] for span in true})
             progress.advance(task, len(block))
     finally:
         await recogniser.close()
-    return [
-        Figure(
-            "entities",
-            f"Wikigold {name}",
-            ours[name].truths,
-            "recogniser",
-            "F1",
-            ours[name].f1,
-            BASELINE,
-            baseline[name].f1,
-        )
-        for name in names
-    ]
+    return [_figure(part, ours[part], baseline[part]) for part in PARTS]
+
+
+def _figure(part: str, ours: SpanCounts, baseline: SpanCounts) -> Figure:
+    return Figure("entities", f"Wikigold {part}", ours.truths, "recogniser", "F1", ours.f1, BASELINE, baseline.f1)

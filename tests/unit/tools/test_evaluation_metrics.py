@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tools.evaluation.data import EvaluationDataError, folder, rows
-from tools.evaluation.entities import capitalised_runs
+from tools.evaluation.entities import ALL, KINDS_IGNORED, capitalised_runs, chosen
 from tools.evaluation.figures import Figure, as_json
 from tools.evaluation.metrics import SpanCounts, auroc, balanced_accuracy, best_threshold, ndcg, recall
 from tools.evaluation.retrieval import by_overlap
@@ -102,6 +102,17 @@ class TestSpans:
     )
     def test_capitalised_runs(self, text, runs):
         assert {text[start:end] for start, end in capitalised_runs(text.split())} == runs
+
+    @pytest.mark.parametrize(
+        ("part", "expected"),
+        [
+            ("PER", {("PER", 0, 3)}),
+            (ALL, {("PER", 0, 3), ("LOC", 5, 9)}),
+            (KINDS_IGNORED, {("", 0, 3), ("", 5, 9)}),
+        ],
+    )
+    def test_chosen_spans(self, part, expected):
+        assert chosen({("PER", 0, 3), ("LOC", 5, 9)}, part) == expected
 
 
 class TestData:
