@@ -1,8 +1,15 @@
-"""What holds for every test: with REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip."""
+"""What holds for every test.
 
+With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A test that sets up logging leaves it as it
+was: the configuration belongs to the process.
+"""
+
+import logging
 import os
+import sys
 
 import pytest
+import structlog
 
 VARIABLE = "REQUIRE_BACKENDS"
 
@@ -16,3 +23,16 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
         report.longrepr = f"{VARIABLE}=1 and {', '.join(needs)} is not there: {reason}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was():
+    root = logging.getLogger()
+    kept, handlers, level = structlog.get_config(), root.handlers[:], root.level
+    logs = sys.modules.get("services.common.telemetry.logs")
+    state = (logs._shows_content, logs._json_stream) if logs else None
+    yield
+    structlog.configure(**kept)
+    root.handlers[:], root.level = handlers, level
+    if logs and state:
+        logs._shows_content, logs._json_stream = state

@@ -81,6 +81,7 @@ async def test_the_second_window(client):
             transfer_type=dag_pb2.TRANSFER_TYPE_FULL_CONTEXT,
             transferred_tokens=52,
             deferred_fact_ids=["f-3"],
+            transferred_fact_ids=["f-1", "f-2"],
         )
     ]
     second = await client.commit(opened, "It was raised in 2025.", risk="MEDIUM", tier="B")
