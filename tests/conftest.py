@@ -1,7 +1,7 @@
 """What holds for every test.
 
-With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A test that sets up logging leaves it as it
-was: the configuration belongs to the process.
+With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A test that sets up logging leaves it as
+it was: the configuration belongs to the process.
 """
 
 import logging
