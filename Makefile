@@ -33,7 +33,7 @@ demo: $(RUN_STAMP) ## Set up on a fresh machine and see a question answered, che
 	@$(BIN)/groundtrail demo
 
 test: $(DEV_STAMP) ## Set up and run every test that needs no other server
-	@$(BIN)/pytest -q --cov --cov-report=json:.coverage.json --cov-report=
+	@$(BIN)/pytest -q -n auto --dist loadfile --cov --cov-report=json:.coverage.json --cov-report=
 	@$(BIN)/python tools/coverage_floor.py .coverage.json
 
 lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
