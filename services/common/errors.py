@@ -173,4 +173,4 @@ class ChainBrokenError(CrpError):
 
 
 class StartupError(RuntimeError):
-    """The process cannot start as it is set up; the message names the file or setting, what is wrong and what is right."""
+    """The process cannot start as it is set up; the message names the file or setting and what is wrong with it."""
