@@ -10,8 +10,9 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 
-# Possessive, and never entered in the middle, so that matching stays linear on any input.
-_NUMBER: Final = r"(?<!\d)(?<!\d[.,'\u2019])\d++(?:[.,'\u2019]\d++)*+"
+# Never entered or left in the middle, so that matching stays linear on any input. Look-arounds instead of possessive
+# groups: Python before 3.11.5 matches those wrongly.
+_NUMBER: Final = r"(?<!\d)(?<!\d[.,'\u2019])\d+(?:[.,'\u2019]\d+)*(?!\d)(?![.,'\u2019]\d)"
 _SIGNED: Final = rf"(?:(?<![\w.,])[-+\u2212])?{_NUMBER}"
 _SCALE: Final = r"(?:\s?(?:thousand|million|billion|trillion|mn|bn|tn|[mkMK])\b)"
 _CURRENCY: Final = r"(?:US\$|A\$|C\$|[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|INR|CNY)\b)"
@@ -21,7 +22,7 @@ _UNIT: Final = (
     r"GiB|MiB|KiB|GB|MB|KB|TB|ft|lbs?|oz|hectares?|acres?|"
     r"(?:square |cubic )?(?:kilo|centi|milli)?(?:met(?:er|re)s?|grams?|lit(?:er|re)s?)|"
     r"miles?|feet|foot|inch(?:es)?|yards?|pounds?|tonnes?|tons?|degrees?|"
-    r"(?:kilo|mega|giga|tera)?bytes?|(?:kilo|mega|giga)?watts?(?:[- ]hours?)?)(?![\w])"
+    r"(?:kilo|mega|giga|tera)?bytes?|(?:kilo|mega|giga)?watts?(?:[- ]hours?)?)(?!\w)"
 )
 _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|"
@@ -62,7 +63,7 @@ FIRM: Final[tuple[tuple[EntityKind, re.Pattern[str]], ...]] = (
     (EntityKind.QUANTITY, re.compile(rf"{_SIGNED}{_SCALE}?[\s-]?{_UNIT}")),
     (EntityKind.DATE, re.compile(r"\b(?:[QH][1-4](?:\s(?:of\s)?\d{4})?|FY\s?\d{2,4})\b")),
     (EntityKind.OTHER, re.compile(r"(?<!\w)\+\d{1,3}(?:[\s-]?(?:\(\d{1,5}\)|\d{1,5})){2,6}(?!\w)")),
-    (EntityKind.OTHER, re.compile(r"(?<![\w.-])(?=[A-Z]|v\d)(?=[\w.-]*\d)\w++(?:[-.]\w++)*+")),
+    (EntityKind.OTHER, re.compile(r"(?<![\w.-])(?=[A-Z]|v\d)(?=[\w.-]*\d)\w+(?:[-.]\w+)*(?!\w)(?![-.]\w)")),
 )
 """In order of precedence: of two that overlap the earlier one stands."""
 
@@ -79,7 +80,7 @@ FALLBACK: Final[tuple[tuple[EntityKind, re.Pattern[str]], ...]] = (
         re.compile(rf"{_NUMBER}[\s-](?:(?:calendar|working|business)\s)?(?:days?|weeks?|months?|years?)\b"),
     ),
     (EntityKind.NUMBER, re.compile(r"(?<!\w)\d+(?:st|nd|rd|th)\b")),
-    (EntityKind.OTHER, re.compile(r"(?<![\w.-])(?=[^\W\d])(?=[\w.-]*\d)\w++(?:[-.]\w++)*+")),
+    (EntityKind.OTHER, re.compile(r"(?<![\w.-])(?=[^\W\d])(?=[\w.-]*\d)\w+(?:[-.]\w+)*(?!\w)(?![-.]\w)")),
     (EntityKind.NUMBER, re.compile(rf"{_SIGNED}{_SCALE}?")),
 )
 """Only where neither a FIRM pattern nor the model found anything; earlier ones stand."""
