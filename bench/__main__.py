@@ -1,11 +1,11 @@
-"""Every benchmark in one run: ``python -m bench [NAME…]`` (``make bench``)."""
+"""Every benchmark, one after the other: ``python -m bench [NAME…]`` (``make bench``)."""
 
 import argparse
-import importlib
+import subprocess
 import sys
 from typing import Final
 
-from bench.report import machine, show
+from bench.report import machine
 
 BENCHMARKS: Final = {
     "rpc_overhead": "A call through the runtime against an empty grpc.aio echo server",
@@ -24,8 +24,9 @@ def main() -> None:
     if unknown:
         parser.error(f"{', '.join(unknown)}: the benchmarks are {', '.join(BENCHMARKS)}")
     sys.stdout.write(f"{machine()}\n")
-    for name in names:
-        show(BENCHMARKS[name], importlib.import_module(f"bench.{name}").run())
+    sys.stdout.flush()
+    for name in names:  # a process each, so that peak memory is its own
+        subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
 
 
 if __name__ == "__main__":
