@@ -68,6 +68,45 @@ async def test_a_clean_report(client):
     assert all(stage.reason and stage.detail for stage in report.stages if stage.status != 1)
 
 
+@pytest.mark.parametrize(
+    ("transfer_type", "attribution", "fabrications"),
+    [
+        pytest.param("FULL_CONTEXT", "UNVERIFIABLE", 1, id="an answer is no evidence"),
+        pytest.param("RESULT_ONLY", "UNVERIFIABLE", 1, id="nor is its conclusion"),
+        pytest.param("SUMMARY", "CONTEXT_GROUNDED", 0, id="SPEC-004 §12.2: a summary is a fact"),
+    ],
+)
+async def test_an_earlier_answer_does_not_ground_its_own_repetition(client, transfer_type, attribution, fabrications):
+    envelope = envelope_pb2.ContextEnvelope(etag="sha256:00")
+    envelope.facts.add(
+        fact_id="c1",
+        content=FEE,
+        importance_weight=0.95,
+        carried_from_window_id="crp_win_0",
+        transfer_type=transfer_type,
+    )
+    query = "What does it cost?"
+    report = (await client.call("Analyze", request(envelope=envelope, window_number=2, query=query))).report
+    assert dict(report.attribution_breakdown)[attribution] == 1
+    assert report.fabrication_count == fabrications
+
+
+async def test_an_earlier_answer_is_not_omitted_by_not_being_repeated(client):
+    message = request(window_number=2)
+    message.envelope.facts.add(
+        fact_id="c1",
+        content="Hail is covered up to 900 euros.",
+        importance_weight=0.95,
+        carried_from_window_id="crp_win_0",
+        transfer_type="FULL_CONTEXT",
+    )
+    assert dict((await client.call("Analyze", message)).report.omission_summary) == {
+        "CRITICAL": 0,
+        "HIGH": 0,
+        "MEDIUM": 0,
+    }
+
+
 async def test_the_report_hash_is_what_the_dag_service_recomputes(client):
     report = (await client.call("Analyze", request())).report
     assert report.report_hash == report_hash(message_json(report))

@@ -9,6 +9,7 @@ from crp.envelope.v1 import envelope_pb2
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
+from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact
 
 _MODES: Final = {
@@ -28,7 +29,11 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         window_number=request.window_number,
         query=request.query,
         answer=request.response_text,
-        facts=tuple(_fact(fact) for fact in envelope.facts),
+        facts=tuple(
+            _fact(fact)
+            for fact in envelope.facts
+            if is_evidence(fact.carried_from_window_id, fact.transfer_type)  # ADR 0023
+        ),
         grounding_mode=mode or GroundingMode.CONTEXT_PREFERRED,
         prior_windows=tuple(
             PriorWindow(window.window_id, window.window_number, window.text, window.is_summary)
