@@ -58,7 +58,8 @@ def test_relevance_is_the_best_over_the_sub_queries_and_never_negative():
 
 
 @pytest.mark.parametrize(
-    ("selected", "total", "expected"), [(0, 5, 1.0), (1, 5, 0.8), (2, 5, 0.6), (3, 5, 0.0), (1, 2, 0.0), (0, 1, 1.0)]
+    ("selected", "total", "expected"),
+    [(0, 5, 1.0), (1, 5, 0.8), (2, 5, 0.6), (3, 5, 0.0), (1, 2, 0.0), (0, 1, 1.0), (41, 100, 0.0), (40, 100, 0.6)],
 )
 def test_diversity_bonus_falls_and_ends_above_forty_percent(selected, total, expected):
     assert diversity_bonus(selected, total) == pytest.approx(expected)
@@ -88,11 +89,12 @@ def test_of_two_near_identical_facts_the_higher_score_stays():
     assert [entry.candidate.fact_id for entry in rank([low, high], QUERY, TERMS)] == ["b"]
 
 
-def test_similarity_of_exactly_095_is_no_duplicate():
+@pytest.mark.parametrize(("similarity", "count"), [(0.949, 2), (0.95, 2), (0.951, 1)])
+def test_only_a_similarity_above_095_makes_a_duplicate(similarity, count):
     one = np.array([1, 0, 0, 0], dtype=np.float32)
-    other = np.array([0.95, np.sqrt(1 - 0.95**2), 0, 0], dtype=np.float32)
+    other = np.array([similarity, np.sqrt(1 - similarity**2), 0, 0], dtype=np.float32)
     kept = rank([replace(fact("a", 1.0), embedding=one), replace(fact("b", 1.0), embedding=other)], QUERY, TERMS)
-    assert len(kept) == 2
+    assert len(kept) == count
 
 
 def test_nothing_gives_nothing():
