@@ -1,8 +1,7 @@
 """The whole suite inside the calling process, on a free loopback port: for the command line and for tests.
 
-async with embedded(settings) as system:
-key = await system.issue_key("my script")
-channel = grpc.aio.insecure_channel(system.address)
+``async with embedded(settings) as system`` starts it; ``await system.issue_key("my script")`` gives a key, and
+``grpc.aio.insecure_channel(system.address)`` a channel.
 """
 
 from collections.abc import AsyncIterator
