@@ -209,6 +209,7 @@ def _state(fields: Mapping[str, Any]) -> TokenState:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
+    value.encode()  # half a surrogate pair, which JSON can spell and UTF-8 cannot, is malformed (UnicodeEncodeError)
     return value
 
 

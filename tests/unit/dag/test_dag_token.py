@@ -90,6 +90,7 @@ def test_no_padding_and_two_parts():
         pytest.param(with_payload(exp="soon"), id="expiry not a time"),
         pytest.param(with_payload(v=4), id="another version"),
         pytest.param(with_payload(sid=7), id="session id not text"),
+        pytest.param(with_payload(sid="\ud800"), id="half a surrogate pair"),
     ],
 )
 def test_malformed_tokens(token):
