@@ -12,7 +12,7 @@ from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 from services.common.context import current_call
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 from services.common.rpc.idempotency import body_hash
-from services.common.rpc.paging import decode_page, encode_page_token
+from services.common.rpc.paging import after_number, decode_page, encode_page_token
 from services.dag import answers, convert, validate
 from services.dag.app import SessionApp
 from services.dag.reading import SessionReads
@@ -102,8 +102,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         validate.of_session(request)
         bound = ("ListAuditEvents", _tenant(), request.session_id)
         page = decode_page(request.page_size, request.page_token, bound)
-        after = int(page.after) if page.after else -1
-        events = await self._reads.events(_tenant(), request.session_id, after=after, limit=page.limit + 1)
+        events = await self._reads.events(_tenant(), request.session_id, after=after_number(page), limit=page.limit + 1)
         more = encode_page_token(str(events[page.limit - 1].sequence), bound) if len(events) > page.limit else ""
         return pb.ListAuditEventsResponse(
             events=[convert.event(event) for event in events[: page.limit]], next_page_token=more

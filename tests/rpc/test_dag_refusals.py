@@ -251,6 +251,16 @@ async def test_page_tokens_of_another_list(client):
         await refused(client, "ListReports", request, "INVALID_ARGUMENT", "PAGE_TOKEN_INVALID")
 
 
+@pytest.mark.parametrize("after", ["x", "-2", "\u0663", "1" * 30], ids=["text", "signed", "arabic digit", "too large"])
+async def test_a_page_token_that_a_caller_made(client, after):
+    opened = await client.window()
+    session_id = opened.session.session_id
+    page = await client.call("ListAuditEvents", pb.ListAuditEventsRequest(session_id=session_id, page_size=1))
+    made = base64url(base64url_decode(page.next_page_token)[:16] + after.encode())
+    request = pb.ListAuditEventsRequest(session_id=session_id, page_token=made)
+    await refused(client, "ListAuditEvents", request, "INVALID_ARGUMENT", "PAGE_TOKEN_INVALID")
+
+
 def forged(token, **changes):
     import json
 

@@ -14,6 +14,8 @@ from services.common.errors import ErrorReason, FieldViolation, InvalidRequestEr
 DEFAULT_PAGE_SIZE: Final = 50
 MAX_PAGE_SIZE: Final = 1000
 _DIGEST_BYTES: Final = 16
+_MAX_DIGITS: Final = 18
+"""Digits that always fit into 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,21 @@ def decode_page(page_size: int, page_token: str, bound_to: tuple[str, ...]) -> P
     if raw[:_DIGEST_BYTES] != _digest(bound_to) or not after:
         raise _invalid_token()
     return PageRequest(after=after, limit=limit)
+
+
+def after_number(page: PageRequest) -> int:
+    """Return the number that the page begins after, of a list that is ordered by one; -1 = from the start.
+
+    Tokens are not signed: what stands in one may be anything.
+
+    Raises:
+        InvalidRequestError: PAGE_TOKEN_INVALID.
+    """
+    if not page.after:
+        return -1
+    if not (page.after.isascii() and page.after.isdigit() and len(page.after) <= _MAX_DIGITS):
+        raise _invalid_token()
+    return int(page.after)
 
 
 def encode_page_token(after: str, bound_to: tuple[str, ...]) -> str:
