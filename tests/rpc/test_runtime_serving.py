@@ -265,6 +265,25 @@ async def test_reflection_gives_the_files_of_a_service():
         assert admin_service_pb2_grpc.AdminServiceStub
 
 
+async def test_reflection_streams_held_open_without_a_credential_keep_nobody_out():
+    limits = {"max_concurrent_calls": 32, "max_concurrent_calls_per_tenant": 32}
+    async with probe(settings=probe_settings(**limits)) as p:
+        stub = reflection_pb2_grpc.ServerReflectionStub(p.channel)
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+        held = [stub.ServerReflectionInfo() for _ in range(2)]
+        for stream in held:
+            await stream.write(request)
+            await stream.read()
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await listed(p)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert (await p.call()).value == "hi"
+        for stream in held:
+            await stream.done_writing()
+            assert await stream.read() is grpc.aio.EOF
+        assert SERVICE in await listed(p)
+
+
 async def test_reflection_can_be_turned_off():
     async with probe(settings=probe_settings(reflection=False)) as p:
         with pytest.raises(grpc.aio.AioRpcError) as caught:

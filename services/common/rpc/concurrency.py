@@ -1,10 +1,17 @@
 """How many calls a process takes on at a time, in all and for one tenant.
 
 More are refused, not queued: a queue would only turn overload into latency. Counted on the event loop, without locks.
+Calls that need no credential (reflection's streams, which a caller may hold open for ever) get a small share of the
+whole, so that nobody without a credential can keep those out who have one.
 """
+
+from typing import Final
 
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.settings import ServerSettings
+
+_OPEN_SHARE: Final = 16
+"""One in so many calls may be one that needs no credential; at least one call may."""
 
 
 class CallLimits:
@@ -14,7 +21,9 @@ class CallLimits:
         self._most = settings.max_concurrent_calls
         self._most_per_tenant = settings.max_concurrent_calls_per_tenant
         self._retry_s = settings.overload_retry_s
+        self._most_open = max(1, settings.max_concurrent_calls // _OPEN_SHARE)
         self._running = 0
+        self._running_open = 0
         self._by_tenant: dict[str, int] = {}
 
     @property
@@ -35,6 +44,22 @@ class CallLimits:
     def leave(self) -> None:
         """Undo ``enter``."""
         self._running -= 1
+
+    def enter_open(self) -> None:
+        """Take on a call that needs no credential.
+
+        Raises:
+            LimitExceededError: CONCURRENCY_LIMIT, nothing was counted.
+        """
+        if self._running_open >= self._most_open:
+            raise self._refusal("process without a credential", self._most_open)
+        self.enter()
+        self._running_open += 1
+
+    def leave_open(self) -> None:
+        """Undo ``enter_open``."""
+        self._running_open -= 1
+        self.leave()
 
     def enter_tenant(self, tenant_id: str) -> None:
         """Count the call for its tenant.

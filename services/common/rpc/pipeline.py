@@ -119,7 +119,10 @@ class Pipeline:
             PermissionDeniedError: ROLE_MISSING.
         """
         if not call.nested:
-            self._limits.enter()
+            if call.method.role is None:
+                self._limits.enter_open()
+            else:
+                self._limits.enter()
             call.entered = True
         deadline = self._deadline(call)
         caller = _NOBODY
@@ -166,7 +169,9 @@ class Pipeline:
     def end(self, call: ServedCall) -> None:
         """Count the call out, close its span and write its access line."""
         seconds = time.monotonic() - call.started
-        if call.entered:
+        if call.entered and call.method.role is None:
+            self._limits.leave_open()
+        elif call.entered:
             self._limits.leave()
         if call.counted_tenant:
             self._limits.leave_tenant(call.tenant)
