@@ -1,5 +1,7 @@
 """DispatchRequest to command, result to DispatchResponse."""
 
+from typing import Final
+
 from crp.dag.v1 import dag_pb2
 from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
@@ -28,6 +30,11 @@ _RISKS = wire.inverse(wire.RISKS)
 _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _INTEGRITIES = wire.inverse(wire.INTEGRITIES)
 _ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
+
+MAX_METADATA_BYTES: Final = 7 * 1024
+"""Clients of gRPC refuse metadata from 8 KiB on, unless told otherwise; the rest is for gRPC's own entries."""
+_METADATA_ENTRY_BYTES: Final = 32
+"""What an entry counts besides name and value (RFC 9113 §10.5.1)."""
 
 
 def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
@@ -113,8 +120,21 @@ def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
 
 
 def header_metadata(response: pb.DispatchResponse) -> tuple[tuple[str, str], ...]:
-    """Return the response's headers as gRPC metadata."""
-    return tuple((header.name.lower(), header.value) for header in response.headers)
+    """Return the response's headers as gRPC metadata.
+
+    The longest are left out where all of them would exceed what gRPC clients take: an answer that was committed must
+    reach its caller, and the message carries every header.
+    """
+    sizes = [len(header.name) + len(header.value) + _METADATA_ENTRY_BYTES for header in response.headers]
+    excess, left_out = sum(sizes) - MAX_METADATA_BYTES, set[int]()
+    for place in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
+        if excess <= 0:
+            break
+        left_out.add(place)
+        excess -= sizes[place]
+    return tuple(
+        (header.name.lower(), header.value) for place, header in enumerate(response.headers) if place not in left_out
+    )
 
 
 def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:
