@@ -39,14 +39,16 @@ def demo(*, as_json: AsJson = False) -> None:
 def serve(
     services: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SERVICE]…", help="knowledge, envelope, dpe, dag, gateway; none = the whole suite."),
+        typer.Argument(metavar="SERVICE", help="knowledge, envelope, dpe, dag, gateway; none = the whole suite."),
     ] = None,
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one.")] = None,
     http_port: Annotated[int | None, typer.Option(help="Port of /metrics, /healthz and /readyz.")] = None,
     ready_file: Annotated[Path | None, typer.Option(help="Written as JSON once calls are accepted.")] = None,
     *,
-    insecure_local: Annotated[bool, typer.Option(help="No credentials; refused unless bound to loopback.")] = False,
+    insecure_local: Annotated[
+        bool, typer.Option("--insecure-local", help="No credentials; refused unless bound to loopback.")
+    ] = False,
 ) -> None:
     """Serve the suite, or some of its services, until SIGTERM."""
     from services.cli.commands.serve import serve as command
@@ -61,7 +63,7 @@ def serve(
 
 @app.command("ingest")
 def ingest_documents(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, or folders to search.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
     source_type: Annotated[
         str, typer.Option(help="regulation, official-document, research, internal, user or web: sets the importance.")
     ] = "internal",
@@ -116,7 +118,9 @@ def show_version(*, as_json: AsJson = False) -> None:
 @key_app.command("create")
 def create_key(
     label: Annotated[str, typer.Option(help="What the key is for.")],
-    role: Annotated[list[str] | None, typer.Option(help="reader, writer or admin; repeat for several.")] = None,
+    role: Annotated[
+        list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
+    ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
     *,
     as_json: AsJson = False,

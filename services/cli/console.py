@@ -53,7 +53,9 @@ class Output:
             return
         self._err.print(Text(f"error: {message}", style="bold red"))
         for field in fields or []:
-            self._err.print(Text(f"  {field['field']}: {field['description']}", style="red"))
+            line = f"{field['field']}: {field['description']}"
+            if line != message:  # the message of a single violation is that violation
+                self._err.print(Text(f"  {line}", style="red"))
         if hint:
             self._err.print(Text(f"  {hint}", style="yellow"))
 

@@ -32,18 +32,21 @@ class LocalState:
     def api_key(self) -> str:
         """Return the kept key, or an empty text."""
         path = self._folder / "api-key"
-        return path.read_text(encoding="ascii").strip() if path.is_file() else ""
+        return path.read_text(encoding="ascii", errors="replace").strip() if path.is_file() else ""
 
     def keep_api_key(self, key: str) -> None:
         """Keep the key for the next command."""
         self._write("api-key", key + "\n")
 
     def session(self, session_id: str) -> HeldSession | None:
-        """Return what is held of a session, or ``None``."""
+        """Return what is held of a session; ``None`` when that is nothing, or nothing that can be read."""
         if not _SESSION_ID.fullmatch(session_id):
             return None
         path = self._folder / f"{session_id}.json"
-        return HeldSession(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+        try:
+            return HeldSession(**json.loads(path.read_bytes())) if path.is_file() else None
+        except (ValueError, TypeError):  # cut short, or not ours
+            return None
 
     def keep_session(self, held: HeldSession) -> None:
         """Keep the newest token of a session."""

@@ -15,6 +15,7 @@ from services.common.telemetry import configure_logs
 _HINTS: Final = {
     ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.CREDENTIAL_INVALID: "`groundtrail keys create` makes a key; give it in GROUNDTRAIL_CLIENT__API_KEY",
+    ErrorReason.ROLE_MISSING: "`groundtrail keys create --role …` makes a key with another role",
     ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER?",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
     ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
@@ -56,3 +57,7 @@ async def _run(command: Command, settings: Settings, output: Output) -> Exit:
         fields = [{"field": v.field, "description": v.description} for v in error.violations]
         output.error(error.message, reason=error.reason.value, hint=_HINTS.get(error.reason, ""), fields=fields)
         return exit_of(error)
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        output.error(f"{name}{error.strerror or error}", reason="FILE_UNUSABLE")
+        return Exit.FAILURE

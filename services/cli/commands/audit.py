@@ -45,19 +45,20 @@ async def list_sessions(settings: Settings, output: Output) -> Exit:
     for graph in graphs:
         windows = [w for w in graph.windows if w.status == dag.WINDOW_STATUS_COMMITTED]
         last = windows[-1]
+        status = render.enum_text(dag.SessionStatus, graph.session.status)
+        tier = render.enum_text(taxonomy.QualityTier, last.quality_tier)
+        risk = render.coloured(render.enum_text(taxonomy.RiskLevel, last.risk_level))
         rows.append(
             (
-                graph.session.session_id,
-                render.enum_text(dag.SessionStatus, graph.session.status),
-                str(len(windows)),
-                render.enum_text(taxonomy.QualityTier, last.quality_tier),
-                render.coloured(render.enum_text(taxonomy.RiskLevel, last.risk_level)),
+                f"{graph.session.session_id}\n{last.report_id}",
+                f"{status}\n{len(windows)} window{'s' if len(windows) > 1 else ''}",
+                risk.append(f"\ntier {tier}", style="default"),
                 f"{last.safety_budget:.2f}",
-                last.report_id,
             )
         )
-    columns = ("session", "status", "windows", "tier", "risk", "budget", "last report")
-    output.table(f"Sessions ({len(rows)})", columns, rows)
+    columns = ("session, last report", "state", "risk", "budget")
+    if rows:
+        output.table(f"Sessions ({len(rows)})", columns, rows)
     output.result({"sessions": [render.response_json(graph) for graph in graphs]})
     if not rows:
         output.say('none yet; `groundtrail ask "…"` starts one', style="dim")

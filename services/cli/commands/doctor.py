@@ -1,6 +1,7 @@
 """``groundtrail doctor``: looks at weights, stores, ports, keys and settings, and explains each finding."""
 
 import asyncio
+import os
 import shutil
 import socket
 import sqlite3
@@ -91,6 +92,9 @@ async def _data_dir(settings: Settings) -> list[Finding]:
 def _disk(data_dir: Path) -> Finding:
     folder = data_dir.resolve()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        advice = "move GROUNDTRAIL_STORE__DATA_DIR to a folder that this user may write"
+        return Finding("disk", Level.PROBLEM, f"{existing} is no folder that can be written", advice)
     free = shutil.disk_usage(existing).free
     if free < MIN_FREE_BYTES:
         advice = "free some space, or move GROUNDTRAIL_STORE__DATA_DIR"
@@ -135,9 +139,11 @@ async def _ports(settings: Settings) -> list[Finding]:
     host, port = settings.server.host, settings.server.port
     if not port:
         return [Finding("port", Level.OK, "a free one is taken at start")]
-    with socket.socket() as probe:
-        probe.settimeout(1.0)
-        taken = probe.connect_ex((host, port)) == 0
+    try:
+        taken = await asyncio.to_thread(_answers, host, port)
+    except OSError as error:
+        advice = "set GROUNDTRAIL_SERVER__HOST to an address of this machine"
+        return [Finding("port", Level.PROBLEM, f"{host} cannot be used: {error.strerror or error}", advice)]
     if taken:
         return [
             Finding(
@@ -148,6 +154,14 @@ async def _ports(settings: Settings) -> list[Finding]:
             )
         ]
     return [Finding("port", Level.OK, f"{host}:{port} is free")]
+
+
+def _answers(host: str, port: int) -> bool:
+    """Say whether anything listens there, whatever the address family."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex(address) == 0
 
 
 async def _language_model(settings: Settings) -> list[Finding]:

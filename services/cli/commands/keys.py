@@ -50,16 +50,15 @@ async def list_keys(settings: Settings, output: Output) -> Exit:
                 break
     rows = [
         (
-            key.key_id,
-            key.prefix + "…",
+            f"{key.key_id}\n{key.prefix}…",
             key.label,
             ", ".join(render.enum_text(admin.ApiKeyRole, role).lower() for role in key.roles),
             render.enum_text(admin.ApiKeyState, key.state).lower(),
-            key.expire_time.ToJsonString() if key.HasField("expire_time") else "never",
+            f"{key.expire_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC" if key.HasField("expire_time") else "never",
         )
         for key in keys
     ]
-    output.table(f"API keys ({len(rows)})", ("id", "prefix", "label", "roles", "state", "expires"), rows)
+    output.table(f"API keys ({len(rows)})", ("id, prefix", "label", "roles", "state", "expires"), rows)
     output.result({"keys": [render.response_json(key) for key in keys]})
     return Exit.OK
 

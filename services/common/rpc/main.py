@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import structlog
+from pydantic import ValidationError
 
 from services.common.composition import Adapters
 from services.common.errors import StartupError
@@ -56,8 +57,12 @@ async def running_server(
         stack.callback(telemetry.close)
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings))
-        services = await build(settings, adapters)
-        server = RpcServer(services, settings, await _authenticator(settings, adapters), telemetry)
+        try:
+            services = await build(settings, adapters)
+            authenticator = await _authenticator(settings, adapters)
+        except OSError as error:
+            raise StartupError(f"{error.filename or settings.store.data_dir}: {error.strerror or error}") from error
+        server = RpcServer(services, settings, authenticator, telemetry)
         stack.push_async_callback(server.drain)
         await server.start()
         yield server
@@ -137,8 +142,14 @@ def _settings(arguments: argparse.Namespace) -> Settings:
                 "telemetry": TelemetrySettings.model_validate(settings.telemetry.model_dump() | telemetry),
             }
         )
-    except ValueError as error:
-        raise SettingsError([f"the command line does not fit the settings: {error}"]) from None
+    except ValidationError as error:
+        raise SettingsError(f"the command line: {_option(item)}{item['msg']}" for item in error.errors()) from None
+
+
+def _option(problem: Any) -> str:
+    """Return the option that a problem is about, ``--http-port: ``; empty when it is about several."""
+    name = "-".join(str(part) for part in problem["loc"]).replace("_", "-")
+    return f"--{name}: " if name else ""
 
 
 async def _authenticator(settings: Settings, adapters: Adapters) -> Authenticator:

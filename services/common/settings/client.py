@@ -29,5 +29,9 @@ class ClientSettings(BaseModel):
         if self.certificate_file is not None and self.ca_file is None:
             raise ValueError("certificate_file needs ca_file")
         if self.server and not self.api_key.get_secret_value():
-            raise ValueError("server needs api_key")
+            raise ValueError(
+                "server needs api_key: set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER"
+            )
+        if not all(" " < character < "\x7f" for character in self.api_key.get_secret_value()):
+            raise ValueError("api_key holds spaces or characters that no key has: copy it whole")
         return self

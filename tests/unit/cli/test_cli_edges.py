@@ -1,0 +1,102 @@
+"""What the command line does with what goes wrong around it: files, ports, terminals, half-written state."""
+
+import socket
+
+import pytest
+from pydantic import ValidationError
+
+from services.cli.commands import doctor
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.local_state import HeldSession, LocalState
+from services.cli.runner import _run
+from services.common.errors import FieldViolation, InvalidRequestError, StartupError
+from services.common.rpc.main import _parser, _settings, serve
+from services.common.settings import ClientSettings, ServerSettings, Settings, SettingsError, StoreSettings
+
+SESSION = "crp_sess_" + "a" * 32
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+async def test_one_violation_is_said_once(capsys):
+    async def command(settings, output):
+        raise InvalidRequestError.of(FieldViolation("query", "must not be empty"))
+
+    assert await _run(command, Settings(), Output(as_json=False)) is Exit.USAGE
+    assert capsys.readouterr().err == "error: query: must not be empty\n"
+
+
+async def test_a_file_that_cannot_be_read_is_one_line(capsys, tmp_path):
+    async def command(settings, output):
+        (tmp_path / "absent.pem").read_bytes()
+
+    assert await _run(command, Settings(), Output(as_json=True)) is Exit.FAILURE
+    shown = capsys.readouterr().out
+    assert "FILE_UNUSABLE" in shown
+    assert "absent.pem: No such file or directory" in shown
+
+
+@pytest.mark.parametrize("key", ["crp_gw_dev_…", "crp_gw_dev_a b", "crp_gw_dev_a\n"], ids=["ellipsis", "space", "line"])
+def test_a_key_that_no_header_can_carry_is_refused(key):
+    with pytest.raises(ValidationError, match="copy it whole"):
+        ClientSettings(server="127.0.0.1:50051", api_key=key)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"session_id": "x"}'])
+def test_state_that_was_cut_short_counts_as_none(tmp_path, text):
+    state = LocalState(tmp_path)
+    state.keep_session(HeldSession(SESSION, "token", "crp_cont_1"))
+    assert state.session(SESSION) == HeldSession(SESSION, "token", "crp_cont_1")
+    (tmp_path / "cli" / f"{SESSION}.json").write_text(text, encoding="utf-8")
+    assert state.session(SESSION) is None
+
+
+async def test_doctor_sees_a_taken_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        settings = Settings(server=ServerSettings(host="127.0.0.1", port=taken.getsockname()[1]))
+        (finding,) = await doctor._ports(settings)
+    assert finding.level is doctor.Level.WARNING
+
+
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+async def test_doctor_looks_at_a_port_of_either_family(host):
+    (finding,) = await doctor._ports(Settings(server=ServerSettings(host=host, port=1)))
+    assert finding.check == "port"
+
+
+async def test_doctor_names_a_host_that_is_none(monkeypatch):
+    def no_such_host(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", no_such_host)
+    (finding,) = await doctor._ports(Settings(server=ServerSettings(host="nowhere.example", port=1)))
+    assert finding.level is doctor.Level.PROBLEM
+    assert "nowhere.example" in finding.detail
+
+
+async def test_doctor_names_a_data_directory_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").touch()
+    (finding,) = await doctor._data_dir(Settings(store=StoreSettings(data_dir=tmp_path / "file" / "data")))
+    assert finding.level is doctor.Level.PROBLEM
+    assert str(tmp_path / "file") in finding.detail
+
+
+async def test_a_data_directory_that_cannot_be_made_stops_the_start_in_one_line(tmp_path):
+    async def build(settings, adapters):
+        (tmp_path / "file" / "data").mkdir()
+
+    (tmp_path / "file").touch()
+    with pytest.raises(StartupError, match="file/data: Not a directory"):
+        await serve("dag", build, Settings())
+
+
+def test_an_option_out_of_range_is_named():
+    with pytest.raises(SettingsError) as caught:
+        _settings(_parser("dag").parse_args(["--port", "99999"]))
+    assert caught.value.problems == ("the command line: --port: Input should be less than or equal to 65535",)
