@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 from typing import Final
+from unicodedata import numeric
 
 MAX_DIGITS: Final = 30
 """Longer digit strings are identifiers, not numbers."""
@@ -37,8 +38,10 @@ _SMALL: Final = {word: number for number, word in enumerate(_UNITS)} | {
 _WORD: Final = "(?:" + "|".join(sorted((*_SMALL, *_SCALES), key=len, reverse=True)) + ")"
 WORDS: Final = rf"\b{_WORD}\b(?:(?:\s+and\s+|\s+|-){_WORD}\b){{0,12}}"
 """A number in words."""
+_FRACTIONS: Final = "½¼¾⅕⅖⅗⅘⅛⅜⅝⅞"
 DIGITS: Final = (
-    r"\d{1,3}(?:[,\u202f\u00a0'’]\d{3}){1,10}(?:\.\d{1,30})?|\d{1,3}(?:\.\d{3}){1,10},\d{1,30}|\d{1,30}(?:\.\d{1,30})?"  # noqa: RUF001 - Swiss
+    rf"\d{{0,6}}[{_FRACTIONS}]|"
+    r"\d{1,3}(?:[,\u2009\u202f\u00a0'’]\d{3}){1,10}(?:\.\d{1,30})?|\d{1,3}(?:\.\d{3}){1,10},\d{1,30}|\d{1,30}(?:\.\d{1,30})?"  # noqa: RUF001 - Swiss
 )
 """A number in digits, with English, Swiss, SI or continental separators."""
 SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
@@ -55,9 +58,11 @@ def parse_digits(text: str) -> Decimal | None:
     """Return the number, or ``None`` when it has too many digits to be one."""
     if sum(char.isdigit() for char in text) > MAX_DIGITS:
         return None
+    if text[-1] in _FRACTIONS:
+        return Decimal(text[:-1] or 0) + Decimal(str(numeric(text[-1])))
     if _CONTINENTAL.fullmatch(text):
         return Decimal(text.replace(".", "").replace(",", "."))
-    return Decimal(re.sub(r"[,\u202f\u00a0'’]", "", text))  # noqa: RUF001 - Swiss separators
+    return Decimal(re.sub(r"[,\u2009\u202f\u00a0'’]", "", text))  # noqa: RUF001 - Swiss separators
 
 
 def parse_words(text: str) -> Decimal:

@@ -20,7 +20,7 @@ _PINT: Final = {
     "millisecond": "ms millisecond milliseconds",
     "millimeter": "mm millimetre millimetres millimeter millimeters",
     "centimeter": "cm centimetre centimetres centimeter centimeters",
-    "meter": "metre metres meter meters",
+    "meter": "m metre metres meter meters",
     "kilometer": "km kilometre kilometres kilometer kilometers",
     "mile": "mile miles",
     "foot": "ft foot feet",

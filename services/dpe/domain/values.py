@@ -13,6 +13,7 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.dpe.domain.dates import DATE, YEAR, read_date
+from services.dpe.domain.folding import folded
 from services.dpe.domain.lexicon import APPROXIMATORS
 from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
 from services.dpe.domain.text_types import Value
@@ -22,7 +23,8 @@ _SIGNS: Final = {
     "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "A$": "AUD", "C$": "CAD",
 }  # fmt: skip
 _CURRENCY_WORDS: Final = {
-    "dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "pounds sterling": "GBP", "yen": "JPY",
+    "dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "pounds sterling": "GBP", "pounds": "GBP",
+    "yen": "JPY",
     "rupees": "INR", "francs": "CHF", "swiss francs": "CHF",
 }  # fmt: skip
 _CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
@@ -30,7 +32,9 @@ _CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF
 _NUMBER: Final = rf"(?>(?:{DIGITS})(?:{SCALE})?|{WORDS})"
 _NAMED_MONEY: Final = "|".join(sorted(_CURRENCY_WORDS, key=len, reverse=True))
 _AFTER_MONEY: Final = rf"(?:(?:{_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
-_UNIT: Final = "(?:" + "|".join(re.escape(word) for word in UNIT_WORDS) + ")"
+# "1,500 m" is a distance; "5 m customers" and "5 m EUR" are millions.
+_METRE: Final = r"(?-i:m)(?!\s+(?-i:[a-z]+s\b|people\b|[A-Z]{3}\b))"
+_UNIT: Final = "(?:" + "|".join([*(re.escape(word) for word in UNIT_WORDS if word != "m"), _METRE]) + ")"
 _PERCENT: Final = r"(?:%|per\s?cent\b|percentage\spoints?\b)"
 _REFERENCES: Final = {
     "art.": "article", "articles": "article", "sec.": "section", "sections": "section", "§": "section", "§§": "section",
@@ -86,8 +90,10 @@ def scan_values(text: str) -> tuple[Value, ...]:
         for match in pattern.finditer(text):
             # The answer's own numbering is no assertion.
             taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+    plain_text = folded(text)
     for pattern, read in _SCANNERS:
-        for match in pattern.finditer(text):
+        # An address may be written in any script; numbers must not hide behind one.
+        for match in pattern.finditer(text if pattern in _ADDRESSES else plain_text):
             value = None if any(taken[match.start() : match.end()]) else read(match)
             if value is not None:
                 taken[value.start : value.end] = b"\1" * (value.end - value.start)
@@ -240,6 +246,7 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_LONG_DIGITS, _as(EntityKind.OTHER)),
     (_BARE, _read_bare),
 )
+_ADDRESSES: Final = (_URL, _EMAIL)
 
 
 def mark_numbers(value: Value) -> Iterator[int]:
