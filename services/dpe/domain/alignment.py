@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.attachment import Passage, rival
+from services.dpe.domain.bounds import bound_of
 from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
+from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
@@ -19,6 +22,8 @@ ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
 NAMES: Final = frozenset({EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LAW, EntityKind.LOCATION})
 MIN_OVERLAP: Final = 0.5
 """Share of the claim's content words that the clause must hold before a difference counts."""
+BOUND_OVERLAP: Final = 0.6
+"""The same share from which on the side of an equal value is compared."""
 
 
 def claim_stems(claim: Claim) -> frozenset[str]:
@@ -85,19 +90,67 @@ def align_values(claim: Claim, nearest: Sequence[Match]) -> list[AlignedValue]:
 
 
 def _align(value: Value, claim: Claim, nearest: Sequence[Match]) -> AlignedValue | None:
-    equal = _first_equal(value, nearest)
-    different = _first_different(value, claim, nearest)
+    equal = _first_equal(value, claim, nearest)
+    different = _misattached(value, claim, nearest) or _first_different(value, claim, nearest)
     if equal and (different is None or equal[0] >= different[0]):
         return AlignedValue(value, equal[1], equal=True)
     return AlignedValue(value, different[1], equal=False) if different else None
 
 
-def _first_equal(value: Value, nearest: Sequence[Match]) -> tuple[float, Value] | None:
+def _first_equal(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
     for match in nearest:
         for known in match.clause.values:
-            if agrees(value, known):
+            if agrees(value, known) and _rival(value, claim, known, match) is None:
                 return match.containment, known
     return None
+
+
+def _misattached(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
+    """Return what stands in the value's place where the value itself belongs to something else of the nearest fact."""
+    for match in nearest:
+        if match.containment < MIN_OVERLAP or match.clause.fact_index != nearest[0].clause.fact_index:
+            return None
+        for known in match.clause.values:
+            other = _rival(value, claim, known, match) if agrees(value, known) else None
+            if other is not None:
+                return match.containment, other
+    return None
+
+
+def _rival(value: Value, claim: Claim, known: Value, match: Match) -> Value | None:
+    if match.is_copy:
+        return None
+    clause = match.clause
+    return rival(
+        value,
+        Passage(claim.text, claim.start, claim.values),
+        known,
+        Passage(clause.text, clause.span.start, clause.values),
+    )
+
+
+def turned_bounds(claim: Claim, nearest: Sequence[Match]) -> list[tuple[Value, Value, FactClause]]:
+    """Return equal values of claim and fact on opposite sides ("up to", "at least"), with the fact's clause.
+
+    Nothing is returned for a value that some near clause also states with the claim's bound or without one, nor where
+    one of the two statements is negated: "above 5 is not paid" and "up to 5 is paid" go together.
+    """
+    found: list[tuple[Value, Value, FactClause]] = []
+    for value in claim.values:
+        side = bound_of(claim.text, claim.start, value)
+        if side is None or value.kind not in ALIGNABLE:
+            continue
+        near = [
+            (match.clause, known)
+            for match in nearest
+            if match.containment >= BOUND_OVERLAP
+            for known in match.clause.values
+            if agrees(value, known)
+        ]
+        sides = {bound_of(clause.text, clause.span.start, known) for clause, known in near}
+        if len(sides) == 1 and not sides & {side, None} and is_negated(claim.text) == is_negated(near[0][0].text):
+            found.append((value, near[0][1], near[0][0]))
+    return found
 
 
 def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
@@ -117,6 +170,23 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
     ]
     candidates = [known for known in free if known.kind is value.kind] or free
     return (best.containment, candidates[0]) if len(candidates) == 1 else None
+
+
+def nearest_for_names(claim: ClaimWords, nearest: Sequence[Match]) -> Match:
+    """Return the clause that says most nearly what the claim says of whomever it names.
+
+    The persons' own words do not count: "B leads sales" is to be held against "A leads sales", not "B leads claims".
+    """
+    persons = [entity.text for entity in claim.claim.entities if entity.kind is EntityKind.PERSON]
+    said = claim.stems - content_stems(" ".join(persons))
+    if not persons or not said:
+        return nearest[0]
+    ranked = [
+        replace(match, containment=containment(said, match.clause.stems), jaccard=jaccard(said, match.clause.stems))
+        for match in nearest
+    ]
+    # Among equals the order of ``nearest`` stands, in which a clause that holds the name comes first.
+    return max(ranked, key=lambda match: match.containment)
 
 
 def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity]]:

@@ -45,6 +45,7 @@ class FactClause:
     fact_index: int
     span: Span
     sentence: Span
+    text: str
     stems: frozenset[str]
     normal: str
     values: tuple[Value, ...]
@@ -78,6 +79,7 @@ def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactVi
                     index,
                     span,
                     Span(sentence.start, sentence.end),
+                    text,
                     content_stems(without_values(fact.content, span, within(values, span))),
                     normal_text(text),
                     within(values, span),

@@ -10,7 +10,15 @@ from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.recognition import Entity, EntityKind
-from services.dpe.domain.alignment import ClaimWords, Match, align_values, matches, substituted_names
+from services.dpe.domain.alignment import (
+    ClaimWords,
+    Match,
+    align_values,
+    matches,
+    nearest_for_names,
+    substituted_names,
+    turned_bounds,
+)
 from services.dpe.domain.analysis import Analysis, Pair
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Verdict
@@ -82,7 +90,8 @@ def _check(analysis: Analysis, item: Attribution) -> tuple[list[Distortion], Ver
     if nearest[0].is_copy:
         return stripped, Verdict.CONTRADICTED if stripped else Verdict.SUPPORTED
     found = _values(analysis, item.claim, nearest)
-    found += _names(analysis, item.claim, nearest[0])
+    found += _bounds(analysis, item.claim, nearest)
+    found += _names(analysis, item.claim, nearest_for_names(claim, nearest))
     found += _negation(analysis, item.claim, nearest)
     found += stripped
     return found, Verdict.CONTRADICTED if found else _verdict_of_model(analysis, item)
@@ -115,6 +124,28 @@ def _values(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[
         for pair in align_values(claim, nearest)
         if not pair.equal
     ]
+
+
+def _bounds(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
+    """Report a limit that was turned round; the value itself is the same, so no values are set against each other."""
+    return [
+        Distortion(
+            _type_of_bound(claimed),
+            claim.claim_id,
+            analysis.outputs.fact_views[clause.fact_index].fact.fact_id,
+            Span(claimed.start, claimed.end),
+            Span(known.start, known.end),
+        )
+        for claimed, known, clause in turned_bounds(claim, nearest)
+    ]
+
+
+def _type_of_bound(value: Value) -> DistortionType:
+    return (
+        DistortionType.DATE_SHIFTED
+        if value.kind in {EntityKind.DATE, EntityKind.TIME}
+        else DistortionType.MAGNITUDE_ALTERED
+    )
 
 
 def _type_of(claimed: Value, known: Value) -> DistortionType:
