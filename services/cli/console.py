@@ -33,13 +33,22 @@ class Output:
         if not self.as_json:
             self._out.print(Text(text, style=style))
 
-    def table(self, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str | Text, ...]]) -> None:
-        """Show people a table; silent with ``--json``. Cells are never read as markup."""
+    def table(
+        self, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str | Text, ...]], *, whole: str = ""
+    ) -> None:
+        """Show people a table; silent with ``--json``. Cells are never read as markup.
+
+        Args:
+            title: above the table.
+            columns: their headings.
+            rows: as many cells each as there are columns.
+            whole: the column whose lines are never folded, because people copy them.
+        """
         if self.as_json:
             return
         table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
         for column in columns:
-            table.add_column(column, overflow="fold")
+            table.add_column(column, overflow="fold", no_wrap=column == whole)
         for row in rows:
             table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
         self._out.print(table)

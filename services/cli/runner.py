@@ -16,7 +16,8 @@ _HINTS: Final = {
     ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.CREDENTIAL_INVALID: "`groundtrail keys create` makes a key; give it in GROUNDTRAIL_CLIENT__API_KEY",
     ErrorReason.ROLE_MISSING: "`groundtrail keys create --role …` makes a key with another role",
-    ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER?",
+    ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER, and does "
+    "GROUNDTRAIL_CLIENT__CA_FILE fit its TLS?",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
     ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
     ErrorReason.TOKEN_EXPIRED: "ask again without --session to start a new session",
@@ -50,12 +51,18 @@ def run(command: Command, *, as_json: bool) -> None:
     raise typer.Exit(code)
 
 
+def _hint(error: CrpError) -> str:
+    if error.metadata.get("code") == "UNIMPLEMENTED":  # one service of several processes, or an RPC not furnished
+        return "name the process that serves it in GROUNDTRAIL_CLIENT__SERVER, or a proxy before all of them"
+    return _HINTS.get(error.reason, "")
+
+
 async def _run(command: Command, settings: Settings, output: Output) -> Exit:
     try:
         return await command(settings, output)
     except CrpError as error:
         fields = [{"field": v.field, "description": v.description} for v in error.violations]
-        output.error(error.message, reason=error.reason.value, hint=_HINTS.get(error.reason, ""), fields=fields)
+        output.error(error.message, reason=error.reason.value, hint=_hint(error), fields=fields)
         return exit_of(error)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""

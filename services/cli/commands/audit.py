@@ -58,7 +58,7 @@ async def list_sessions(settings: Settings, output: Output) -> Exit:
         )
     columns = ("session, last report", "state", "risk", "budget")
     if rows:
-        output.table(f"Sessions ({len(rows)})", columns, rows)
+        output.table(f"Sessions ({len(rows)})", columns, rows, whole=columns[0])
     output.result({"sessions": [render.response_json(graph) for graph in graphs]})
     if not rows:
         output.say('none yet; `groundtrail ask "…"` starts one', style="dim")

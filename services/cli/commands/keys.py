@@ -58,7 +58,9 @@ async def list_keys(settings: Settings, output: Output) -> Exit:
         )
         for key in keys
     ]
-    output.table(f"API keys ({len(rows)})", ("id, prefix", "label", "roles", "state", "expires"), rows)
+    output.table(
+        f"API keys ({len(rows)})", ("id, prefix", "label", "roles", "state", "expires"), rows, whole="id, prefix"
+    )
     output.result({"keys": [render.response_json(key) for key in keys]})
     return Exit.OK
 

@@ -2,6 +2,7 @@
 
 import socket
 
+import grpc
 import pytest
 from pydantic import ValidationError
 
@@ -12,6 +13,7 @@ from services.cli.local_state import HeldSession, LocalState
 from services.cli.runner import _run
 from services.common.errors import FieldViolation, InvalidRequestError, StartupError
 from services.common.rpc.main import _parser, _settings, serve
+from services.common.rpc.status import from_wire
 from services.common.settings import ClientSettings, ServerSettings, Settings, SettingsError, StoreSettings
 
 SESSION = "crp_sess_" + "a" * 32
@@ -38,6 +40,29 @@ async def test_a_file_that_cannot_be_read_is_one_line(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "FILE_UNUSABLE" in shown
     assert "absent.pem: No such file or directory" in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (grpc.StatusCode.UNIMPLEMENTED, "name the process that serves it"),
+        (grpc.StatusCode.UNAVAILABLE, "is `groundtrail serve` running"),
+    ],
+)
+async def test_an_address_that_serves_something_else_is_told_from_one_that_is_down(capsys, code, hint):
+    async def command(settings, output):
+        raise from_wire(code, "", None, "127.0.0.1:50051")
+
+    assert await _run(command, Settings(), Output(as_json=False)) is Exit.UNAVAILABLE
+    assert hint in capsys.readouterr().err
+
+
+def test_what_people_copy_is_never_folded(capsys):
+    wide = "crp_sess_" + "a" * 32
+    Output(as_json=False).table("T", ("id", "text"), [(wide, "word " * 40)], whole="id")
+    shown = capsys.readouterr().out
+    assert wide in shown
+    assert max(len(line) for line in shown.splitlines()) <= 80
 
 
 @pytest.mark.parametrize("key", ["crp_gw_dev_…", "crp_gw_dev_a b", "crp_gw_dev_a\n"], ids=["ellipsis", "space", "line"])
