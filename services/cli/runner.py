@@ -47,6 +47,7 @@ def run(command: Command, *, as_json: bool) -> None:
         output.error(f"cannot start: {error}", reason="STARTUP_FAILED", hint="`groundtrail doctor` looks for the cause")
         raise typer.Exit(Exit.FAILURE) from None
     except KeyboardInterrupt:
+        output.error("stopped; what was acknowledged stays", reason="INTERRUPTED")
         raise typer.Exit(130) from None
     raise typer.Exit(code)
 

@@ -4,13 +4,16 @@ import socket
 
 import grpc
 import pytest
+import typer
 from pydantic import ValidationError
 
+from services.cli import app as app_module
+from services.cli.__main__ import main
 from services.cli.commands import doctor
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
-from services.cli.runner import _run
+from services.cli.runner import _run, run
 from services.common.errors import FieldViolation, InvalidRequestError, StartupError
 from services.common.rpc.main import _parser, _settings, serve
 from services.common.rpc.status import from_wire
@@ -125,3 +128,24 @@ def test_an_option_out_of_range_is_named():
     with pytest.raises(SettingsError) as caught:
         _settings(_parser("dag").parse_args(["--port", "99999"]))
     assert caught.value.problems == ("the command line: --port: Input should be less than or equal to 65535",)
+
+
+def test_ctrl_c_while_modules_load_is_quiet(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app_module, "app", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_during_a_command_is_one_line(capsys):
+    async def command(settings, output):
+        raise KeyboardInterrupt
+
+    with pytest.raises(typer.Exit) as ended:
+        run(command, as_json=False)
+    assert ended.value.exit_code == 130
+    assert capsys.readouterr().err == "error: stopped; what was acknowledged stays\n"

@@ -9,7 +9,7 @@ import pytest
 import typer
 from google.protobuf import descriptor_pool
 
-from services.cli.__main__ import app
+from services.cli.app import app
 from services.common.errors import ErrorReason
 from services.common.settings import Settings, known_variables
 

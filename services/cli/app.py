@@ -1,0 +1,141 @@
+"""The ``groundtrail`` command: what it is called, what it takes, what it prints; each command is in ``commands/``."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from services.cli.commands import ask as ask_command
+from services.cli.commands import audit, doctor, ingest, keys, version
+from services.cli.runner import run
+
+app = typer.Typer(
+    name="groundtrail",
+    help="Answers that are grounded, checked, chained and repeatable.\n\n"
+    "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run the whole suite inside "
+    "the process, on the data under GROUNDTRAIL_STORE__DATA_DIR (default .groundtrail).\n\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong input, 3 negative verdict (broken chain, halted answer, refused file), "
+    "4 not found, 5 denied, 6 unavailable or over a limit.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant.")
+app.add_typer(key_app, name="keys")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+
+
+@app.command()
+def demo(*, as_json: AsJson = False) -> None:
+    """Ingest a handbook, answer two questions in one session, verify the chain."""
+    from services.cli.commands.demo import demo as command
+
+    run(command, as_json=as_json)
+
+
+@app.command()
+def serve(
+    services: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SERVICE", help="knowledge, envelope, dpe, dag, gateway; none = the whole suite."),
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one.")] = None,
+    http_port: Annotated[int | None, typer.Option(help="Port of /metrics, /healthz and /readyz.")] = None,
+    ready_file: Annotated[Path | None, typer.Option(help="Written as JSON once calls are accepted.")] = None,
+    *,
+    insecure_local: Annotated[
+        bool, typer.Option("--insecure-local", help="No credentials; refused unless bound to loopback.")
+    ] = False,
+) -> None:
+    """Serve the suite, or some of its services, until SIGTERM."""
+    from services.cli.commands.serve import serve as command
+
+    given = {"--host": host, "--port": port, "--http-port": http_port, "--ready-file": ready_file}
+    argv = [text for name, value in given.items() if value is not None for text in (name, str(value))]
+    try:
+        command(services or [], [*argv, *(["--insecure-local"] if insecure_local else [])])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="SERVICE") from None
+
+
+@app.command("ingest")
+def ingest_documents(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
+    source_type: Annotated[
+        str, typer.Option(help="regulation, official-document, research, internal, user or web: sets the importance.")
+    ] = "internal",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Ingest text, Markdown, HTML and PDF files."""
+    run(partial(ingest.ingest, paths=paths, source_type=source_type), as_json=as_json)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    session: Annotated[str, typer.Option(help="Continue this session.")] = "",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question; see the answer, every claim checked, and the CRP headers."""
+    run(partial(ask_command.ask, question=question, session_id=session), as_json=as_json)
+
+
+@app.command()
+def verify(session: Annotated[str, typer.Argument(help="crp_sess_…")], *, as_json: AsJson = False) -> None:
+    """Recompute a session's chain; exit code 3 when it is broken."""
+    run(partial(audit.verify, session_id=session), as_json=as_json)
+
+
+@app.command()
+def sessions(*, as_json: AsJson = False) -> None:
+    """List the sessions, newest first."""
+    run(audit.list_sessions, as_json=as_json)
+
+
+@app.command()
+def show(report: Annotated[str, typer.Argument(help="A report id.")], *, as_json: AsJson = False) -> None:
+    """Show a stored report: claims, findings, stages, scores."""
+    run(partial(audit.show, report_id=report), as_json=as_json)
+
+
+@app.command("doctor")
+def examine(*, as_json: AsJson = False) -> None:
+    """Check weights, stores, ports, keys and settings; exit code 3 when something is wrong."""
+    run(doctor.doctor, as_json=as_json)
+
+
+@app.command("version")
+def show_version(*, as_json: AsJson = False) -> None:
+    """Show the versions of the product, the protocols and the models."""
+    run(version.version, as_json=as_json)
+
+
+@key_app.command("create")
+def create_key(
+    label: Annotated[str, typer.Option(help="What the key is for.")],
+    role: Annotated[
+        list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
+    ] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Create a key and show it this once."""
+    run(partial(keys.create, label=label, roles=role or ["writer"], days=days), as_json=as_json)
+
+
+@key_app.command("list")
+def list_keys(*, as_json: AsJson = False) -> None:
+    """List keys by prefix, with roles and state."""
+    run(keys.list_keys, as_json=as_json)
+
+
+@key_app.command("revoke")
+def revoke_key(key_id: Annotated[str, typer.Argument(help="The key's id.")], *, as_json: AsJson = False) -> None:
+    """Revoke a key."""
+    run(partial(keys.revoke, key_id=key_id), as_json=as_json)
