@@ -46,6 +46,8 @@ _BLOCK_TAGS: Final = frozenset(
 )
 _LISTS: Final = frozenset({"ul", "ol"})
 _CELLS: Final = frozenset({"td", "th"})
+_MARKS: Final = frozenset({*_HEADINGS, "li", "pre"})
+"""Elements that decide what kind of block the text inside them is."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,10 @@ class _Row:
 class _Walk:
     blocks: list[Block] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    open_tags: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+    """Those of ``_MARKS`` that are open, outermost first; no list of all tags, which would have to be searched."""
+    lists: int = 0
+    """How many lists are open."""
     columns: tuple[str, ...] = ()
     row: _Row | None = None
 
@@ -113,7 +118,9 @@ def _enter(walk: _Walk, tag: str) -> None:
         walk.row = _Row()
     elif tag in _CELLS:
         walk.texts.clear()
-    walk.open_tags.append(tag)
+    walk.lists += tag in _LISTS
+    if tag in _MARKS:
+        walk.marks.append(tag)
 
 
 def _leave(walk: _Walk, tag: str) -> None:
@@ -127,7 +134,9 @@ def _leave(walk: _Walk, tag: str) -> None:
         _close_row(walk)
     else:
         _flush(walk)
-    walk.open_tags.pop()
+    walk.lists -= tag in _LISTS
+    if tag in _MARKS:
+        walk.marks.pop()
 
 
 def _close_row(walk: _Walk) -> None:
@@ -152,12 +161,11 @@ def _flush(walk: _Walk) -> None:
     text = collapse(raw)
     if not text:
         return
-    depth = sum(tag in _LISTS for tag in walk.open_tags)
-    innermost = next((tag for tag in reversed(walk.open_tags) if tag in _HEADINGS or tag in {"li", "pre"}), "")
+    innermost = walk.marks[-1] if walk.marks else ""
     if innermost in _HEADINGS:
         walk.blocks.append(Block(BlockKind.HEADING, text, _HEADINGS[innermost]))
     elif innermost == "li":
-        walk.blocks.append(Block(BlockKind.LIST_ITEM, text, max(depth - 1, 0)))
+        walk.blocks.append(Block(BlockKind.LIST_ITEM, text, max(walk.lists - 1, 0)))
     elif innermost == "pre":
         walk.blocks.append(Block(BlockKind.CODE, raw.strip()))
     else:

@@ -40,7 +40,7 @@ def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:
     blocks: list[Block] = []
     empty = 0
     for number, lines in enumerate(pages, start=1):
-        kept = [line for index, line in enumerate(lines) if not _is_running(lines, index, running)]
+        kept = _without_running(lines, running)
         empty += not any(line.strip() for line in kept)
         blocks.extend(_page_blocks(kept, f"p. {number}"))
     warnings = (f"{empty} of {len(pages)} pages without text",) if empty else ()
@@ -78,14 +78,16 @@ def _running_lines(pages: list[list[str]]) -> frozenset[str]:
     return frozenset(shape for shape, count in counts.items() if count >= _RUNNING_PAGES and count > len(pages) / 2)
 
 
-def _is_running(lines: list[str], index: int, running: frozenset[str]) -> bool:
-    return index in _edges(lines) and _shape(lines[index]) in running
+def _without_running(lines: list[str], running: frozenset[str]) -> list[str]:
+    dropped = {index for index in _edges(lines) if _shape(lines[index]) in running}
+    return [line for index, line in enumerate(lines) if index not in dropped]
 
 
 def _page_blocks(lines: list[str], place: str) -> list[Block]:
     """Return a page's blocks: blank lines and headings separate paragraphs, marks begin list items."""
     blocks: list[Block] = []
     gathered: list[str] = []
+    before = ""
 
     def close() -> None:
         blocks.extend(lines_to_blocks(_without_hyphens(gathered), place))
@@ -94,19 +96,23 @@ def _page_blocks(lines: list[str], place: str) -> list[Block]:
     for index, line in enumerate(lines):
         if not line.strip():
             close()
-        elif _is_heading(lines, index):
+            continue
+        if _is_heading(lines, index, before):
             close()
             blocks.append(Block(BlockKind.HEADING, collapse(line), 1, place))
         else:
             gathered.append(line)
+        before = line.strip()
     close()
     return _demote_idle_headings(blocks)
 
 
-def _is_heading(lines: list[str], index: int) -> bool:
-    """Say whether a line stands alone: short, capitalised, unpunctuated, between an end and a new beginning."""
+def _is_heading(lines: list[str], index: int, before: str) -> bool:
+    """Say whether a line stands alone: short, capitalised, unpunctuated, between an end and a new beginning.
+
+    ``before`` is the last line above it that is not blank.
+    """
     line = lines[index].strip()
-    before = next((text.strip() for text in reversed(lines[:index]) if text.strip()), "")
     after = lines[index + 1].strip() if index + 1 < len(lines) else ""
     return (
         len(line) <= _HEADING_CHARS
