@@ -172,6 +172,17 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
     return (best.containment, candidates[0]) if len(candidates) == 1 else None
 
 
+def on_other_sides(claim: Claim, clause: FactClause) -> bool:
+    """Say whether claim and clause speak of the two sides of one value, as "after 12 months" and "within 12 months"."""
+    for value in claim.values:
+        side = bound_of(claim.text, claim.start, value)
+        for known in clause.values if side is not None else ():
+            other = bound_of(clause.text, clause.span.start, known)
+            if other not in {side, None} and agrees(value, known):
+                return True
+    return False
+
+
 def nearest_for_names(claim: ClaimWords, nearest: Sequence[Match]) -> Match:
     """Return the clause that says most nearly what the claim says of whomever it names.
 

@@ -1,6 +1,6 @@
 """On which side of a value a statement lies: "up to 5 euros" and "at least 5 euros" name one value and differ.
 
-Only words that say nothing else are read: "by", "from" and "over" before a length of time are left open.
+Only words that say nothing else are read: "by" is left open, and so are "from" and "over" before a length of time.
 """
 
 import re
@@ -13,8 +13,8 @@ from services.dpe.domain.text_types import Value
 _REACH_CHARS: Final = 32
 _AT_MOST: Final = re.compile(
     r"\b(?:up to|at (?:the )?most|(?:no|not|never) (?:more|later|longer|higher|greater) than"
-    r"|(?:not|never) exceed(?:ing)?|within|(?:a )?maximum(?: of)?|less than|fewer than|lower than|shorter than|below|under"
-    r"|until|before)\s+(?:the |an? )?$",
+    r"|(?:not|never) exceed(?:ing)?|within|(?:a )?maximum(?: of)?|less than|fewer than|lower than|shorter than|below"
+    r"|under|until|before)\s+(?:the |an? )?$",
     re.IGNORECASE,
 )
 _AT_LEAST: Final = re.compile(
@@ -23,7 +23,8 @@ _AT_LEAST: Final = re.compile(
     r"|after)\s+(?:the |an? )?$",
     re.IGNORECASE,
 )
-_OVER: Final = re.compile(r"\bover\s+$", re.IGNORECASE)
+_OVER: Final = re.compile(r"\b(?:over|from)\s+$", re.IGNORECASE)
+_RANGE_BEHIND: Final = re.compile(r"\s*(?:to|until|[-–—])\s*[\d€£$]", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
 _OR_LESS: Final = re.compile(r"\s*(?:or (?:less|fewer|below|under)\b|at (?:the )?(?:most|latest)\b)", re.IGNORECASE)
 _OR_MORE: Final = re.compile(r"\s*(?:or (?:more|above|over|longer)\b|at (?:the )?(?:least|earliest)\b)", re.IGNORECASE)
 
@@ -43,6 +44,10 @@ def bound_of(text: str, offset: int, value: Value) -> Bound | None:
     if _AT_MOST.search(before) or _OR_LESS.match(behind):
         return Bound.AT_MOST
     counted = value.kind in {EntityKind.MONEY, EntityKind.PERCENT, EntityKind.NUMBER}
-    if _AT_LEAST.search(before) or _OR_MORE.match(behind) or (counted and _OVER.search(before)):
+    if _AT_LEAST.search(before) or _OR_MORE.match(behind) or (counted and _is_over(before, behind)):
         return Bound.AT_LEAST
     return None
+
+
+def _is_over(before: str, behind: str) -> bool:
+    return bool(_OVER.search(before)) and not _RANGE_BEHIND.match(behind)

@@ -225,6 +225,9 @@ CONDITION_CUES: Final = (
 )
 """Words that make a statement conditional; longest match first where one contains another."""
 
+CONDITION_ADVERBS: Final = frozenset(cue for cue in CONDITION_CUES if cue.endswith("ly"))
+"""Those that stand beside what they limit and govern no words of their own."""
+
 
 def _inflect(base: str) -> set[str]:
     if base.endswith("e"):

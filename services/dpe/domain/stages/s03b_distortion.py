@@ -16,13 +16,14 @@ from services.dpe.domain.alignment import (
     align_values,
     matches,
     nearest_for_names,
+    on_other_sides,
     substituted_names,
     turned_bounds,
 )
 from services.dpe.domain.analysis import Analysis, Pair
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Verdict
-from services.dpe.domain.lexicon import CONDITION_CUES
+from services.dpe.domain.lexicon import CONDITION_ADVERBS, CONDITION_CUES
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.text_types import Claim, Span, Value
@@ -35,7 +36,11 @@ STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
 SUBSTITUTION_OVERLAP: Final = 0.5
 
-_CUES: Final = re.compile(r"\b(?:" + "|".join(re.escape(cue) for cue in CONDITION_CUES) + r")\b", re.IGNORECASE)
+# "when" opens a condition only behind what it limits: "When it opened, ..." tells of a time.
+_CUES: Final = re.compile(
+    r"\b(?:" + "|".join(re.escape(cue) for cue in CONDITION_CUES) + r")\b|(?<=[a-z] )when\b|(?<=[a-z] )only\b",
+    re.IGNORECASE,
+)
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
@@ -179,7 +184,8 @@ def _as_value(entity: Entity) -> Value:
 def _negation(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
     """Report a flip when the nearest clauses all differ from the claim in polarity."""
     best = nearest[0]
-    if best.jaccard < FLIP_OVERLAP:
+    if best.jaccard < FLIP_OVERLAP or on_other_sides(claim, best.clause):
+        # "After 12 months it is not paid" and "within 12 months it is paid" do not contradict each other.
         return []
     as_near = [match for match in nearest if match.containment >= best.containment and match.jaccard >= FLIP_OVERLAP]
     negated = is_negated(claim.text)
@@ -210,7 +216,7 @@ def _stripped(analysis: Analysis, claim: ClaimWords, best: Match) -> list[Distor
     around = _neighbourhood(analysis, claim.claim)
     # What the cue governs beyond the claim's own words; an adverb ("conditionally approved") governs those.
     condition = content_stems(_condition(sentence, cue)) - claim.stems
-    if not condition and not cue.group().lower().endswith("ly"):
+    if not condition and cue.group().lower() not in CONDITION_ADVERBS:
         return []
     if _CUES.search(around) or containment(condition, content_stems(around)) >= MIN_CONDITION_OVERLAP:
         return []
@@ -231,8 +237,11 @@ _CONDITION_REACH_CHARS: Final = 80
 
 
 def _condition(sentence: str, cue: re.Match[str]) -> str:
-    """Return the words that the cue governs: up to the next comma."""
-    return sentence[cue.end() : cue.end() + _CONDITION_REACH_CHARS].split(",", 1)[0]
+    """Return the words that the cue governs: up to the next comma, or before an "only" that ends its clause."""
+    behind = re.split(r"[,.;]", sentence[cue.end() : cue.end() + _CONDITION_REACH_CHARS], maxsplit=1)[0]
+    if behind.strip() or cue.group().lower() != "only":
+        return behind
+    return re.split(r"[,.;]", sentence[max(0, cue.start() - _CONDITION_REACH_CHARS) : cue.start()])[-1]
 
 
 def _neighbourhood(analysis: Analysis, claim: Claim) -> str:
