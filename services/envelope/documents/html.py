@@ -1,10 +1,12 @@
 """HTML, walked without recursion: text is gathered until a block element begins or ends."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from services.envelope.documents.limits import require_at_most
 from services.envelope.documents.text import collapse
 from services.envelope.domain.document import Block, BlockKind, Document, row_text
 
@@ -44,6 +46,12 @@ _BLOCK_TAGS: Final = frozenset(
         *("table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "caption", *_HEADINGS),
     }
 )
+MAX_DEPTH: Final = 2_000
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_OFTEN_OPEN: Final = frozenset(
+    "area base br col embed hr img input link meta source track wbr "
+    "html head body p li dt dd option optgroup rb rt rtc rp thead tbody tfoot tr td th colgroup caption".split()
+)
 _LISTS: Final = frozenset({"ul", "ol"})
 _CELLS: Final = frozenset({"td", "th"})
 _MARKS: Final = frozenset({*_HEADINGS, "li", "pre"})
@@ -69,7 +77,12 @@ class _Walk:
 
 
 def read_html(text: str) -> Document:
-    """Parse HTML; navigation, scripts, styles and forms are left out."""
+    """Parse HTML; navigation, scripts, styles and forms are left out.
+
+    Raises:
+        LimitExceededError: MESSAGE_TOO_LARGE: elements nest deeper than any document that people write.
+    """
+    require_at_most("nested elements", _depth(text), MAX_DEPTH)
     tree = LexborHTMLParser(text)
     title_node = tree.css_first("title")
     title = collapse(title_node.text()) if title_node else ""
@@ -80,6 +93,20 @@ def read_html(text: str) -> Document:
         _traverse(walk, root)
     first = next((block.text for block in walk.blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
     return Document("text/html", title or first, tuple(walk.blocks))
+
+
+def _depth(text: str) -> int:
+    """Return how deep the tags nest, at most, in one pass: the parser's time grows with the square of it.
+
+    Tags that HTML lets people leave open, or that never close, do not count.
+    """
+    depth = deepest = 0
+    for match in _TAG.finditer(text):
+        if match[2].lower() in _OFTEN_OPEN:
+            continue
+        depth = max(0, depth - 1) if match[1] else depth + 1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _traverse(walk: _Walk, root: LexborNode) -> None:

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from services.envelope.documents.html import read_html
+from services.common.errors import ErrorReason, LimitExceededError
+from services.envelope.documents.html import MAX_DEPTH, read_html
 from services.envelope.documents.pdf import _page_blocks, _running_lines, _without_running
 
 
@@ -15,7 +16,7 @@ def read_page(lines):
 @pytest.mark.parametrize(
     ("read", "content", "blocks"),
     [
-        pytest.param(lambda text: read_html(text).blocks, "<div>a" * 16_000, 16_000, id="html nested deeply"),
+        pytest.param(lambda text: read_html(text).blocks, "<div>a" * 2_000, 2_000, id="html nested deeply"),
         pytest.param(read_page, ["a line of text here"] * 30_000, 1, id="pdf page of many lines"),
         pytest.param(read_page, ["Ab", "", "bc."] * 20_000, 40_000, id="pdf page of many headings"),
     ],
@@ -25,3 +26,17 @@ def test_reading_takes_seconds_where_it_took_a_minute(read, content, blocks):
     found = read(content)
     assert time.process_time() - began < 6
     assert len(found) == blocks
+
+
+@pytest.mark.parametrize("opening", ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<DIV class='a'>"])
+def test_html_that_nests_without_end_is_refused_before_it_is_parsed(opening):
+    began = time.process_time()
+    with pytest.raises(LimitExceededError) as caught:
+        read_html(opening * 200_000)
+    assert caught.value.reason is ErrorReason.MESSAGE_TOO_LARGE
+    assert time.process_time() - began < 3
+
+
+def test_tags_that_people_leave_open_are_no_nesting():
+    page = "<ul>" + "<li>A rule<br>of one line" * (MAX_DEPTH + 1) + "</ul>" + "<p>And more" * (MAX_DEPTH + 1)
+    assert len(read_html(page).blocks) == 2 * (MAX_DEPTH + 1)

@@ -30,8 +30,9 @@ class DispatchServiceStub:
 
     Verdicts are data: a halt (451), an unchanged envelope (304) and a held answer (202) are outcomes of an OK response.
     The CRP headers of the outcome stand in the response and are also sent as gRPC initial and trailing metadata under their
-    lower-case names, but for the longest where all would exceed the 8 KiB that gRPC clients take. Request metadata that begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for
-    crp-provenance-*, which is dropped: every request header of CRP-SPEC-002 is a typed field here.
+    lower-case names, but for the longest where all would exceed the 8 KiB that gRPC clients take. Request metadata that
+    begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for crp-provenance-*, which is dropped: every
+    request header of CRP-SPEC-002 is a typed field here.
     """
 
     def __init__(self, channel):
@@ -62,8 +63,9 @@ class DispatchServiceServicer:
 
     Verdicts are data: a halt (451), an unchanged envelope (304) and a held answer (202) are outcomes of an OK response.
     The CRP headers of the outcome stand in the response and are also sent as gRPC initial and trailing metadata under their
-    lower-case names, but for the longest where all would exceed the 8 KiB that gRPC clients take. Request metadata that begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for
-    crp-provenance-*, which is dropped: every request header of CRP-SPEC-002 is a typed field here.
+    lower-case names, but for the longest where all would exceed the 8 KiB that gRPC clients take. Request metadata that
+    begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for crp-provenance-*, which is dropped: every
+    request header of CRP-SPEC-002 is a typed field here.
     """
 
     def Dispatch(self, request, context):
@@ -131,8 +133,9 @@ class DispatchService:
 
     Verdicts are data: a halt (451), an unchanged envelope (304) and a held answer (202) are outcomes of an OK response.
     The CRP headers of the outcome stand in the response and are also sent as gRPC initial and trailing metadata under their
-    lower-case names, but for the longest where all would exceed the 8 KiB that gRPC clients take. Request metadata that begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for
-    crp-provenance-*, which is dropped: every request header of CRP-SPEC-002 is a typed field here.
+    lower-case names, but for the longest where all would exceed the 8 KiB that gRPC clients take. Request metadata that
+    begins with "crp-" is refused (RESPONSE_ONLY_HEADER, INVALID_FIELD), but for crp-provenance-*, which is dropped: every
+    request header of CRP-SPEC-002 is a typed field here.
     """
 
     @staticmethod
