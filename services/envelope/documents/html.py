@@ -49,8 +49,11 @@ _BLOCK_TAGS: Final = frozenset(
 MAX_DEPTH: Final = 2_000
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _OFTEN_OPEN: Final = frozenset(
-    "area base br col embed hr img input link meta source track wbr "
-    "html head body p li dt dd option optgroup rb rt rtc rp thead tbody tfoot tr td th colgroup caption".split()
+    {
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"),
+        *("html", "head", "body", "p", "li", "dt", "dd", "option", "optgroup", "rb", "rt", "rtc", "rp"),
+        *("thead", "tbody", "tfoot", "tr", "td", "th", "colgroup", "caption"),
+    }
 )
 _LISTS: Final = frozenset({"ul", "ol"})
 _CELLS: Final = frozenset({"td", "th"})
