@@ -14,6 +14,7 @@ from typing import Any
 
 _ROLES = {
     "tokenizer.json": "tokenizer",
+    "combiner.json": "combiner",
     "config.pbtxt": "config",
     "1/LICENSE": "licence",
     "1/LICENSES_SOURCES": "licence",
@@ -22,7 +23,7 @@ _ROLES = {
 
 def describe(folder: Path) -> list[dict[str, Any]]:
     """Return the entries of all files that are read at run time, ordered by path."""
-    names = [name for name in ("config.pbtxt", "tokenizer.json") if (folder / name).is_file()]
+    names = [name for name in ("combiner.json", "config.pbtxt", "tokenizer.json") if (folder / name).is_file()]
     names += [p.relative_to(folder).as_posix() for p in (folder / "1").rglob("*") if p.is_file()]
     return [
         {

@@ -16,8 +16,8 @@ class ModelFile(_Strict):
 
     path: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")
     """Below the model's folder, with forward slashes."""
-    role: Literal["weights", "tokenizer", "config", "licence"]
-    """Weights and tokenizer decide what the model computes: the fingerprint covers them."""
+    role: Literal["weights", "tokenizer", "combiner", "config", "licence"]
+    """Weights, tokenizer and combiner decide what the model computes: the fingerprint covers them."""
     bytes: int = Field(ge=0)
     """Size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -59,6 +59,19 @@ class CalibrationEntry(_Strict):
     """Error rates at 0.75 and 0.60, per fold."""
 
 
+class TemperatureEntry(_Strict):
+    """Temperature scaling of class logits: probabilities are softmax(logits / temperature)."""
+
+    labels: tuple[str, ...] = Field(min_length=2)
+    """What each logit stands for, in the order of the output."""
+    temperature: float = Field(gt=0)
+    """1 leaves the logits as they are."""
+    fitted_on: dict[str, Any]
+    """Data, fold and sample sizes."""
+    measured: dict[str, Any]
+    """Expected calibration error before and after, on rows that the fit has not seen."""
+
+
 class ModelEntry(_Strict):
     """One model."""
 
@@ -66,7 +79,7 @@ class ModelEntry(_Strict):
     """Name of its folder."""
     version: str = Field(min_length=1)
     """Grows with every change of what the model computes."""
-    kind: Literal["embedding", "entity_recognition"]
+    kind: Literal["embedding", "entailment", "grounding", "entity_recognition"]
     """What port it stands behind."""
     title: str
     """Name and purpose, one line."""
@@ -88,11 +101,13 @@ class ModelEntry(_Strict):
     """What was measured, with the data it was measured on."""
     calibration: CalibrationEntry | None = None
     """Only embedding models have one."""
+    softmax: TemperatureEntry | None = None
+    """Only entailment models have one; a grounding model's calibration is in its ``combiner.json``."""
 
     @property
     def fingerprint(self) -> str:
         """``name@version+sha256:<16 hex>``: the digest is over the paths and digests of weights and tokenizer."""
-        decisive = {file.path: file.sha256 for file in self.files if file.role in {"weights", "tokenizer"}}
+        decisive = {file.path: file.sha256 for file in self.files if file.role in {"weights", "tokenizer", "combiner"}}
         return f"{self.name}@{self.version}+sha256:{sha256_hex(canonical_json(decisive))[:16]}"
 
     def file(self, path: str) -> ModelFile | None:

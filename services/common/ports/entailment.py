@@ -21,9 +21,17 @@ class EntailmentModel(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest premise + hypothesis that the encoder reads."""
+        """Longest premise + hypothesis, special tokens included, that the encoder reads at once."""
         ...
 
     async def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return for each (premise, hypothesis) entailment, neutral, contradiction: shape ``(n, 3)``."""
+        """Return for each (premise, hypothesis) entailment, neutral, contradiction: shape ``(n, 3)``.
+
+        Rows are calibrated probabilities and sum to 1. A pair beyond ``max_tokens`` is read in overlapping windows,
+        never cut; the row is that of the most decided window (ADR 0032).
+
+        Raises:
+            LimitExceededError: QUEUE_FULL.
+            UnavailableError: MODEL_UNAVAILABLE; also when the backend returns NaN or another shape.
+        """
         ...

@@ -1,0 +1,44 @@
+"""The seam between text and tensors: what ONNX Runtime in the process and Triton both do."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.model_repository import ModelEntry
+
+TokenIds: TypeAlias = tuple[int, ...]
+Outputs: TypeAlias = tuple[NDArray[np.float32], ...]
+"""One array per output of the manifest, in its order, for one item: the batch dimension is gone, and an output that has
+one value per token (dims ``[-1]``) is as long as the item, padding removed."""
+
+
+class EncoderBackend(Protocol):
+    """Runs one model of the repository. Batches concurrent calls; checks what comes back (finite, of the right shape)."""
+
+    @property
+    def entry(self) -> ModelEntry:
+        """The manifest's entry of the model that is served."""
+        ...
+
+    async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
+        """Return the outputs of each item, in order. No item is longer than ``entry.max_tokens``.
+
+        Raises:
+            LimitExceededError: QUEUE_FULL; nothing was queued.
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Return when the model can serve.
+
+        Raises:
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what it holds; idempotent."""
+        ...
