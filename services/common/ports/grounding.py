@@ -35,7 +35,7 @@ class GroundingVerdict:
     encoder_support: float | None
     """What the encoder says alone, in [0, 1]; ``None`` when there was no passage to read."""
     signals: tuple[tuple[str, float], ...]
-    """The aligned lexical, number, entity and negation signals, by name, in the order of ``grounding/combiner.json``."""
+    """The aligned lexical, number, entity and negation signals, by name, in the order of the combiner's file."""
     spans: tuple[UnsupportedSpan, ...]
     """Ordered by start, not overlapping."""
     evidence: tuple[int, ...]

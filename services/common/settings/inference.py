@@ -1,9 +1,11 @@
-"""Settings of the models that run in the process: embedding, entity recognition, token counting."""
+"""Settings of the models: which ones, what runs them, token counting."""
 
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from services.common.settings.triton import TritonSettings
 
 
 class TokenizerSettings(BaseModel):
@@ -39,10 +41,18 @@ class InferenceSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    backend: Literal["onnx", "triton"] = "onnx"
+    """What runs the encoders: ONNX Runtime in the process, or NVIDIA Triton on the same model repository."""
+    triton: TritonSettings = TritonSettings()
+    """The connection to Triton; unused with ``onnx``."""
     model_repository: Path | None = None
     """Folder with MANIFEST.json and one folder per model; ``None`` = the one that is delivered with Groundtrail."""
     embedding_model: str = Field(default="embedder", min_length=1)
     """Name of the sentence embedder in the repository; another model means another vector index."""
+    entailment_model: str = Field(default="nli", min_length=1)
+    """Name of the three-way entailment encoder in the repository."""
+    grounding_model: str = Field(default="grounding", min_length=1)
+    """Name of the grounding model in the repository."""
     ner_model: str = Field(default="ner", min_length=1)
     """Name of the entity recogniser in the repository."""
     intra_op_threads: int = Field(default=0, ge=0, le=256)

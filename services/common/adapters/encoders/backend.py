@@ -15,7 +15,7 @@ one value per token (dims ``[-1]``) is as long as the item, padding removed."""
 
 
 class EncoderBackend(Protocol):
-    """Runs one model of the repository. Batches concurrent calls; checks what comes back (finite, of the right shape)."""
+    """Runs one model of the repository. Batches concurrent calls; checks that what comes back is finite and of its shape."""
 
     @property
     def entry(self) -> ModelEntry:
