@@ -15,7 +15,10 @@ one value per token (dims ``[-1]``) is as long as the item, padding removed."""
 
 
 class EncoderBackend(Protocol):
-    """Runs one model of the repository. Batches concurrent calls; checks that what comes back is finite and of its shape."""
+    """Runs one model of the repository.
+
+    Batches concurrent calls, and checks that what comes back is finite and of its shape (``outputs.checked``).
+    """
 
     @property
     def entry(self) -> ModelEntry:
