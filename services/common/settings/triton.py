@@ -25,4 +25,4 @@ class TritonSettings(BaseModel):
     requests_in_flight: int = Field(default=16, ge=1, le=1024)
     """Requests per model that are with Triton at once; it forms its batches from these."""
     shared_memory: bool = False
-    """Pass tensors through POSIX shared memory; only for a Triton on the same machine."""
+    """Pass input tensors through POSIX shared memory; only for a Triton on the same machine."""

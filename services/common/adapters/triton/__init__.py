@@ -1,0 +1,1 @@
+"""Models served by NVIDIA Triton, over gRPC (KServe v2)."""

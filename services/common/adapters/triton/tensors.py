@@ -1,0 +1,84 @@
+"""A request's tensors in and out: what is sent for a group of texts, and what may come back."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from tritonclient.grpc import InferInput, InferRequestedOutput, InferResult
+
+from services.common.adapters.encoders.backend import TokenIds
+from services.common.errors import ErrorReason, UnavailableError
+from services.common.model_repository import ModelEntry, ModelRepositoryError
+
+INPUT_IDS: Final = "input_ids"
+ATTENTION_MASK: Final = "attention_mask"
+PAD_ID: Final = 0
+"""What stands where the mask is 0; no encoder reads it."""
+KSERVE: Final = {"int64": "INT64", "int32": "INT32", "float32": "FP32", "float16": "FP16", "bool": "BOOL"}
+"""NumPy's names to those of KServe v2."""
+
+
+def require_token_inputs(entry: ModelEntry) -> None:
+    """Prove that the model reads what is sent: token ids and their mask.
+
+    Raises:
+        ModelRepositoryError: it reads something else.
+    """
+    found = {tensor.name: tensor.dtype for tensor in entry.inputs}
+    if set(found) != {INPUT_IDS, ATTENTION_MASK} or not set(found.values()) <= {"int64", "int32"}:
+        raise ModelRepositoryError(
+            f"MANIFEST.json: {entry.name} reads {found}; an encoder reads {INPUT_IDS} and {ATTENTION_MASK} as integers"
+        )
+
+
+def inputs_of(entry: ModelEntry, group: Sequence[TokenIds], width: int) -> list[tuple[InferInput, NDArray[Any]]]:
+    """Return each input of the request with its values, shape ``(len(group), width)``; not yet joined."""
+    ids = np.full((len(group), width), PAD_ID, dtype=np.int64)
+    mask = np.zeros((len(group), width), dtype=np.int64)
+    for row, item in enumerate(group):
+        ids[row, : len(item)] = item
+        mask[row, : len(item)] = 1
+    values = {INPUT_IDS: ids, ATTENTION_MASK: mask}
+    return [
+        (
+            InferInput(tensor.name, [len(group), width], KSERVE[tensor.dtype]),
+            values[tensor.name].astype(tensor.dtype, copy=False),
+        )
+        for tensor in entry.inputs
+    ]
+
+
+def requested(entry: ModelEntry) -> list[InferRequestedOutput]:
+    """Name the outputs of the manifest, in its order."""
+    return [InferRequestedOutput(tensor.name) for tensor in entry.outputs]
+
+
+def outputs_of(entry: ModelEntry, result: InferResult) -> list[NDArray[Any]]:
+    """Return the outputs of the manifest, in its order; shapes and values are not checked here.
+
+    Raises:
+        UnavailableError: MODEL_UNAVAILABLE: an output is missing, is of another element type, or has more or fewer
+            bytes than its shape says.
+    """
+    arrays = []
+    for tensor in entry.outputs:
+        answer = result.get_output(tensor.name)
+        if answer is None:
+            raise _malformed(entry, tensor.name, "no such output")
+        if answer.datatype != KSERVE[tensor.dtype]:
+            raise _malformed(entry, tensor.name, f"{answer.datatype} instead of {KSERVE[tensor.dtype]}")
+        try:
+            arrays.append(result.as_numpy(tensor.name))
+        except ValueError as error:  # the bytes do not fill the shape, or are no whole number of elements
+            raise _malformed(entry, tensor.name, "bytes that do not fill its shape") from error
+    return arrays
+
+
+def _malformed(entry: ModelEntry, output: str, found: str) -> UnavailableError:
+    return UnavailableError(
+        ErrorReason.MODEL_UNAVAILABLE,
+        f"Model {entry.name} returned {found} in {output}.",
+        model=entry.name,
+        output=output,
+    )
