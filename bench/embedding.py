@@ -18,8 +18,10 @@ from typing import Final
 from tokenizers import Tokenizer
 
 from bench.report import Row, machine, show
-from services.common.adapters.onnx.embedding import TOKENIZER_FILE, OnnxEmbeddingModel, open_embedding
-from services.common.adapters.onnx.session import OnnxEncoder, TokenIds
+from services.common.adapters.encoders.backend import TokenIds
+from services.common.adapters.encoders.embedding import EncoderEmbeddingModel, open_embedding
+from services.common.adapters.encoders.tokenizer import TOKENIZER_FILE
+from services.common.adapters.onnx.session import OnnxEncoder
 from services.common.model_repository import ModelRepository, open_repository
 from services.common.settings.inference import InferenceSettings
 
@@ -61,7 +63,7 @@ def _bare(settings: InferenceSettings, repository: ModelRepository) -> OnnxEncod
     return OnnxEncoder(repository, entry, threads=settings.intra_op_threads)
 
 
-async def _measure(model: OnnxEmbeddingModel, encoder: OnnxEncoder, texts: list[str]) -> list[Row]:
+async def _measure(model: EncoderEmbeddingModel, encoder: OnnxEncoder, texts: list[str]) -> list[Row]:
     ids = model.token_ids(texts)
     per_size = {size: max(_bare_rate(encoder, ids, size) for _ in range(SELECTION_ROUNDS)) for size in BATCH_SIZES}
     best = max(per_size, key=lambda size: per_size[size])
@@ -99,7 +101,7 @@ async def _rate(count: int, work: Callable[[], Awaitable[object]]) -> float:
     return count / (time.perf_counter() - started)
 
 
-async def _concurrent(model: OnnxEmbeddingModel, texts: list[str]) -> None:
+async def _concurrent(model: EncoderEmbeddingModel, texts: list[str]) -> None:
     calls = (texts[start : start + CALL_TEXTS] for start in range(0, len(texts), CALL_TEXTS))
     await asyncio.gather(*(model.embed(call) for call in calls))
 

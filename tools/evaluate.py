@@ -17,7 +17,7 @@ from typing import Final
 from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
-from services.common.adapters.onnx.embedding import open_embedding
+from services.common.adapters.encoders.embedding import open_embedding
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
 from tools.evaluation import entities, grounding, retrieval

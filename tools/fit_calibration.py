@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.adapters.onnx.embedding import OnnxEmbeddingModel, open_embedding
+from services.common.adapters.encoders.embedding import EncoderEmbeddingModel, open_embedding
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
 from services.common.model_repository import open_repository
@@ -79,7 +79,7 @@ def document(context: Sequence[str]) -> Document:
     return Document("text/plain", "", tuple(Block(BlockKind.PARAGRAPH, text) for text in paragraphs if text))
 
 
-async def embed_all(model: OnnxEmbeddingModel, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+async def embed_all(model: EncoderEmbeddingModel, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
     """Embed distinct texts, with progress."""
     distinct = list(dict.fromkeys(texts))
     vectors: dict[str, NDArray[np.float32]] = {}

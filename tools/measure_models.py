@@ -19,8 +19,9 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from services.common.adapters.onnx.embedding import open_embedding
-from services.common.adapters.onnx.session import OnnxEncoder, TokenIds, available_threads
+from services.common.adapters.encoders.backend import TokenIds
+from services.common.adapters.encoders.embedding import open_embedding
+from services.common.adapters.onnx.session import OnnxEncoder, available_threads
 from services.common.adapters.spacy.recognizer import open_recognizer
 from services.common.model_repository import open_repository
 from services.common.ports.recognition import EntityKind
@@ -73,7 +74,8 @@ def invariance(encoder: OnnxEncoder, ids: list[TokenIds]) -> float:
     for _ in range(8):
         batch = chance.sample(ids, BATCH)
         together = encoder.encode(batch)
-        worst = max(worst, *(float(np.abs(encoder.encode([batch[i]])[0] - together[i]).max()) for i in range(BATCH)))
+        alone = (encoder.encode([ids])[0] for ids in batch)
+        worst = max(worst, *(float(np.abs(a[0] - b[0]).max()) for a, b in zip(alone, together, strict=True)))
     return worst
 
 

@@ -5,11 +5,12 @@ own code gets ports. Which adapter stands behind a port is decided here and nowh
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, TypeVar, cast
+from typing import Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.clock import Clock, SystemClock
 from services.common.ids import IdSource, RandomIds
@@ -18,6 +19,7 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
 from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
+from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.sessions import SessionStore
@@ -28,6 +30,8 @@ FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
 SESSIONS_FILE = "sessions.db"
 GATEWAY_FILE = "gateway.db"
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class _Closable(Protocol):
@@ -62,7 +66,7 @@ class Adapters:
 
     async def embedding(self) -> EmbeddingModel:
         """Return the embedding model of the model repository, its digests verified."""
-        from services.common.adapters.onnx.embedding import open_embedding
+        from services.common.adapters.encoders.embedding import open_embedding
 
         return await self._once("embedding", lambda: open_embedding(self.settings.inference))
 
@@ -73,8 +77,24 @@ class Adapters:
         return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference))
 
     async def entailment(self) -> EntailmentModel | None:
-        """Return the NLI encoder, or ``None`` while the model repository holds none; stages that need it say so."""
-        return None
+        """Return the NLI encoder, its digests verified.
+
+        ``None`` while the repository holds no model of the default name; stages that need it say so. A model that the
+        settings name must be there.
+        """
+        if not await self._delivered("entailment"):
+            return None
+        from services.common.adapters.encoders.entailment import open_entailment
+
+        return await self._once("entailment", lambda: open_entailment(self.settings.inference))
+
+    async def grounding(self) -> GroundingModel | None:
+        """Return the grounding model, its digests verified; ``None`` as ``entailment``."""
+        if not await self._delivered("grounding"):
+            return None
+        from services.common.adapters.encoders.grounding import open_grounding
+
+        return await self._once("grounding", lambda: open_grounding(self.settings.inference))
 
     async def tokens(self) -> TokenCounter:
         """Return the token counter for all target models."""
@@ -132,6 +152,22 @@ class Adapters:
         folder = Path(self.settings.store.data_dir)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / name
+
+    async def _delivered(self, kind: Literal["entailment", "grounding"]) -> bool:
+        """Say whether to open a model: it is in the repository, or was asked for by name, so that its absence fails."""
+        from services.common.adapters.encoders.opening import COMMANDS
+        from services.common.model_repository import open_repository
+
+        inference = self.settings.inference
+        setting = f"{kind}_model"
+        if setting in inference.model_fields_set:
+            return True
+        name = getattr(inference, setting)
+        repository = await asyncio.to_thread(open_repository, inference)
+        if any(entry.name == name for entry in repository.models):
+            return True
+        _LOG.info("no %s model %s in %s; `%s` makes it", kind, name, repository.root, COMMANDS[kind])
+        return False
 
     async def _once(self, name: str, build: Callable[[], Awaitable[AdapterT]]) -> AdapterT:
         async with self._lock:

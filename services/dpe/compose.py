@@ -25,7 +25,12 @@ PROVENANCE_ROLES: Final = {"Analyze": Role.READER, "AnalyzeStream": Role.READER,
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return ProvenanceService over the process's models."""
-    models = AnalysisModels(await adapters.embedding(), await adapters.entity_recognizer(), await adapters.entailment())
+    models = AnalysisModels(
+        await adapters.embedding(),
+        await adapters.entity_recognizer(),
+        await adapters.entailment(),
+        await adapters.grounding(),
+    )
     return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids)]
 
 

@@ -4,16 +4,18 @@ from dataclasses import dataclass
 
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
+from services.common.ports.grounding import GroundingModel
 from services.common.ports.recognition import EntityRecognizer
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisModels:
-    """The models of an analysis; ``entailment`` is ``None`` when none is configured, and the report says so."""
+    """The models of an analysis; ``entailment`` and ``grounding`` are ``None`` when the repository holds none."""
 
     embedding: EmbeddingModel
     recognizer: EntityRecognizer
     entailment: EntailmentModel | None = None
+    grounding: GroundingModel | None = None
 
     def fingerprints(self) -> tuple[tuple[str, str], ...]:
         """Return role and fingerprint of each model, for the report (SPEC-005 §21.1)."""
@@ -23,4 +25,6 @@ class AnalysisModels:
         ]
         if self.entailment is not None:
             pinned.append(("entailment", self.entailment.fingerprint))
+        if self.grounding is not None:
+            pinned.append(("grounding", self.grounding.fingerprint))
         return tuple(pinned)

@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
+from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
-from services.common.adapters.onnx.embedding import open_embedding
 from services.common.settings.inference import InferenceSettings
 
 TEXTS = (

@@ -1,14 +1,15 @@
-"""An ONNX Runtime session over a transformer encoder: token ids in, one vector per text out."""
+"""An ONNX Runtime session over a transformer encoder: token ids in, the manifest's outputs of each item out."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
 
+from services.common.adapters.encoders.backend import Outputs, TokenIds
+from services.common.adapters.encoders.outputs import checked
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.model_repository import (
     ModelEntry,
@@ -19,7 +20,7 @@ from services.common.model_repository import (
 )
 
 WEIGHTS_FILE: Final = "1/model.onnx"
-TokenIds: TypeAlias = tuple[int, ...]
+INPUTS: Final = frozenset({"input_ids", "attention_mask"})
 _DTYPES: Final = {
     "tensor(int64)": "int64",
     "tensor(int32)": "int32",
@@ -38,40 +39,44 @@ class OnnxEncoder:
         threads: threads of one inference; 0 = as many as the process may run on.
 
     Raises:
-        ModelRepositoryError: the graph cannot be loaded, or its tensors differ from the manifest's.
+        ModelRepositoryError: the graph cannot be loaded, its tensors differ from the manifest's, or it is no encoder.
     """
 
     def __init__(self, repository: ModelRepository, entry: ModelEntry, *, threads: int) -> None:
         path = repository.folder(entry.name) / WEIGHTS_FILE
-        self._name = entry.name
+        if {tensor.name for tensor in entry.inputs} != INPUTS:
+            raise ModelRepositoryError(f"{path}: an encoder's inputs are {' and '.join(sorted(INPUTS))}")
+        self._entry = entry
         self._session = _open_session(path, threads)
         check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
         check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
-        self._output = entry.outputs[0].name
-        self.dimension = entry.outputs[0].shape[-1]
+        self._outputs = [tensor.name for tensor in entry.outputs]
 
-    def encode(self, batch: Sequence[TokenIds]) -> list[NDArray[np.float32]]:
-        """Return one vector per item, in order; shorter items are padded and masked.
+    def encode(self, batch: Sequence[TokenIds]) -> list[Outputs]:
+        """Return the outputs of each item, in order; shorter items are padded and masked.
 
         Raises:
-            UnavailableError: MODEL_UNAVAILABLE: ONNX Runtime could not compute it (out of memory, for instance).
+            UnavailableError: MODEL_UNAVAILABLE: ONNX Runtime could not compute it (out of memory, for instance), or
+                what came back is not finite or not of its shape.
         """
-        width = max(len(ids) for ids in batch)
+        lengths = [len(ids) for ids in batch]
+        width = max(lengths)
+        # What stands at padding is masked, so that one id serves the models of every vocabulary.
         input_ids = np.zeros((len(batch), width), dtype=np.int64)
         mask = np.zeros((len(batch), width), dtype=np.int64)
         for row, ids in enumerate(batch):
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
-            (vectors,) = self._session.run([self._output], {"input_ids": input_ids, "attention_mask": mask})
+            outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask})
         except Exception as error:
             raise UnavailableError(
                 ErrorReason.MODEL_UNAVAILABLE,
-                f"Model {self._name} failed to compute a batch of {len(batch)} texts.",
-                model=self._name,
+                f"Model {self._entry.name} failed to compute a batch of {len(batch)} texts.",
+                model=self._entry.name,
                 cause=type(error).__name__,
             ) from error
-        return list(vectors)
+        return checked(self._entry, outputs, lengths)
 
 
 def available_threads() -> int:

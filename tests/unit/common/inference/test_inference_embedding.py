@@ -1,5 +1,6 @@
-"""The delivered embedder in the process: golden vectors, batch invariance, truncation, start-up failures."""
+"""The delivered embedder in the process: golden vectors, batch invariance, long texts, start-up failures."""
 
+import asyncio
 import json
 import random
 import shutil
@@ -8,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 
-from services.common.adapters.onnx.embedding import open_embedding
+from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.onnx.session import OnnxEncoder, available_threads
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
@@ -44,7 +45,7 @@ def test_a_text_is_the_same_alone_and_among_31_others_of_other_lengths():
         for _ in range(32)
     ]
     together = encoder.encode(batch)
-    worst = max(np.abs(encoder.encode([batch[row]])[0] - together[row]).max() for row in range(0, 32, 3))
+    worst = max(np.abs(encoder.encode([batch[row]])[0][0] - together[row][0]).max() for row in range(0, 32, 3))
     assert worst < 1e-5
 
 
@@ -56,11 +57,19 @@ def test_weights_are_folded_to_float_and_activations_stay_float():
     assert sum(int(np.prod(t.dims)) for t in int8) == 30_522 * 384 + 6 * (4 * 384 * 384 + 2 * 384 * 1536)
 
 
-async def test_truncation_keeps_the_first_512_tokens(model):
-    head = " ".join(["water"] * 510)  # one token each, and the two special ones
-    (ids,) = model.token_ids([head])
-    assert len(ids) == 512
-    assert model.token_ids([head + " and much more", head * 1000]) == [ids, ids]
+async def test_a_text_that_fits_is_read_at_once_and_one_token_more_in_two_halves(model):
+    fits, longer = " ".join(["water"] * 510), " ".join(["water"] * 511)  # one token each, and the two special ones
+    assert [len(ids) for ids in model.token_ids([fits, longer])] == [512, 513]
+    (vector,) = await model.embed([longer])
+    halves = await model.embed([" ".join(["water"] * 255), " ".join(["water"] * 256)])
+    mean = (257 * halves[0].astype(np.float64) + 258 * halves[1]) / 515
+    assert np.abs(vector - mean / np.linalg.norm(mean)).max() < 1e-6
+
+
+async def test_the_end_of_a_long_text_counts(model):
+    head = " ".join(["water"] * 510)
+    first, second = await model.embed([head + " fire and ashes", head + " a contract of insurance"])
+    assert first @ second < 0.999
 
 
 async def test_the_empty_text_is_its_two_special_tokens(model):
@@ -77,7 +86,7 @@ async def test_a_call_longer_than_the_queue_is_served_in_slices():
 async def test_full_queue_and_closed_model_are_told_apart():
     model = await open_embedding(SETTINGS.model_copy(update={"queue_items": 1}))
     with pytest.raises(LimitExceededError) as caught:
-        await model._batcher.submit([(101, 102), (101, 999, 102)])
+        await asyncio.gather(*(model.embed([f"number {n}"]) for n in range(5)))
     assert caught.value.reason is ErrorReason.QUEUE_FULL
     await model.close()
     with pytest.raises(UnavailableError) as closed:
@@ -127,11 +136,12 @@ async def test_one_flipped_bit_in_the_weights_stops_the_start(copied):
     ("change", "message"),
     [
         (lambda m: m.update(calibration=None), "embedder needs calibration"),
+        (lambda m: m.update(max_tokens=None), "embedder needs calibration and max_tokens"),
         (lambda m: m["outputs"][0].update(name="vector"), r"output: found \['embedding'\]"),
         (lambda m: m["outputs"][0].update(shape=[-1, 385]), r"output embedding: found float32 \[-1, 384\]"),
         (lambda m: m["inputs"][0].update(dtype="int32"), "input input_ids: found int64"),
     ],
-    ids=["no calibration", "another tensor", "another shape", "another type"],
+    ids=["no calibration", "no longest input", "another tensor", "another shape", "another type"],
 )
 async def test_manifest_that_does_not_fit_the_graph_stops_the_start(copied, change, message):
     change_manifest(copied, change)

@@ -1,0 +1,91 @@
+"""From settings to a backend: which model, proven to be the pinned one, run by what."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from services.common.adapters.encoders.backend import EncoderBackend
+from services.common.adapters.encoders.tokenizer import EncoderTokenizer
+from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError
+from services.common.settings.inference import InferenceSettings
+
+EncoderKind: TypeAlias = Literal["embedding", "entailment", "grounding"]
+
+COMMANDS: Final[dict[EncoderKind, str]] = {
+    "embedding": "python tools/convert_embedder.py",
+    "entailment": "python -m training.nli",
+    "grounding": "python -m training.grounding",
+}
+"""The command that makes a model of a kind."""
+
+ModelT = TypeVar("ModelT")
+
+
+async def open_backend(
+    settings: InferenceSettings, repository: ModelRepository, name: str, kind: EncoderKind
+) -> EncoderBackend:
+    """Verify a model's files and return what runs it, ready to serve.
+
+    Args:
+        settings: choose ONNX Runtime in the process or Triton.
+        repository: where the model lies; both backends read the same one.
+        name: the model.
+        kind: what it must be for.
+
+    Raises:
+        ModelRepositoryError: the model is not there (the message names the command that makes it), is of another kind,
+            or a file of it is not the pinned one.
+        UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
+    """
+    entry = await asyncio.to_thread(_verified, repository, name, kind)
+    if settings.backend == "triton":
+        from services.common.adapters.triton.backend import open_triton_backend
+
+        return await open_triton_backend(settings, repository, entry)
+    from services.common.adapters.onnx.backend import open_onnx_backend
+
+    return await open_onnx_backend(settings, repository, entry)
+
+
+async def open_model(
+    settings: InferenceSettings,
+    repository: ModelRepository,
+    name: str,
+    kind: EncoderKind,
+    build: Callable[[EncoderBackend, EncoderTokenizer], ModelT],
+) -> ModelT:
+    """Open a model's backend, load its tokenizer, and build the text model over both.
+
+    Args:
+        settings: choose the backend.
+        repository: where the model lies.
+        name: the model.
+        kind: what it must be for.
+        build: takes backend and tokenizer; when it fails the backend is closed.
+
+    Raises:
+        ModelRepositoryError: as ``open_backend``, or the tokenizer cannot be used.
+        UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
+    """
+    backend = await open_backend(settings, repository, name, kind)
+    try:
+        return build(backend, await asyncio.to_thread(EncoderTokenizer.load, repository, name))
+    except Exception:
+        await backend.close()
+        raise
+
+
+def _verified(repository: ModelRepository, name: str, kind: EncoderKind) -> ModelEntry:
+    setting = f"GROUNDTRAIL_INFERENCE__{kind.upper()}_MODEL"
+    remedy = f"`{COMMANDS[kind]}` makes the {kind} model; {setting} names another"
+    try:
+        entry = repository.entry(name)
+    except ModelRepositoryError as error:
+        raise ModelRepositoryError(f"{error}. {remedy}.") from error
+    if entry.kind != kind:
+        raise ModelRepositoryError(f"{name} is a model for {entry.kind}, not for {kind}; set {setting}")
+    folder = repository.folder(name)
+    absent = next((file.path for file in entry.files if not (folder / file.path).is_file()), None)
+    if absent is not None:
+        raise ModelRepositoryError(f"{folder / absent} is not there. {remedy}.")
+    return repository.verified(name)

@@ -1,0 +1,121 @@
+"""Text to the token ids that an encoder reads: an encoder's own ``tokenizer.json``, never truncating.
+
+Special tokens are laid around token ids here, from what the tokenizer's template does to a probe, so that windows of a
+text that was tokenised once get exactly what the tokenizer itself would have given them.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from tokenizers import Encoding, Tokenizer
+
+from services.common.adapters.encoders.backend import TokenIds
+from services.common.model_repository import ModelRepository, ModelRepositoryError
+
+TOKENIZER_FILE: Final = "tokenizer.json"
+IN_PLACE_CHARS: Final = 4_000
+"""Up to this many characters (well under a millisecond) are tokenised on the event loop, more in a thread."""
+SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？")  # noqa: RUF001 - full-width marks are meant
+_PROBE: Final = "a"
+
+ResultT = TypeVar("ResultT")
+
+
+class EncoderTokenizer:
+    """One model's tokenizer. Thread-safe: it is only read.
+
+    Args:
+        tokenizer: the library's; truncation and padding are switched off.
+
+    Raises:
+        ModelRepositoryError: its templates for one text and for a pair cannot be told from a probe.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+        before, after = _around(tokenizer.encode(_PROBE), 1)
+        self._before, self._after = before, after
+        self._first, self._between, self._last = _around(tokenizer.encode(_PROBE, _PROBE), 2)
+        marks = (tokenizer.token_to_id(mark) for mark in SENTENCE_ENDS)
+        self.sentence_ends: frozenset[int] = frozenset(mark for mark in marks if mark is not None)
+        """Ids of the tokens that end a sentence."""
+
+    @classmethod
+    def load(cls, repository: ModelRepository, name: str) -> "EncoderTokenizer":
+        """Read the tokenizer of a verified model.
+
+        Raises:
+            ModelRepositoryError: it cannot be read, or not be used for an encoder.
+        """
+        path = _path(repository, name)
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises bare Exception
+            raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error
+        return cls(tokenizer)
+
+    @property
+    def text_specials(self) -> int:
+        """How many special tokens stand around one text."""
+        return len(self._before) + len(self._after)
+
+    @property
+    def pair_specials(self) -> int:
+        """How many special tokens stand around and between the texts of a pair."""
+        return len(self._first) + len(self._between) + len(self._last)
+
+    def ids(self, texts: Sequence[str]) -> list[TokenIds]:
+        """Return each text's token ids, without special tokens, whole."""
+        return [tuple(encoding.ids) for encoding in self.encodings(texts)]
+
+    def encodings(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the library's encodings, without special tokens; their offsets count code points."""
+        return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+
+    def text(self, ids: TokenIds) -> TokenIds:
+        """Lay the special tokens around one text."""
+        return (*self._before, *ids, *self._after)
+
+    def pair(self, first: TokenIds, second: TokenIds) -> TokenIds:
+        """Lay the special tokens around and between two texts."""
+        return (*self._first, *first, *self._between, *second, *self._last)
+
+    def pair_start(self) -> int:
+        """Return where the first text's tokens begin in a pair."""
+        return len(self._first)
+
+    def second_start(self, first: TokenIds) -> int:
+        """Return where the second text's tokens begin in a pair with this first one."""
+        return len(self._first) + len(first) + len(self._between)
+
+
+async def off_the_loop(texts: Sequence[str], work: Callable[[Sequence[str]], ResultT]) -> ResultT:
+    """Run ``work`` on the texts: in place when they are few and short, in a thread otherwise."""
+    if sum(map(len, texts)) <= IN_PLACE_CHARS:
+        return work(texts)
+    return await asyncio.to_thread(work, texts)
+
+
+def _path(repository: ModelRepository, name: str) -> Path:
+    path = repository.folder(name) / TOKENIZER_FILE
+    if repository.entry(name).file(TOKENIZER_FILE) is None:
+        raise ModelRepositoryError(f"{path} is not listed in MANIFEST.json")
+    return path
+
+
+def _around(encoding: Encoding, texts: int) -> list[TokenIds]:
+    """Return the special tokens before, between and after the texts."""
+    groups: list[list[int]] = [[] for _ in range(texts + 1)]
+    seen = 0
+    for number, sequence in zip(encoding.ids, encoding.sequence_ids, strict=True):
+        if sequence is None:
+            groups[seen].append(number)
+        else:
+            seen = sequence + 1
+    if seen != texts:
+        raise ModelRepositoryError(f"{TOKENIZER_FILE}: its template leaves out a text")
+    return [tuple(group) for group in groups]

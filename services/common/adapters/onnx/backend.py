@@ -1,0 +1,86 @@
+"""An encoder in the process: dynamic batching over an ONNX Runtime session.
+
+Results are batch-invariant (architecture §5) as far as the graph is: weights are stored in int8 and restored to float32
+when the session starts, every activation is float32, so that an item gets the same outputs alone and among others
+(within 1e-5).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.adapters.encoders.backend import Outputs, TokenIds
+from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
+from services.common.adapters.onnx.session import OnnxEncoder
+from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository
+from services.common.settings.inference import InferenceSettings
+
+SLICE_ITEMS: Final = 512
+"""A call queues at most this many items at once, so that one caller never fills the queue."""
+
+
+class OnnxBackend:
+    """``EncoderBackend`` over ONNX Runtime in the process; belongs to one event loop."""
+
+    def __init__(self, entry: ModelEntry, encoder: OnnxEncoder, policy: BatchPolicy) -> None:
+        self._entry = entry
+        self._slice = max(1, min(SLICE_ITEMS, policy.queue_items))
+        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy)
+
+    @property
+    def entry(self) -> ModelEntry:
+        """The manifest's entry of the model that is served."""
+        return self._entry
+
+    @property
+    def waiting(self) -> int:
+        """How many distinct items are queued and not yet being computed."""
+        return self._batcher.waiting
+
+    async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
+        """Return the outputs of each item, in order; concurrent calls share batches.
+
+        Raises:
+            LimitExceededError: QUEUE_FULL.
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        outputs: list[Outputs] = []
+        for start in range(0, len(items), self._slice):
+            outputs += await self._batcher.submit(items[start : start + self._slice])
+        return outputs
+
+    async def check(self) -> None:
+        """Return unless it was closed: the model is in this process.
+
+        Raises:
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        await self._batcher.submit(())
+
+    async def close(self) -> None:
+        """Stop the worker; idempotent."""
+        await self._batcher.close()
+
+
+async def open_onnx_backend(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
+    """Load a verified model and return it ready to serve.
+
+    Raises:
+        ModelRepositoryError: the graph cannot be loaded, or it, ``config.pbtxt`` and the manifest do not fit together.
+    """
+    return await asyncio.to_thread(_open, settings, repository, entry)
+
+
+def _open(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
+    encoder = OnnxEncoder(repository, entry, threads=settings.intra_op_threads)
+    return OnnxBackend(entry, encoder, _policy(repository.config(entry.name), settings))
+
+
+def _policy(config: ModelConfig, settings: InferenceSettings) -> BatchPolicy:
+    sizes = config.preferred_batch_sizes or (max(config.max_batch_size, 1),)
+    return BatchPolicy(
+        min_size=sizes[0],
+        max_size=sizes[-1],
+        max_delay_s=config.max_queue_delay_us / 1e6,
+        queue_items=settings.queue_items,
+    )
