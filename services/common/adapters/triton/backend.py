@@ -243,7 +243,7 @@ async def open_triton_backend(
     require_token_inputs(entry)
     config = await asyncio.to_thread(repository.config, entry.name)
     connection = settings.triton
-    client = await asyncio.to_thread(open_client, connection)
+    client = await open_client(connection)
     shared: SharedInputs | None = None
     try:
         await wait_until_ready(client, entry.name, target=connection.target, timeout_s=connection.start_timeout_s)

@@ -1,7 +1,9 @@
 """The channel to Triton: TLS, keepalive, how soon a lost connection is tried again."""
 
+import asyncio
 from typing import Any, Final
 
+import grpc
 from tritonclient.grpc.aio import InferenceServerClient
 
 from services.common.errors import StartupError
@@ -21,21 +23,20 @@ CHANNEL_OPTIONS: Final[tuple[tuple[str, Any], ...]] = (
 )
 
 
-def open_client(settings: TritonSettings) -> InferenceServerClient:
-    """Return a client; nothing is sent before its first call. Reads the certificate file, if one is set.
+async def open_client(settings: TritonSettings) -> InferenceServerClient:
+    """Return a client of the running event loop; nothing is sent before its first call.
 
     Raises:
         StartupError: the file of root certificates cannot be read.
     """
     roots = settings.tls_root_certificates
-    try:
-        return InferenceServerClient(
-            settings.target,
-            ssl=roots is not None,
-            root_certificates=None if roots is None else str(roots),
-            channel_args=list(CHANNEL_OPTIONS),
-        )
-    except OSError as error:
-        raise StartupError(
-            f"GROUNDTRAIL_INFERENCE__TRITON__TLS_ROOT_CERTIFICATES: {roots} cannot be read: {error.strerror}"
-        ) from error
+    credentials = None
+    if roots is not None:
+        try:
+            pem = await asyncio.to_thread(roots.read_bytes)
+        except OSError as error:
+            raise StartupError(
+                f"GROUNDTRAIL_INFERENCE__TRITON__TLS_ROOT_CERTIFICATES: {roots} cannot be read: {error.strerror}"
+            ) from error
+        credentials = grpc.ssl_channel_credentials(root_certificates=pem)
+    return InferenceServerClient(settings.target, creds=credentials, channel_args=list(CHANNEL_OPTIONS))
