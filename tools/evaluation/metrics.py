@@ -1,11 +1,20 @@
-"""The measures of ``make eval``, pure: ranking, separation of two classes, exact spans."""
+"""The measures of ``make eval`` and ``make eval-models``, pure: ranking, classes, separation, spans, intervals."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Scores: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[np.bool_]
+Interval: TypeAlias = tuple[float, float]
+"""Lower and upper end of a 95% confidence interval."""
+
+NORMAL_95: Final = 1.959963984540054
+"""The 97.5th percentile of the standard normal distribution."""
 
 
 def ndcg(ranking: Sequence[str], grades: Mapping[str, float], depth: int) -> float:
@@ -35,7 +44,7 @@ def recall(ranking: Sequence[str], relevant: Collection[str], depth: int) -> flo
     return len(set(ranking[:depth]) & set(relevant)) / len(relevant)
 
 
-def auroc(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> float | None:
+def auroc(scores: Scores, labels: Labels) -> float | None:
     """Return the probability that a positive scores above a negative, ties half; ``None`` with one class alone."""
     positive, negative = scores[labels], np.sort(scores[~labels])
     if not positive.size or not negative.size:
@@ -45,7 +54,7 @@ def auroc(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> float | Non
     return float((below + upto).mean() / 2 / negative.size)
 
 
-def balanced_accuracy(scores: NDArray[np.float64], labels: NDArray[np.bool_], threshold: float) -> float | None:
+def balanced_accuracy(scores: Scores, labels: Labels, threshold: float) -> float | None:
     """Return the mean of both classes' accuracies when scores from ``threshold`` count as positive."""
     if labels.all() or not labels.any():
         return None
@@ -53,7 +62,7 @@ def balanced_accuracy(scores: NDArray[np.float64], labels: NDArray[np.bool_], th
     return float((predicted[labels].mean() + (~predicted[~labels]).mean()) / 2)
 
 
-def best_threshold(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> float:
+def best_threshold(scores: Scores, labels: Labels) -> float:
     """Return the score whose use as threshold gives the highest balanced accuracy; of equals the lowest.
 
     Raises:
@@ -66,20 +75,155 @@ def best_threshold(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> fl
     return float(candidates[int(np.argmax(accuracies))])
 
 
+def confusion(truth: NDArray[np.intp], predicted: NDArray[np.intp], classes: int) -> NDArray[np.intp]:
+    """Return how often class ``i`` was taken for class ``j``: shape ``(classes, classes)``."""
+    matrix = np.zeros((classes, classes), dtype=np.intp)
+    np.add.at(matrix, (truth, predicted), 1)
+    return matrix
+
+
+def class_recalls(matrix: NDArray[np.intp]) -> tuple[float | None, ...]:
+    """Return each class's share that was recognised; ``None`` for a class that does not occur."""
+    return tuple(float(row[i] / row.sum()) if row.sum() else None for i, row in enumerate(matrix))
+
+
+def macro_f1(matrix: NDArray[np.intp]) -> float:
+    """Return the mean F1 over the classes that occur; a class that is only ever guessed lowers the others' precision.
+
+    Raises:
+        ValueError: there is nothing to measure.
+    """
+    occurring = [i for i in range(len(matrix)) if matrix[i].sum()]
+    if not occurring:
+        raise ValueError("no row: macro-F1 has no value")
+    counts = [SpanCounts(int(matrix[i, i]), int(matrix[:, i].sum()), int(matrix[i].sum())) for i in occurring]
+    return sum(one.f1 for one in counts) / len(counts)
+
+
+def wilson_interval(hits: int, trials: int, z: float = NORMAL_95) -> Interval:
+    """Return Wilson's score interval for a share; it stays within [0, 1] also for few trials.
+
+    Raises:
+        ValueError: no trial, or more hits than trials.
+    """
+    if trials < 1 or not 0 <= hits <= trials:
+        raise ValueError(f"{hits} of {trials} is no share")
+    share = hits / trials
+    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / (1 + z * z / trials)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def bootstrap_interval(
+    measure: Callable[[NDArray[np.intp]], float | None],
+    strata: NDArray[np.intp],
+    resamples: int = 1_000,
+    seed: int = 20,
+) -> Interval | None:
+    """Return the percentile interval of a measure over rows drawn again with replacement, each stratum for itself.
+
+    Args:
+        measure: takes indexes of rows (some more than once) and returns the measure on them.
+        strata: the rows' strata, e.g. their classes; the size of each stays as it is in every draw.
+        resamples: number of draws.
+        seed: of the draws, so that the same rows give the same interval.
+
+    Returns:
+        The middle 95%, or ``None`` where the measure has no value on these rows.
+    """
+    groups = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    if not groups or measure(np.arange(strata.size)) is None:
+        return None
+    draws = np.random.default_rng(seed)
+    values = [measure(np.concatenate([draws.choice(rows, rows.size) for rows in groups])) for _ in range(resamples)]
+    low, high = np.percentile([value for value in values if value is not None], [2.5, 97.5])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Rows of similar confidence.
+
+    Attributes:
+        rows: how many.
+        confidence: mean of what was promised, in [0, 1].
+        observed: share of the rows for which it came true.
+    """
+
+    rows: int
+    confidence: float
+    observed: float
+
+
+def equal_width_bins(confidence: Scores, came_true: Labels, bins: int) -> tuple[ReliabilityBin, ...]:
+    """Return the bins [0, 1/n), [1/n, 2/n) … [1 - 1/n, 1] that are not empty, ascending."""
+    index = np.minimum((confidence * bins).astype(np.intp), bins - 1)
+    return tuple(_bin(confidence[index == i], came_true[index == i]) for i in range(bins) if (index == i).any())
+
+
+def equal_mass_bins(confidence: Scores, came_true: Labels, bins: int) -> tuple[ReliabilityBin, ...]:
+    """Return at most ``bins`` bins of about as many rows each, ascending; rows of equal confidence stay together."""
+    order = np.argsort(confidence, kind="stable")
+    ordered, outcome = confidence[order], came_true[order]
+    cuts = {round(i * ordered.size / bins) for i in range(1, bins + 1)} - {0}
+    # A cut inside a run of equal confidences would make the order of the rows matter: it moves to the run's end.
+    ends = sorted({int(np.searchsorted(ordered, ordered[cut - 1], side="right")) for cut in cuts})
+    return tuple(_bin(ordered[a:b], outcome[a:b]) for a, b in zip([0, *ends], ends, strict=False))
+
+
+def _bin(confidence: Scores, came_true: Labels) -> ReliabilityBin:
+    return ReliabilityBin(int(confidence.size), float(confidence.mean()), float(came_true.mean()))
+
+
+def expected_calibration_error(bins: Iterable[ReliabilityBin]) -> float:
+    """Return the mean distance of confidence and what was observed, weighted by rows; 0 is perfect.
+
+    Raises:
+        ValueError: there is no row.
+    """
+    some = tuple(bins)
+    rows = sum(one.rows for one in some)
+    if not rows:
+        raise ValueError("no row: calibration has no error")
+    return sum(one.rows * abs(one.confidence - one.observed) for one in some) / rows
+
+
 @dataclass(frozen=True, slots=True)
 class SpanCounts:
-    """Exact spans: found and true, found, true."""
+    """Found and true, found, true: of exact spans, of characters in spans, or of examples."""
 
     hits: int = 0
     guesses: int = 0
     truths: int = 0
 
     def plus(self, guess: Collection[object], truth: Collection[object]) -> "SpanCounts":
-        """Return the counts with one more text."""
+        """Return the counts with one more text, whose spans count when they are exactly the same."""
         hits = len(set(guess) & set(truth))
         return SpanCounts(self.hits + hits, self.guesses + len(set(guess)), self.truths + len(set(truth)))
+
+    def plus_characters(self, guess: Iterable[tuple[int, int]], truth: Iterable[tuple[int, int]]) -> "SpanCounts":
+        """Return the counts with one more text, whose characters in spans count, each once (as RAGTruth does)."""
+        return self.plus(_characters(guess), _characters(truth))
+
+    def plus_example(self, *, guess: bool, truth: bool) -> "SpanCounts":
+        """Return the counts with one more example that is, or is taken for, one of the class that is looked for."""
+        return SpanCounts(self.hits + (guess and truth), self.guesses + guess, self.truths + truth)
+
+    @property
+    def precision(self) -> float:
+        """Share of what was found that is true; 0 when nothing was found."""
+        return self.hits / self.guesses if self.guesses else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of what is true that was found; 0 when nothing is true."""
+        return self.hits / self.truths if self.truths else 0.0
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall; 0 when nothing was hit."""
         return 2 * self.hits / (self.guesses + self.truths) if self.hits else 0.0
+
+
+def _characters(spans: Iterable[tuple[int, int]]) -> set[int]:
+    return {place for start, end in spans for place in range(start, end)}
