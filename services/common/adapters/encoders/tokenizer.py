@@ -68,6 +68,11 @@ class EncoderTokenizer:
         """How many special tokens stand around and between the texts of a pair."""
         return len(self._first) + len(self._between) + len(self._last)
 
+    @property
+    def first_start(self) -> int:
+        """Where the first text's tokens begin in a pair."""
+        return len(self._first)
+
     def ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """Return each text's token ids, without special tokens, whole."""
         return [tuple(encoding.ids) for encoding in self.encodings(texts)]
@@ -83,10 +88,6 @@ class EncoderTokenizer:
     def pair(self, first: TokenIds, second: TokenIds) -> TokenIds:
         """Lay the special tokens around and between two texts."""
         return (*self._first, *first, *self._between, *second, *self._last)
-
-    def pair_start(self) -> int:
-        """Return where the first text's tokens begin in a pair."""
-        return len(self._first)
 
     def second_start(self, first: TokenIds) -> int:
         """Return where the second text's tokens begin in a pair with this first one."""
@@ -117,5 +118,5 @@ def _around(encoding: Encoding, texts: int) -> list[TokenIds]:
         else:
             seen = sequence + 1
     if seen != texts:
-        raise ModelRepositoryError(f"{TOKENIZER_FILE}: its template leaves out a text")
+        raise ModelRepositoryError(f"{TOKENIZER_FILE}: its special tokens cannot be told from those of a probe")
     return [tuple(group) for group in groups]
