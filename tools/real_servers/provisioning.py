@@ -1,0 +1,92 @@
+"""Installs a server's pinned packages into a cache folder of its own, once.
+
+The folder's name follows from the pins and the Python version, so that another recipe never finds a half-right
+installation, and a marker is written last, so that an interrupted one is begun anew.
+"""
+
+import fcntl
+import hashlib
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+CACHE: Final = ROOT / ".cache" / "real-servers"
+LOCKS: Final = Path(__file__).resolve().parent
+MARKER: Final = "complete"
+INSTALL_DEADLINE_S: Final = 900
+
+
+class RealServerError(RuntimeError):
+    """A server cannot be provisioned or started; the message says why, and what to do."""
+
+
+def supported() -> str | None:
+    """Return why the recipes do not fit this machine, or ``None`` when they do: they are for Linux on x86-64."""
+    found = f"{platform.system()} on {platform.machine()}"
+    return None if found == "Linux on x86_64" else f"the recipes are for Linux on x86_64, this is {found}"
+
+
+def provisioned(name: str, lock: str, build: Callable[[Path, Path], None]) -> Path:
+    """Return the folder of an installation, made now unless it is there.
+
+    Args:
+        name: first part of the folder's name.
+        lock: file of pinned requirements beside this module; decides the folder's name.
+        build: gets the empty folder and the path of the lock file.
+
+    Raises:
+        RealServerError: it cannot be installed.
+    """
+    reason = supported()
+    if reason:
+        raise RealServerError(reason)
+    pins = LOCKS / lock
+    key = hashlib.sha256(pins.read_bytes() + platform.python_version().encode()).hexdigest()[:12]
+    folder = CACHE / f"{name}-{key}"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with _locked(CACHE / f"{name}.lock"):
+        if not (folder / MARKER).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            build(folder, pins)
+            (folder / MARKER).touch()
+    return folder
+
+
+def virtual_environment(folder: Path, pins: Path) -> None:
+    """Make a virtual environment in ``folder`` with exactly the pinned packages, through pip's configured index."""
+    _install([sys.executable, "-m", "venv", str(folder)])
+    _install([str(folder / "bin/python"), "-m", "pip", "install", *_PINNED, "--requirement", str(pins)])
+
+
+def download(folder: Path, pins: Path) -> None:
+    """Download the pinned wheels into ``folder`` without installing them."""
+    _install(
+        [sys.executable, "-m", "pip", "download", *_PINNED, "--dest", str(folder), "--requirement", str(pins)],
+    )
+
+
+_PINNED: Final = ("--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes")
+
+
+def _install(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_DEADLINE_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise RealServerError(f"{' '.join(command)} took more than {INSTALL_DEADLINE_S} s") from None
+    if done.returncode != 0:
+        raise RealServerError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes out while one installs."""
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
