@@ -1,4 +1,4 @@
-# The whole interface: make demo | test | lint | generate | bench | eval | conformance | docs | test-real | test-faults
+# The whole interface: make demo | test | lint | generate | bench | eval | eval-models | conformance | docs | test-real | test-faults
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-.PHONY: help demo test lint format lock generate bench eval conformance docs test-real test-faults clean
+.PHONY: help demo test lint format lock generate bench eval eval-models conformance docs test-real test-faults clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,6 +54,7 @@ format: $(DEV_STAMP) ## Format Python and protos in place
 lock: $(DEV_STAMP) ## Resolve pyproject.toml anew into the lock files (needs the package index)
 	@$(LOCK) pyproject.toml -o requirements.lock
 	@$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --group training --group dev -c requirements-dev.lock -o requirements-training.lock
 
 generate: $(DEV_STAMP) ## Generate gen/ from proto/ without a network
 	@$(BIN)/python tools/gen_protos.py
@@ -63,6 +64,9 @@ bench: $(DEV_STAMP) ## Measure against named baselines in the same run
 
 eval: $(DEV_STAMP) ## Measure quality on the data that GROUNDTRAIL_EVAL_DATA names
 	@$(BIN)/python -m tools.evaluate
+
+eval-models: $(DEV_STAMP) ## Measure the encoders on that data, with the figures of other systems beside them
+	@$(BIN)/python -m tools.evaluate_models
 
 conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the embedded system
 	@$(BIN)/pytest -q tests/conformance

@@ -32,6 +32,7 @@ ENCODER: Final = "encoder"
 BOTH: Final = "both"
 MEAN: Final = "mean over the sets"
 ALL: Final = "all claims"
+RESAMPLES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +189,9 @@ def _result(dataset: str, column: Column, rows: Rows, supported: Labels) -> Syst
         unsupported=int((~supported[rows]).sum()),
         system=column.name,
         auroc=column.auroc(rows, supported),
-        auroc_interval=bootstrap_interval(lambda drawn: column.auroc(rows[drawn], supported), strata),
+        auroc_interval=bootstrap_interval(lambda drawn: column.auroc(rows[drawn], supported), strata, RESAMPLES),
         balanced_accuracy=column.balanced_accuracy(rows, supported),
-        interval=bootstrap_interval(lambda drawn: column.balanced_accuracy(rows[drawn], supported), strata),
+        interval=bootstrap_interval(lambda drawn: column.balanced_accuracy(rows[drawn], supported), strata, RESAMPLES),
         precision=counts.precision if counts else None,
         recall=counts.recall if counts else None,
         f1=counts.f1 if counts else None,
@@ -222,7 +223,7 @@ def _gain(
 ) -> Gain:
     values = [measure(rows) for measure in measures]
     intervals = [
-        bootstrap_interval(lambda drawn, measure=measure: measure(rows[drawn]), strata[rows])  # type: ignore[misc]
+        bootstrap_interval(lambda drawn, measure=measure: measure(rows[drawn]), strata[rows], RESAMPLES)  # type: ignore[misc]
         for measure in measures
     ]
     return Gain(dataset, values[0], intervals[0], values[1], intervals[1])

@@ -134,8 +134,9 @@ def bootstrap_interval(
     groups = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
     if not groups or measure(np.arange(strata.size)) is None:
         return None
-    draws = np.random.default_rng(seed)
-    values = [measure(np.concatenate([draws.choice(rows, rows.size) for rows in groups])) for _ in range(resamples)]
+    random = np.random.default_rng(seed)
+    draws = np.concatenate([random.choice(rows, (resamples, rows.size)) for rows in groups], axis=1)
+    values = [measure(rows) for rows in draws]
     low, high = np.percentile([value for value in values if value is not None], [2.5, 97.5])
     return float(low), float(high)
 

@@ -65,10 +65,10 @@ def peer_tables(benchmarks: Sequence[Benchmark], models: Mapping[str, Result]) -
         rows = [(peer.system, peer.parameters or NONE, peer.value, peer.note, peer.source) for peer in one.figures]
         ours = our_figure(one, models)
         if ours is not None:
-            rows.append((f"**Groundtrail** {ours.model}", NONE, ours.value, "measured here", ours.data))
+            rows.append((f"Groundtrail {ours.model}", NONE, ours.value, "measured here", ours.data))
         rows.sort(key=lambda row: -row[2])
         texts = tuple((name, size, f"{value:.3f}", note, source) for name, size, value, note, source in rows)
-        columns = ("system", "parameters", one.metric, "", "source")
+        columns = ("system", "parameters", one.metric, "how", "source")
         tables.append(Table(one.slug, f"{one.name}: {one.metric}", columns, texts, f"Not the same: {one.comparable}."))
     return tuple(tables)
 

@@ -79,13 +79,14 @@ class TestIntervals:
 
     def test_bootstrap_of_a_mean_is_about_two_standard_errors_wide_and_the_same_every_time(self):
         values = np.arange(100) % 2 * 1.0
-        found = bootstrap_interval(lambda rows: float(values[rows].mean()), np.zeros(100, dtype=np.intp))
-        assert found == bootstrap_interval(lambda rows: float(values[rows].mean()), np.zeros(100, dtype=np.intp))
+        one_stratum = np.zeros(100, dtype=np.intp)
+        found = bootstrap_interval(lambda rows: float(values[rows].mean()), one_stratum, 1_000)
+        assert found == bootstrap_interval(lambda rows: float(values[rows].mean()), one_stratum, 1_000)
         assert found == pytest.approx((0.5 - 1.96 * 0.05, 0.5 + 1.96 * 0.05), abs=0.02)
 
     def test_a_measure_without_a_value_has_no_interval(self):
-        assert bootstrap_interval(lambda _: None, classes(0, 1)) is None
-        assert bootstrap_interval(lambda _: 1.0, classes()) is None
+        assert bootstrap_interval(lambda _: None, classes(0, 1), 9) is None
+        assert bootstrap_interval(lambda _: 1.0, classes(), 9) is None
 
 
 class TestCalibrationError:
