@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-.PHONY: help demo test lint format lock generate bench eval eval-models conformance docs test-real test-faults clean
+TRAINING := .venv-training
+TRAINING_STAMP := $(TRAINING)/.installed
+.PHONY: help demo test lint format lock generate bench eval eval-models conformance docs test-real test-faults training test-training clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -80,5 +82,16 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers (each says which
 test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again
 	@GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
 
+$(TRAINING_STAMP): $(BIN)/uv requirements-training.lock pyproject.toml
+	@test -x $(TRAINING)/bin/python || $(PYTHON) -m venv $(TRAINING)
+	@$(BIN)/uv pip install --quiet --python $(TRAINING)/bin/python --require-hashes -r requirements-training.lock
+	@$(BIN)/uv pip install --quiet --python $(TRAINING)/bin/python --no-deps -e .
+	@touch $@
+
+training: $(TRAINING_STAMP) ## Set up the environment that trains and exports models (PyTorch, several GB)
+
+test-training: $(TRAINING_STAMP) ## Run the tests of training and export, PyTorch included
+	@$(TRAINING)/bin/pytest -q -n auto --dist loadfile tests/unit/training
+
 clean: ## Remove what the targets above made, but no data
-	rm -rf $(VENV) .cache dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(TRAINING) .cache dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

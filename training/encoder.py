@@ -1,0 +1,105 @@
+"""The pair encoder that is trained: an MPNet trunk, a pooled head and, for grounding, a head per token.
+
+The trunk starts from all-mpnet-base-v2, whole (the teacher) or cut to some of its layers (the student). A checkpoint is
+a folder with ``model.safetensors``, ``config.json``, ``pair_encoder.json`` and ``tokenizer.json``.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig
+
+WEIGHTS: Final = "model.safetensors"
+HEADS: Final = "pair_encoder.json"
+TOKENIZER: Final = "tokenizer.json"
+
+
+class PairEncoder(nn.Module):
+    """Token ids of a pair in, logits out.
+
+    Args:
+        encoder: a Hugging Face encoder without pooling layer.
+        outputs: how many logits the pooled head has: 3 for inference, 1 for support.
+        per_token: whether there is a head per token as well.
+    """
+
+    def __init__(self, encoder: nn.Module, outputs: int, *, per_token: bool) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width: int = encoder.config.hidden_size
+        self.dropout = nn.Dropout(0.1)
+        self.head = nn.Linear(width, outputs)
+        self.token_head = nn.Linear(width, 1) if per_token else None
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
+        """Return the pooled logits, ``(batch, outputs)``, and with a token head its logits, ``(batch, tokens)``."""
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        mask = attention_mask.unsqueeze(-1).to(states.dtype)
+        pooled = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
+        logits = self.head(self.dropout(pooled))
+        if self.token_head is None:
+            return (logits,)
+        return logits, self.token_head(states).squeeze(-1)
+
+
+def from_base(folder: Path, layers: Sequence[int] | None, outputs: int, *, per_token: bool) -> PairEncoder:
+    """Start from a pre-trained base; ``layers`` names those to keep, ``None`` keeps all.
+
+    The trunk's dropout is off: on a CPU it costs half of every step, and rows are seen two or three times only.
+    """
+    encoder = AutoModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager")
+    if layers is not None:
+        kept = [encoder.encoder.layer[index] for index in layers]
+        encoder.encoder.layer = nn.ModuleList(kept)
+        encoder.config.num_hidden_layers = len(kept)
+    return PairEncoder(_without_dropout(encoder.float()), outputs, per_token=per_token)
+
+
+def save(model: PairEncoder, tokenizer: Tokenizer, folder: Path) -> None:
+    """Write a checkpoint in float32."""
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {name: tensor.detach().float().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    save_file(state, folder / WEIGHTS)
+    model.encoder.config.save_pretrained(folder)
+    heads = {"outputs": model.head.out_features, "per_token": model.token_head is not None}
+    (folder / HEADS).write_text(json.dumps(heads) + "\n", encoding="utf-8")
+    tokenizer.save(str(folder / TOKENIZER))
+
+
+def load(folder: Path) -> PairEncoder:
+    """Read a checkpoint."""
+    heads = json.loads((folder / HEADS).read_text(encoding="utf-8"))
+    model = _empty(AutoConfig.from_pretrained(folder), heads["outputs"], per_token=heads["per_token"])
+    model.load_state_dict(load_file(folder / WEIGHTS))
+    return model
+
+
+def with_heads(trained: PairEncoder, outputs: int, *, per_token: bool) -> PairEncoder:
+    """Return the trunk of a trained model under new heads."""
+    return PairEncoder(trained.encoder, outputs, per_token=per_token)
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """Read the tokenizer with neither padding nor truncation of its own."""
+    tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _empty(config: PretrainedConfig, outputs: int, *, per_token: bool) -> PairEncoder:
+    encoder = AutoModel.from_config(config, add_pooling_layer=False, attn_implementation="eager")
+    return PairEncoder(_without_dropout(encoder.float()), outputs, per_token=per_token)
+
+
+def _without_dropout(encoder: nn.Module) -> nn.Module:
+    for module in encoder.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    return encoder

@@ -1,0 +1,179 @@
+"""Train the grounding encoder: ``python -m training.grounding --data DIR --start NLI_CHECKPOINT --work DIR``.
+
+It goes on from the trained entailment encoder under two new heads: is the statement supported by the window, and which
+of its tokens are not. The spans come from synthetic contrasts alone; rows whose spans nobody marked teach only the first
+head. Real rows are the fold ``fit``; ``calibrate`` and ``report`` are never seen here.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from tokenizers import Encoding, Tokenizer
+from torch import Tensor
+from torch.nn import functional
+
+from services.common.grounding.statements import Statement, statement
+from services.common.grounding.windows import WindowSettings, premises
+from training.cleaning import clean
+from training.encoder import PairEncoder, load, load_tokenizer, save, with_heads
+from training.grounding_rows import Sizes, grounding_rows
+from training.loop import Schedule, Trainer, batches, pad
+from training.rows import GroundingRow, read_grounding, read_nli
+
+MAX_TOKENS: Final = 256
+"""Longest pair; a window and a statement are shorter but for a few whose window loses its end."""
+TOKEN_WEIGHT: Final = 0.5
+"""What the tokens' loss counts beside the verdict's."""
+UNKNOWN: Final = -1.0
+"""Label of a token that is not the claim's, or of a claim whose spans nobody marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One row as the encoder reads it: ids, the verdict (1 supported, 0 not) and a label per token."""
+
+    ids: list[int]
+    supported: float
+    tokens: list[float]
+
+
+def examples(tokenizer: Tokenizer, rows: Sequence[GroundingRow], windows: WindowSettings) -> list[Example]:
+    """Cut each row's premise as at run time, present its claim as at run time, and tokenise the pair."""
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(found.ids) for found in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    texts: list[tuple[str, str]] = []
+    about: list[tuple[GroundingRow, Statement]] = []
+    for row in rows:
+        asked = statement(row.claim, row.query)
+        read = premises([row.premise], row.claim, row.query, count, windows)
+        if read:
+            texts.append((read[0].text, asked.text))
+            about.append((row, asked))
+    tokenizer.enable_truncation(MAX_TOKENS, strategy="only_first")
+    encodings = tokenizer.encode_batch(texts)
+    tokenizer.no_truncation()
+    return [
+        Example(found.ids, float(row.supported), _token_labels(found, row, asked.claim_start))
+        for found, (row, asked) in zip(encodings, about, strict=True)
+    ]
+
+
+def _token_labels(found: Encoding, row: GroundingRow, offset: int) -> list[float]:
+    labels = [UNKNOWN] * len(found.ids)
+    if row.spans is None:
+        return labels
+    end = offset + len(row.claim)
+    spans = [(start + offset, stop + offset) for start, stop in row.spans]
+    for index, (side, (first, last)) in enumerate(zip(found.sequence_ids, found.offsets, strict=True)):
+        if side == 1 and first >= offset and last <= end and last > first:
+            labels[index] = float(any(first < stop and last > start for start, stop in spans))
+    return labels
+
+
+def grounding_loss(logits: Tensor, token_logits: Tensor, supported: Tensor, tokens: Tensor) -> Tensor:
+    """Return the verdict's cross-entropy plus ``TOKEN_WEIGHT`` times the labelled tokens'.
+
+    Args:
+        logits: ``(batch, 1)``.
+        token_logits: ``(batch, tokens)``.
+        supported: ``(batch,)``, 0 or 1.
+        tokens: ``(batch, tokens)``: 0, 1 (not supported) or ``UNKNOWN``.
+    """
+    verdict = functional.binary_cross_entropy_with_logits(logits.float().squeeze(1), supported)
+    known = tokens >= 0
+    if not bool(known.any()):
+        return verdict
+    marked = functional.binary_cross_entropy_with_logits(token_logits.float()[known], tokens[known])
+    return verdict + TOKEN_WEIGHT * marked
+
+
+def _padded(rows: Iterable[list[float]], width: int) -> Tensor:
+    return torch.tensor([row + [UNKNOWN] * (width - len(row)) for row in rows])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train and save a checkpoint; what it is worth is measured by ``training.combiner`` and ``make eval-models``."""
+    options = _options(arguments)
+    console = Console(stderr=True)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    tokenizer = load_tokenizer(options.start)
+    data = examples(tokenizer, rows_to_learn(options.data, options.seed, console), WindowSettings(options.premise_tokens, 1))
+    model = with_heads(load(options.start), 1, per_token=True)
+    lengths = [len(example.ids) for example in data]
+    steps = max(1, round(options.epochs * sum(lengths) * 1.08 / options.batch_tokens))
+    console.print(f"{len(data)} rows, {sum(lengths)} tokens, {steps} steps on {device}")
+    trainer = Trainer(
+        model, Schedule(steps, options.rate, min(steps // 10 + 1, 300), seed=options.seed), options.work, device
+    )
+    pad_id = int(tokenizer.token_to_id("<pad>"))
+
+    def loss_of(encoder: PairEncoder, batch: list[int]) -> Tensor:
+        chosen = [data[row] for row in batch]
+        ids, mask = pad([example.ids for example in chosen], pad_id, device)
+        logits, token_logits = encoder(ids, mask)
+        supported = torch.tensor([example.supported for example in chosen], device=device)
+        tokens = _padded([example.tokens for example in chosen], ids.shape[1]).to(device)
+        return grounding_loss(logits, token_logits, supported, tokens)
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("grounding", total=steps, completed=trainer.step)
+
+        def watch(now: Mapping[str, float]) -> None:
+            progress.update(task, completed=now["step"], description=f"grounding loss {now['loss']:.3f}")
+            if now["step"] % 100 == 0:
+                console.print(f"step {now['step']:.0f} of {steps}: loss {now['loss']:.4f}")
+
+        finished = trainer.run(
+            batches(lengths, options.batch_tokens, options.seed), loss_of, watch, until_s=options.minutes * 60
+        )
+    checkpoint = options.work / "checkpoint"
+    save(trainer.trained(), tokenizer, checkpoint)
+    record = {"finished": finished, "step": trainer.step, "steps": steps, "rows": len(data), "options": _plain(options)}
+    (checkpoint / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    console.print_json(data=record)
+
+
+def rows_to_learn(data: Path, seed: int, console: Console) -> list[GroundingRow]:
+    """Return the mix: entailment rows of clear licence, the fold ``fit``, contrasts, questions, long premises."""
+    entailment, _ = clean(read_nli(data, "train"), read_nli(data, "dev"), seed)
+    fit = [row for row in read_grounding(data) if row.fold == "fit"]
+    rows = grounding_rows([row for row in entailment if row.clear], fit, seed, Sizes())
+    console.print(dict(Counter(f"{row.origin.split(':')[0]} {'yes' if row.supported else 'no'}" for row in rows)))
+    return rows
+
+
+def _plain(options: argparse.Namespace) -> dict[str, object]:
+    return {name: value for name, value in vars(options).items() if name not in {"data", "start", "work"}}
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.grounding", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with nli/ and grounding/dev.jsonl.gz")
+    parser.add_argument("--start", type=Path, required=True, help="checkpoint of the trained entailment encoder")
+    parser.add_argument("--work", type=Path, required=True, help="where state and checkpoint are kept")
+    parser.add_argument("--epochs", type=float, default=1.5)
+    parser.add_argument("--rate", type=float, default=4e-5, help="peak learning rate")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
+    parser.add_argument("--premise-tokens", type=int, default=160, help="longest window")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many minutes; go on later")
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 = PyTorch's choice")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()
