@@ -13,6 +13,7 @@ from tools.evaluation.data import read_rows
 from tools.evaluation.labelled import LabelledClaim, LabelledPair, first_of_each, read_claims, read_pairs
 from tools.evaluation.model_source import ModelSource
 from tools.evaluation.results import digest, plain
+from tools.evaluation.synthetic_spans import synthetic_claims
 
 TASKS: Final = ("nli", "grounding", "entities")
 
@@ -116,7 +117,10 @@ async def _grounding(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> 
     order = gathering.order
     async with gathering.source.grounding() as opened:
         found = await grounding_models.measure(claims, opened.model, opened.columns, gathering.progress, order.limit)
-        spans = unsupported_spans.score(found.judged)
+        # A file with folds is the development file; a test file is measured as it is.
+        made = synthetic_claims([claim for claim in claims if claim.fold == grounding_models.REPORT], order.limit)
+        verdicts = await grounding_models.judge(made, opened.model, gathering.progress, "synthetic contrasts")
+        spans = unsupported_spans.score((*found.judged, *zip(made, verdicts, strict=True)))
         gathering.keep(
             opened.name, "grounding", opened.model.fingerprint, [order.grounding], result=found.result, spans=spans
         )

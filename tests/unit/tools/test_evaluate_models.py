@@ -9,6 +9,8 @@ import pytest
 from tests.fakes.evaluated_models import ScriptedModels
 from tools.evaluate_models import run
 from tools.evaluation import grounding_scores
+from tools.evaluation.labelled import LabelledClaim
+from tools.evaluation.synthetic_spans import synthetic_claims
 
 PAIRS = [
     {"premise": "p", "hypothesis": "0.8/0.1/0.1 right", "label": "entailment", "origin": "one"},
@@ -149,6 +151,38 @@ class TestGrounding:
             *("a b d.", "a b c", "a x d.", "x y"),
             *("a b", "a x"),
         ]
+
+
+class TestSyntheticSpans:
+    TEXT = "The bridge of Ulm was opened in 1913 by the mayor of the town."
+    MORE = "In 1850 the town of Gera opened a bridge."
+
+    def made(self, *rows, limit=None):
+        return synthetic_claims([LabelledClaim(*row) for row in rows], limit)
+
+    def row(self, text, supported=True):
+        return ("1", "set", (text, self.MORE), text, None, supported, "report", None)
+
+    def test_a_supported_claim_comes_as_it_was_and_changed_in_the_span(self):
+        was, changed = self.made(self.row(self.TEXT))
+        assert (was.claim, was.supported, was.spans, was.dataset) == (self.TEXT, True, (), "synthetic")
+        assert (changed.supported, changed.dataset, changed.passages) == (False, "synthetic", was.passages)
+        assert changed.claim != self.TEXT
+        assert changed.spans
+        outside = "".join(
+            character
+            for place, character in enumerate(changed.claim)
+            if not any(start <= place < end for start, end in changed.spans)
+        )
+        kept = iter(self.TEXT)
+        assert all(character in kept for character in outside), "text outside the spans was changed"
+
+    def test_the_same_claims_give_the_same_contrasts(self):
+        assert self.made(self.row(self.TEXT)) == self.made(self.row(self.TEXT))
+
+    def test_short_answers_and_unsupported_claims_are_left_out_and_the_limit_counts_pairs(self):
+        assert self.made(self.row("In 1913."), self.row(self.TEXT, supported=False)) == []
+        assert len(self.made(self.row(self.TEXT), self.row(self.TEXT), limit=1)) == 2
 
 
 class TestEntities:
