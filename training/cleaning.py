@@ -30,6 +30,7 @@ MIN_SHARED: Final = 2
 MAX_CANDIDATES: Final = 60
 _BRACKETS: Final = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _BRACKET: Final = re.compile("|".join(_BRACKETS))
+_QUOTE: Final = re.compile(r"``|` `|''|(?<= )' '(?= |$)")
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -72,7 +73,7 @@ def clean(
 def tidy(text: str) -> str:
     """Undo what file formats did to a text: treebank brackets and quotes, doubled quotes, invisible characters."""
     text = _BRACKET.sub(lambda found: _BRACKETS[found.group()], text)
-    text = text.replace("``", '"').replace("''", '"')
+    text = _QUOTE.sub('"', text)
     if not text.isascii():
         text = "".join(mark for mark in text if unicodedata.category(mark) not in {"Cf", "Cs"})
     text = _SPACES.sub(" ", text).strip()

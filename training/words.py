@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from services.common.grounding.words import sentences as sentence_offsets
+
 _WORD: Final = re.compile(r"[^\W_]+(?:[-'’.,][^\W_]+)*")  # noqa: RUF001 - typographic apostrophe
 _NUMBER: Final = re.compile(r"\d")
 _FUNCTION_WORDS: Final = frozenset(
     _WORD.findall(
-        """a about above after again against all almost also although am among an and any are as at be because been before
+        """a about above after again against all almost also although am among an and any are as at be because been
+        before
     being below between both but by can could did do does doing done down during each either else every few for from
     further get got had has have having he her here hers herself him himself his how i if in into is it its itself just
     least less let like made many may me might more most much must my near neither never no nor not now of off on once
@@ -49,3 +52,13 @@ def coverage(claim_words: Iterable[str], premise_words: Iterable[str]) -> float:
     """Return the share of distinct claim words that occur in the premise, 0 to 1; 1 for a claim without any."""
     wanted, there = set(claim_words), set(premise_words)
     return len(wanted & there) / len(wanted) if wanted else 1.0
+
+
+def is_function_word(word: str) -> bool:
+    """Whether a word, in any case, carries grammar rather than content."""
+    return word.lower() in _FUNCTION_WORDS
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text in order, without the white space around them."""
+    return [text[start:end].strip() for start, end in sentence_offsets(text)]
