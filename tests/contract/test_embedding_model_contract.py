@@ -8,6 +8,8 @@ import pytest
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.settings.inference import InferenceSettings
+from services.common.settings.triton import TritonSettings
+from tests.integration.triton_target import triton_target
 
 TEXTS = (
     "Water damage must be reported within three days.",
@@ -18,12 +20,16 @@ TEXTS = (
 )
 
 
-@pytest.fixture(params=["memory", "onnx"])
+TRITON = pytest.param("triton", marks=[pytest.mark.needs_triton, pytest.mark.timeout(180)])
+
+
+@pytest.fixture(params=["memory", "onnx", TRITON])
 async def model(request):
     if request.param == "memory":
         yield MemoryEmbeddingModel()
         return
-    opened = await open_embedding(InferenceSettings(intra_op_threads=1))
+    triton = TritonSettings(target=triton_target()) if request.param == "triton" else TritonSettings()
+    opened = await open_embedding(InferenceSettings(backend=request.param, triton=triton, intra_op_threads=1))
     yield opened
     await opened.close()
 
