@@ -111,7 +111,6 @@ def batch_variance(encoder: Encoder, items: Sequence[TokenIds]) -> float:
     return largest_difference([run(encoder, [item])[0] for item in items], run(encoder, items))
 
 
-def disagreement(reference: Encoder, exported: Encoder, items: Sequence[TokenIds]) -> float:
-    """Return the largest difference between two encoders, each item alone and all of them as one padded batch."""
-    batches = [*([item] for item in items), list(items)]
-    return max(largest_difference(run(reference, batch), run(exported, batch)) for batch in batches)
+def alone_and_together(encoder: Encoder, items: Sequence[TokenIds]) -> list[Arrays]:
+    """Return what the encoder computes of each item alone, then of all of them as one padded batch."""
+    return [*(run(encoder, [item])[0] for item in items), *run(encoder, items)]
