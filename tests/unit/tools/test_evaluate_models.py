@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,6 +11,7 @@ from tests.fakes.evaluated_models import ScriptedModels
 from tools.evaluate_models import run
 from tools.evaluation import grounding_scores
 from tools.evaluation.labelled import LabelledClaim
+from tools.evaluation.peers import read_peers
 from tools.evaluation.synthetic_spans import synthetic_claims
 
 PAIRS = [
@@ -288,6 +290,23 @@ class TestPages:
     def test_a_wrong_marker_is_refused(self, tmp_path, results, capsys, page, message):
         assert self.rewrite(tmp_path, results, page) == (1, page)
         assert message in capsys.readouterr().err
+
+
+class TestWhatIsDelivered:
+    ROOT = Path(__file__).resolve().parents[3]
+
+    def test_the_pages_say_what_the_results_file_says(self, monkeypatch):
+        monkeypatch.chdir(self.ROOT)
+        assert run(["--markdown", "--check"]) == 0
+
+    def test_every_figure_of_a_peer_has_a_source_and_says_who_measured_it(self):
+        figures = [figure for one in read_peers() for figure in one.figures]
+        assert len(figures) > 20
+        assert [one.system for one in figures if not 0 < one.value < 1 or not one.source] == []
+        assert {one.note.partition(",")[0] for one in figures} == {"published", "measured here"}
+
+    def test_every_benchmark_says_what_is_not_the_same(self):
+        assert [one.name for one in read_peers() if not one.comparable] == []
 
 
 class TestRefusals:
