@@ -17,10 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-Floats = NDArray[np.float32]
+from training.quantise import Floats, int8_along
 
 LAYERS: Final = 6
 HEADS: Final = 12
@@ -57,10 +56,9 @@ class GraphBuilder:
 
     def weight(self, name: str, value: Floats) -> str:
         """Add a matrix in int8, one scale per output channel (column)."""
-        scale = np.maximum(np.abs(value).max(axis=0), 1e-8) / np.float32(127)
-        codes = np.clip(np.rint(value / scale), -127, 127).astype(np.int8)
+        codes, scale = int8_along(value, axis=0)
         self.tensor(f"{name}.int8", codes)
-        self.tensor(f"{name}.scale", scale.astype(np.float32))
+        self.tensor(f"{name}.scale", scale[0])
         cast = self.add("Cast", [f"{name}.int8"], f"{name}.cast", to=TensorProto.FLOAT)
         return self.add("Mul", [cast, f"{name}.scale"], f"{name}.float")
 
@@ -95,12 +93,11 @@ def load_source(package: Path) -> Source:
 def embeddings(graph: GraphBuilder, source: Source) -> str:
     """Add word + position + type embeddings; the type is always 0 and is folded into the positions."""
     words = source.weights[".model.embeddings.word_embeddings.weight"]
-    scale = np.maximum(np.abs(words).max(axis=1, keepdims=True), 1e-8) / np.float32(127)
-    codes = np.clip(np.rint(words / scale), -127, 127).astype(np.int8)
+    codes, scale = int8_along(words, axis=1)
     positions = source.weights[".model.embeddings.position_embeddings.weight"]
     types = source.weights[".model.embeddings.token_type_embeddings.weight"]
     graph.tensor("words.int8", codes)
-    graph.tensor("words.scale", scale.astype(np.float32))
+    graph.tensor("words.scale", scale)
     graph.tensor("positions", positions + types[:1])
     rows = graph.add("Gather", ["words.int8", "input_ids"], "words.codes")
     cast = graph.add("Cast", [rows], "words.cast", to=TensorProto.FLOAT)

@@ -15,7 +15,7 @@ Notes of the exporter (source lines, folders of this machine) are removed.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import onnx
 import torch
@@ -120,7 +120,8 @@ def _without_notes(traced: onnx.ModelProto) -> onnx.ModelProto:
     model.producer_name, model.producer_version, model.doc_string = "groundtrail-export", "", ""
     graph = model.graph
     graph.name, graph.doc_string = "groundtrail_encoder", ""
-    for owner in (model, graph, *graph.node, *graph.input, *graph.output, *graph.initializer):
+    owners: tuple[Any, ...] = (model, graph, *graph.node, *graph.input, *graph.output, *graph.initializer)
+    for owner in owners:
         del owner.metadata_props[:]
     for node in graph.node:
         node.doc_string = ""

@@ -30,7 +30,7 @@ MAX_BATCH_SIZE: Final = 64
 PREFERRED_SIZES: Final = (4, 8)
 QUEUE_DELAY_US: Final = 2_000
 _TRITON_TYPES: Final = {"int64": "TYPE_INT64", "float32": "TYPE_FP32"}
-_DTYPES: Final = {onnx.TensorProto.INT64: "int64", onnx.TensorProto.FLOAT: "float32"}
+_DTYPES: Final[dict[int, str]] = {onnx.TensorProto.INT64: "int64", onnx.TensorProto.FLOAT: "float32"}
 
 Pair = tuple[str, str]
 GOLDEN_PAIRS: Final[tuple[Pair, ...]] = (
@@ -101,8 +101,8 @@ def write_folder(repository: Path, delivery: Delivery) -> ModelEntry:
     inputs, outputs = tensors(delivery.model.graph.input), tensors(delivery.model.graph.output)
     (folder / "config.pbtxt").write_text(config_text(delivery, inputs, outputs), encoding="utf-8")
     path = repository / MANIFEST
-    manifest = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"schema_version": 1, "models": []}
-    before = next((model for model in manifest["models"] if model["name"] == delivery.name), {})
+    manifest = _manifest(path)
+    before: dict[str, Any] = next((model for model in manifest["models"] if model["name"] == delivery.name), {})
     entry = _entry(delivery, before, hashlib.sha256(weights).hexdigest())
     entry |= {"files": describe(folder), "inputs": inputs, "outputs": outputs}
     others = [model for model in manifest["models"] if model["name"] != delivery.name]
@@ -176,6 +176,13 @@ def golden_cases(delivery: Delivery, pairs: Sequence[Pair]) -> list[dict[str, An
         outputs = {name: [round(float(x), 6) for x in np.ravel(v)] for name, v in zip(names, values, strict=True)}
         cases.append({"pair": list(pair), "token_ids": list(ids), **outputs})
     return cases
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {"schema_version": 1, "models": []}
+    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return manifest
 
 
 def _entry(delivery: Delivery, before: dict[str, Any], digest: str) -> dict[str, Any]:
