@@ -20,7 +20,6 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-from services.common.grounding.statements import Statement, statement
 from services.common.grounding.windows import WindowSettings, premises
 from training.cleaning import clean
 from training.encoder import PairEncoder, load, load_tokenizer, save, with_heads
@@ -46,37 +45,34 @@ class Example:
 
 
 def examples(tokenizer: Tokenizer, rows: Sequence[GroundingRow], windows: WindowSettings) -> list[Example]:
-    """Cut each row's premise as at run time, present its claim as at run time, and tokenise the pair."""
+    """Cut each row's premise as at run time and tokenise it with the claim, which is a statement already."""
 
     def count(texts: Sequence[str]) -> list[int]:
         return [len(found.ids) for found in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     texts: list[tuple[str, str]] = []
-    about: list[tuple[GroundingRow, Statement]] = []
+    about: list[GroundingRow] = []
     for row in rows:
-        asked = statement(row.claim, row.query)
         read = premises([row.premise], row.claim, row.query, count, windows)
         if read:
-            texts.append((read[0].text, asked.text))
-            about.append((row, asked))
+            texts.append((read[0].text, row.claim))
+            about.append(row)
     tokenizer.enable_truncation(MAX_TOKENS, strategy="only_first")
     encodings = tokenizer.encode_batch(texts)
     tokenizer.no_truncation()
     return [
-        Example(found.ids, float(row.supported), _token_labels(found, row, asked.claim_start))
-        for found, (row, asked) in zip(encodings, about, strict=True)
+        Example(found.ids, float(row.supported), _token_labels(found, row))
+        for found, row in zip(encodings, about, strict=True)
     ]
 
 
-def _token_labels(found: Encoding, row: GroundingRow, offset: int) -> list[float]:
+def _token_labels(found: Encoding, row: GroundingRow) -> list[float]:
     labels = [UNKNOWN] * len(found.ids)
     if row.spans is None:
         return labels
-    end = offset + len(row.claim)
-    spans = [(start + offset, stop + offset) for start, stop in row.spans]
     for index, (side, (first, last)) in enumerate(zip(found.sequence_ids, found.offsets, strict=True)):
-        if side == 1 and first >= offset and last <= end and last > first:
-            labels[index] = float(any(first < stop and last > start for start, stop in spans))
+        if side == 1 and last > first:
+            labels[index] = float(any(first < stop and last > start for start, stop in row.spans))
     return labels
 
 
