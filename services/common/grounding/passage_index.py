@@ -1,16 +1,30 @@
-"""Which sentence of the passages holds which word: built once per context, asked once per claim."""
+"""Which sentence of the passages holds which word: built once per context, asked once per claim.
+
+What only some signals need (word pairs, character sequences, figures) is made when it is first asked for. Sets of
+sentences are integers with one bit per sentence, so that "occur together" is one ``&``.
+"""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.grounding.numbers import Quantity, days, quantities
 from services.common.grounding.words import STOP_WORDS, sentences, stems
 
 Scores: TypeAlias = NDArray[np.float64]
+SentenceSet: TypeAlias = int
+"""Bit ``i`` stands for sentence ``i``."""
+
+CHARACTERS: Final = 5
+"""Length of the character sequences that are compared."""
+_NOT_WORD: Final = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +46,7 @@ class PassageIndex:
     """
 
     def __init__(self, passages: Sequence[str]) -> None:
+        self._passages = tuple(passages)
         self.sentences: tuple[Sentence, ...] = tuple(
             Sentence(number, passage[start:end], tuple(stems(passage[start:end])))
             for number, passage in enumerate(passages)
@@ -44,6 +59,7 @@ class PassageIndex:
         self.words = sum(len(sentence.stems) for sentence in self.sentences)
         """Words of the context, stop words included."""
         self._most = math.log1p(max(1, len(self.sentences)))
+        self._holders: dict[str, SentenceSet] = {}
 
     def weight(self, stem: str) -> float:
         """Return the stem's inverse document frequency over sentences, in (0, 1]; 1 for a stem that does not occur.
@@ -63,3 +79,51 @@ class PassageIndex:
             if held is not None and weight > 0.0:
                 totals[held] += weight
         return totals
+
+    def holders(self, stem: str) -> SentenceSet:
+        """Return the sentences that hold a stem."""
+        known = self._holders.get(stem)
+        if known is None:
+            known = 0
+            for number in self.postings.get(stem, ()):
+                known |= 1 << number
+            self._holders[stem] = known
+        return known
+
+    @cached_property
+    def pairs(self) -> dict[tuple[str, str], list[int]]:
+        """Stems that follow one another within a sentence, with the positions in the context where they do."""
+        found: dict[tuple[str, str], list[int]] = {}
+        position = 0
+        for sentence in self.sentences:
+            for pair in pairwise(sentence.stems):
+                found.setdefault(pair, []).append(position)
+                position += 1
+            position += 2  # so that no run crosses a sentence
+        return found
+
+    @cached_property
+    def sequences(self) -> frozenset[str]:
+        """Sequences of ``CHARACTERS`` characters of the context, across words."""
+        return frozenset().union(*map(character_sequences, self._passages))
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The context's figures, in order."""
+        return tuple(quantity for passage in self._passages for quantity in quantities(passage))
+
+    @cached_property
+    def values(self) -> frozenset[float]:
+        """Values of the context's figures."""
+        return frozenset(quantity.value for quantity in self.quantities)
+
+    @cached_property
+    def days(self) -> frozenset[tuple[str, int]]:
+        """Days of the year that the context names."""
+        return frozenset().union(*map(days, self._passages))
+
+
+def character_sequences(text: str) -> set[str]:
+    """Return the sequences of ``CHARACTERS`` characters of a text in lower case, anything but letters as one space."""
+    plain = _NOT_WORD.sub(" ", text.lower())
+    return {plain[start : start + CHARACTERS] for start in range(len(plain) - CHARACTERS + 1)}

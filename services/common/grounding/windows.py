@@ -56,7 +56,7 @@ class Window:
 
     text: str
     passages: tuple[int, ...]
-    """Indexes of the passages that its sentences come from, ascending."""
+    """Indexes of the passages that its sentences come from, the one with the nearest sentence first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +90,17 @@ def windows_of(
     Returns:
         Distinct windows; empty when the passages hold no word.
     """
-    reader = _Reader(index, counter, settings.premise_tokens)
     if not index.sentences:
         return []
+    weights = _weights(index, claim, query)
+    scores = index.scores(weights.items())
+    reader = _Reader(index, counter, settings.premise_tokens, scores)
     whole = reader.whole()
     if whole is not None:
         return [reader.window(whole)]
-    weights = _weights(index, claim, query)
-    scores = index.scores(weights.items())
-    chosen = _composed(reader, weights, scores)
+    chosen = _composed(reader, weights)
     found = [reader.window(chosen)]
-    for run in _contiguous(reader, scores, {unit.sentence for unit in chosen}):
+    for run in _contiguous(reader, {unit.sentence for unit in chosen}):
         if len(found) == settings.max_windows:
             break
         found.append(reader.window(run))
@@ -110,8 +110,9 @@ def windows_of(
 class _Reader:
     """Counts tokens of sentences when they are needed, each once."""
 
-    def __init__(self, index: PassageIndex, counter: TokenCounter, budget: int) -> None:
+    def __init__(self, index: PassageIndex, counter: TokenCounter, budget: int, scores: Scores) -> None:
         self.index = index
+        self.scores = scores
         self.budget = budget
         self._counter = counter
         self._units: dict[int, tuple[_Unit, ...]] = {}
@@ -139,8 +140,9 @@ class _Reader:
         return units if sum(unit.tokens for unit in units) <= left else []
 
     def window(self, units: Sequence[_Unit]) -> Window:
-        passages = {self.index.sentences[unit.sentence].passage for unit in units}
-        return Window(" ".join(unit.text for unit in units), tuple(sorted(passages)))
+        nearest = sorted(units, key=lambda unit: (-self.scores[unit.sentence], unit.sentence))
+        passages = dict.fromkeys(self.index.sentences[unit.sentence].passage for unit in nearest)
+        return Window(" ".join(unit.text for unit in units), tuple(passages))
 
     def _parts(self, number: int, text: str, tokens: int) -> Iterator[_Unit]:
         if tokens <= self.budget or len(text) == 1:
@@ -161,9 +163,9 @@ def _weights(index: PassageIndex, claim: str, query: str | None) -> dict[str, fl
     return {stem: weight for stem, weight in weights.items() if weight > 0.0}
 
 
-def _composed(reader: _Reader, weights: dict[str, float], scores: Scores) -> list[_Unit]:
+def _composed(reader: _Reader, weights: dict[str, float]) -> list[_Unit]:
     """Choose sentence after sentence the one that adds most of the claim's words, while the budget lasts."""
-    nearest = [int(number) for number in np.argsort(-scores, kind="stable")[:CANDIDATES]]
+    nearest = [int(number) for number in np.argsort(-reader.scores, kind="stable")[:CANDIDATES]]
     units = reader.units(nearest)
     held = [frozenset(weights.keys() & set(reader.index.sentences[unit.sentence].stems)) for unit in units]
     seen: set[str] = set()
@@ -183,8 +185,9 @@ def _composed(reader: _Reader, weights: dict[str, float], scores: Scores) -> lis
     return [units[number] for number in sorted(chosen, key=lambda number: (units[number].sentence, number))]
 
 
-def _contiguous(reader: _Reader, scores: Scores, composed: set[int]) -> Iterator[list[_Unit]]:
+def _contiguous(reader: _Reader, composed: set[int]) -> Iterator[list[_Unit]]:
     """Yield stretches around the nearest sentences; each brings at least one sentence that was not read before."""
+    scores = reader.scores
     padded = np.pad(scores, 1)
     smoothed = scores + NEIGHBOUR_WEIGHT * (padded[:-2] + padded[2:])
     read: set[int] = set()

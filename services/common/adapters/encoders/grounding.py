@@ -1,0 +1,132 @@
+"""``GroundingModel`` over any encoder backend: reading, combiner, verdict."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from services.common.adapters.encoders.backend import EncoderBackend
+from services.common.adapters.encoders.grounding_reading import GroundingReader, Reading
+from services.common.adapters.encoders.opening import open_model
+from services.common.adapters.encoders.tokenizer import EncoderTokenizer
+from services.common.grounding.combiner import PRODUCT, Combiner, CombinerError, logistic, parse_combiner
+from services.common.grounding.signals import SIGNALS
+from services.common.grounding.spans import doubtful_spans
+from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
+from services.common.ports.grounding import GroundingRequest, GroundingVerdict, UnsupportedSpan
+from services.common.settings.inference import InferenceSettings
+
+COMBINER_FILE: Final = "combiner.json"
+
+
+class EncoderGroundingModel:
+    """Judges claims; belongs to one event loop.
+
+    A verdict rests on the encoder and on aligned signals (ADR 0034). Where there is nothing to read (no passage, or
+    none with a word in it), nothing is supported: ``support`` is 0 and ``encoder_support`` is ``None``. A claim that
+    counts as supported has no spans.
+
+    Args:
+        backend: runs the encoder.
+        tokenizer: the encoder's own.
+        combiner: weighs what it says.
+
+    Raises:
+        ModelRepositoryError: the manifest's outputs or ``max_tokens`` do not fit.
+    """
+
+    def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer, combiner: Combiner) -> None:
+        self._backend = backend
+        self._combiner = combiner
+        self._reader = GroundingReader(backend, tokenizer, combiner.windows)
+        used = dict.fromkeys(part for name in combiner.signals.names for part in name.split(PRODUCT))
+        self._shown = tuple((name, SIGNALS.index(name)) for name in used)
+
+    @property
+    def fingerprint(self) -> str:
+        """``name@version+sha256:<16 hex>`` over weights, tokenizer and combiner."""
+        return self._backend.entry.fingerprint
+
+    @property
+    def threshold(self) -> float:
+        """At or above this ``support`` a claim counts as supported; from ``combiner.json``."""
+        return self._combiner.both.threshold
+
+    async def judge(self, requests: Sequence[GroundingRequest]) -> list[GroundingVerdict]:
+        """Return one verdict per request, in order.
+
+        Raises:
+            LimitExceededError: QUEUE_FULL.
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        return [self._verdict(reading) for reading in await self._reader.read(requests)]
+
+    async def check(self) -> None:
+        """Return when the model can serve.
+
+        Raises:
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        await self._backend.check()
+
+    async def close(self) -> None:
+        """Release the backend; idempotent."""
+        await self._backend.close()
+
+    def _verdict(self, reading: Reading) -> GroundingVerdict:
+        shown = tuple((name, float(reading.signals[place])) for name, place in self._shown)
+        if reading.encoder is None:
+            return GroundingVerdict(0.0, supported=False, encoder_support=None, signals=shown, spans=(), evidence=())
+        support = float(self._combiner.support(reading.signals[None, :], reading.encoder[None, :])[0])
+        supported = support >= self.threshold
+        spans = () if supported else doubtful_spans(reading.doubts, self._combiner.span_threshold)
+        return GroundingVerdict(
+            support=support,
+            supported=supported,
+            encoder_support=float(logistic(np.array(reading.encoder[0]))),
+            signals=shown,
+            spans=tuple(UnsupportedSpan(span.start, span.end, span.score) for span in spans),
+            evidence=reading.evidence,
+        )
+
+
+async def open_grounding(
+    settings: InferenceSettings, repository: ModelRepository | None = None
+) -> EncoderGroundingModel:
+    """Verify the grounding model's files, load it and return it ready to serve.
+
+    Args:
+        settings: names the model and its backend; sets threads and the queue's bound.
+        repository: where it lies; ``None`` = as the settings say.
+
+    Raises:
+        ModelRepositoryError: a file is missing or not the pinned one, or the parts do not fit together.
+        UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
+    """
+    source = repository if repository is not None else await asyncio.to_thread(open_repository, settings)
+    name = settings.grounding_model
+
+    def build(backend: EncoderBackend, tokenizer: EncoderTokenizer) -> EncoderGroundingModel:
+        return EncoderGroundingModel(backend, tokenizer, read_combiner(source, name))
+
+    return await open_model(settings, source, name, "grounding", build)
+
+
+def read_combiner(repository: ModelRepository, name: str) -> Combiner:
+    """Read a verified model's ``combiner.json``.
+
+    Raises:
+        ModelRepositoryError: it is not listed, cannot be read, or is no combiner.
+    """
+    path: Path = repository.folder(name) / COMBINER_FILE
+    listed = repository.entry(name).file(COMBINER_FILE)
+    if listed is None or listed.role != "combiner":
+        raise ModelRepositoryError(
+            f"{path} is not listed in MANIFEST.json as combiner; `python -m training.combiner` makes it."
+        )
+    try:
+        return parse_combiner(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, CombinerError) as error:
+        raise ModelRepositoryError(f"{path}: {error}") from error

@@ -1,0 +1,192 @@
+"""Reading claims beside their passages: windows, pairs, one batch, and what comes out of it per claim.
+
+A claim that is longer than ``statements.PIECE_WORDS`` words, or than the encoder takes beside a window, is read in
+pieces; the piece that is supported least speaks for the whole. Of a piece's windows the one that supports it most does:
+a window that does not speak of something says nothing against it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
+from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
+from services.common.grounding.combiner import logistic
+from services.common.grounding.passage_index import PassageIndex
+from services.common.grounding.signals import signals
+from services.common.grounding.spans import TokenDoubt, WordDoubt, word_doubts
+from services.common.grounding.statements import Statement, pieces, statement
+from services.common.grounding.windows import Window, WindowSettings, windows_of
+from services.common.model_repository import ModelRepositoryError
+from services.common.ports.grounding import GroundingRequest
+
+LEAST_PREMISE_TOKENS: Final = 32
+"""However long the statement, a window keeps this many tokens; a longer statement is cut into pieces instead."""
+OUTPUT_SHAPES: Final = ((-1, 1), (-1, -1))
+"""``support_logit`` and ``token_logits``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is known of one request before the combiner judges it.
+
+    Attributes:
+        signals: in the order of ``signals.SIGNALS``.
+        encoder: in the order of ``combiner.ENCODER_FEATURES``; ``None`` when there was nothing to read.
+        doubts: the claim's words that the encoder read, in order.
+        evidence: indexes of the passages that it read, nearest first.
+    """
+
+    signals: NDArray[np.float64]
+    encoder: NDArray[np.float64] | None
+    doubts: tuple[WordDoubt, ...]
+    evidence: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a claim as the encoder gets it.
+
+    Attributes:
+        tokens: per token of the statement that belongs to the claim: its place in the statement, start and end in the
+            claim.
+        items: one per window, the composed one first.
+        starts: where the statement's tokens begin in each item.
+        windows: what is read.
+    """
+
+    tokens: tuple[tuple[int, int, int], ...]
+    items: tuple[TokenIds, ...]
+    starts: tuple[int, ...]
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    signals: NDArray[np.float64]
+    pieces: tuple[_Piece, ...]
+
+
+class GroundingReader:
+    """Has an encoder read requests; what it means for the verdict is left to the combiner.
+
+    Args:
+        backend: runs the encoder; its outputs are ``support_logit`` and ``token_logits``.
+        tokenizer: the encoder's own.
+        windows: how much is read.
+
+    Raises:
+        ModelRepositoryError: the manifest names other outputs, or too few tokens for window and statement.
+    """
+
+    def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer, windows: WindowSettings) -> None:
+        entry = backend.entry
+        if tuple(tensor.shape for tensor in entry.outputs) != OUTPUT_SHAPES:
+            msg = f"MANIFEST.json: the grounding model {entry.name} needs outputs of the shapes {OUTPUT_SHAPES}"
+            raise ModelRepositoryError(msg)
+        self._backend = backend
+        self._tokenizer = tokenizer
+        self._windows = windows
+        self._room = (entry.max_tokens or 0) - tokenizer.pair_specials
+        if self._room < 2 * LEAST_PREMISE_TOKENS:
+            msg = f"MANIFEST.json: max_tokens of {entry.name} leaves {self._room} tokens for a window and a statement"
+            raise ModelRepositoryError(msg)
+
+    async def read(self, requests: Sequence[GroundingRequest]) -> list[Reading]:
+        """Return a reading per request, in order; all windows of all requests go to the backend in one call.
+
+        Raises:
+            LimitExceededError: QUEUE_FULL.
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        texts = [text for request in requests for text in (request.claim, *request.passages)]
+        plans = await off_the_loop(texts, lambda _: self._plans(requests))
+        items = [item for plan in plans for piece in plan.pieces for item in piece.items]
+        outputs = iter(await self._backend.run(items))
+        return [_reading(request.claim, plan, outputs) for request, plan in zip(requests, plans, strict=True)]
+
+    def _plans(self, requests: Sequence[GroundingRequest]) -> list[_Plan]:
+        known: dict[tuple[str, ...], PassageIndex] = {}
+        plans = []
+        for request in requests:
+            if request.passages not in known:
+                known[request.passages] = PassageIndex(request.passages)
+            plans.append(self._plan(request, known[request.passages]))
+        return plans
+
+    def _plan(self, request: GroundingRequest, index: PassageIndex) -> _Plan:
+        measured = signals(index, request.claim, request.query)
+        if not index.sentences:
+            return _Plan(measured, ())
+        parts = [
+            part
+            for start, end in pieces(request.claim)
+            for part in self._statements(request.claim, start, end, request.query)
+        ]
+        about = request.query if len(parts) == 1 else " ".join(filter(None, (request.query, request.claim)))
+        found = (self._piece(index, request.claim, start, shown, about) for start, shown in parts)
+        return _Plan(measured, tuple(found))
+
+    def _statements(self, claim: str, start: int, end: int, query: str | None) -> list[tuple[int, Statement]]:
+        """Return how a piece is presented, cut further where the encoder could not read it beside a window."""
+        text = claim[start:end]
+        for shown in (statement(text, query), Statement(text, 0, len(text))):
+            if len(self._tokenizer.ids([shown.text])[0]) <= self._room - LEAST_PREMISE_TOKENS:
+                return [(start, shown)]
+        middle = start + len(text) // 2
+        space = claim.find(" ", middle, end - 1)
+        cut = space if space > start else middle
+        return self._statements(claim, start, cut, query) + self._statements(claim, cut, end, query)
+
+    def _piece(self, index: PassageIndex, claim: str, start: int, shown: Statement, about: str | None) -> _Piece:
+        (encoding,) = self._tokenizer.encodings([shown.text])
+        ids = tuple(encoding.ids)
+        room = min(self._windows.premise_tokens, self._room - len(ids))
+        settings = WindowSettings(room, self._windows.max_windows)
+        piece = claim[start : start + shown.claim_end - shown.claim_start]
+        windows = tuple(windows_of(index, piece, about, self._count, settings))
+        # Joining sentences may take a token more than they have apart: what is too long then is read without its end.
+        premises = [premise[: self._room - len(ids)] for premise in self._tokenizer.ids([w.text for w in windows])]
+        tokens = tuple(
+            (place, first - shown.claim_start + start, last - shown.claim_start + start)
+            for place, (first, last) in enumerate(encoding.offsets)
+            if shown.claim_start <= first < last <= shown.claim_end
+        )
+        return _Piece(
+            tokens,
+            tuple(self._tokenizer.pair(premise, ids) for premise in premises),
+            tuple(self._tokenizer.second_start(premise) for premise in premises),
+            windows,
+        )
+
+    def _count(self, texts: Sequence[str]) -> list[int]:
+        return [len(ids) for ids in self._tokenizer.ids(texts)]
+
+
+def _reading(claim: str, plan: _Plan, outputs: Iterator[Outputs]) -> Reading:
+    if not plan.pieces:
+        return Reading(plan.signals, None, (), ())
+    support, composed = [], []
+    tokens: list[TokenDoubt] = []
+    for piece in plan.pieces:
+        read = [next(outputs) for _ in piece.items]
+        logits = [float(one[0][0]) for one in read]
+        support.append(max(logits))
+        composed.append(logits[0])
+        tokens += _token_doubts(piece, [one[1] for one in read])
+    doubts = word_doubts(claim, tokens)
+    peak = max((word.unsupported for word in doubts), default=0.0)
+    mean = sum(word.unsupported for word in doubts) / max(1, len(doubts))
+    evidence = dict.fromkeys(number for piece in plan.pieces for window in piece.windows for number in window.passages)
+    encoder = np.array([min(support), min(composed), peak, mean])
+    return Reading(plan.signals, encoder, tuple(doubts), tuple(evidence))
+
+
+def _token_doubts(piece: _Piece, logits: Sequence[NDArray[np.float32]]) -> Iterator[TokenDoubt]:
+    """Yield the claim's tokens; what one window supports is supported."""
+    by_window = [logistic(row[start:].astype(np.float64)) for row, start in zip(logits, piece.starts, strict=True)]
+    for place, first, last in piece.tokens:
+        yield TokenDoubt(first, last, float(min(row[place] for row in by_window)))
