@@ -10,6 +10,7 @@ from bench.report import machine
 BENCHMARKS: Final = {
     "rpc_overhead": "A call through the runtime against an empty grpc.aio echo server",
     "embedding": "Embedding through the batcher against bare ONNX Runtime",
+    "encoders": "Every encoder through the batching backend against bare ONNX Runtime",
     "ingestion": "Ingestion of documents with the real embedder and stores",
     "stores": "Vector search and commits of the embedded stores",
 }

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from services.common.adapters.encoders.opening import open_backend
+from services.common.adapters.encoders.opening import COMMANDS, open_backend
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.onnx.session import OnnxEncoder
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
@@ -27,7 +27,7 @@ INVARIANCE = 1e-5
 TOLERANCE = 1e-4
 """Largest difference of an output between backends that compute in float32 (ADR 0032)."""
 LENGTHS = (3, 9, 250, 17, 40, 64, 5, 127, 33, 21, 90, 12, 7, 48, 180, 28, 3, 11, 19, 72, 6, 14, 55, 8, 100, 30, 4)
-ENCODERS = [model.name for model in open_repository(InferenceSettings()).models if model.inputs]
+ENCODERS = [model.name for model in open_repository(InferenceSettings()).models if model.kind in COMMANDS]
 BACKENDS = ["onnx", pytest.param("triton", marks=[pytest.mark.needs_triton, pytest.mark.timeout(180)])]
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
