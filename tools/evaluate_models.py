@@ -23,7 +23,7 @@ from rich.progress import Progress, TimeElapsedColumn
 from services.common.errors import CrpError, StartupError
 from services.common.settings import SettingsError, load_settings
 from tools.evaluation import pages, results
-from tools.evaluation.data import EvaluationDataError, folder
+from tools.evaluation.data import VARIABLE, EvaluationDataError, folder
 from tools.evaluation.measuring import TASKS, Measured, Order, measure
 from tools.evaluation.model_source import ModelSource
 from tools.evaluation.peers import read_peers
@@ -77,11 +77,13 @@ def order_of(options: argparse.Namespace, environment: Mapping[str, str]) -> Ord
     named = {name: path for name in ("nli", "grounding") if (path := getattr(options, name)) is not None}
     tasks = tuple(options.tasks) or (tuple(named) if named else TASKS)
     data = folder(environment) if set(tasks) - named.keys() else Path()
+    known = Path(environment[VARIABLE]) / "grounding/dev.jsonl.gz" if environment.get(VARIABLE) else None
     files = {"nli": data / "nli/dev.jsonl.gz", "grounding": data / "grounding/dev.jsonl.gz"} | named
     return Order(
         tasks,
         files["nli"],
         files["grounding"],
+        known if known is not None and known.is_file() else None,
         data / "ner/wikigold_dev.jsonl.gz",
         data / "pii/dev.jsonl.gz",
         options.limit,

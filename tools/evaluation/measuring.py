@@ -26,6 +26,7 @@ class Order:
         tasks: some of ``TASKS``.
         nli: labelled pairs.
         grounding: labelled claims.
+        tuning: where thresholds come from when ``grounding`` has no fold ``calibrate``; ``None`` = nowhere.
         wikigold: sentences with named entities.
         personal: texts with personal data.
         limit: at most so many rows of each origin or data set.
@@ -34,6 +35,7 @@ class Order:
     tasks: tuple[str, ...]
     nli: Path
     grounding: Path
+    tuning: Path | None
     wikigold: Path
     personal: Path
     limit: int | None
@@ -116,7 +118,10 @@ async def _nli(gathering: _Gathering, pairs: Sequence[LabelledPair]) -> None:
 async def _grounding(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> None:
     order = gathering.order
     async with gathering.source.grounding() as opened:
-        found = await grounding_models.measure(claims, opened.model, opened.columns, gathering.progress, order.limit)
+        tuning = _tuning(order, claims)
+        found = await grounding_models.measure(
+            (*claims, *tuning), opened.model, opened.columns, gathering.progress, order.limit
+        )
         # A file with folds is the development file; a test file is measured as it is.
         made = synthetic_claims([claim for claim in claims if claim.fold == grounding_models.REPORT], order.limit)
         verdicts = await grounding_models.judge(made, opened.model, gathering.progress, "synthetic contrasts")
@@ -128,6 +133,13 @@ async def _grounding(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> 
     gathering.pictures[opened.name] = reliability_diagram(
         f"{opened.name}: is the claim supported?", "probability of support", "share supported", found.result.calibration
     )
+
+
+def _tuning(order: Order, claims: Sequence[LabelledClaim]) -> list[LabelledClaim]:
+    """Return claims of another file's fold ``calibrate`` for a file that has none."""
+    if order.tuning is None or any(claim.fold == grounding_models.CALIBRATE for claim in claims):
+        return []
+    return [claim for claim in read_claims(order.tuning) if claim.fold == grounding_models.CALIBRATE]
 
 
 async def _entities(gathering: _Gathering, texts: Sequence[Sequence[Mapping[str, Any]]]) -> None:

@@ -44,14 +44,14 @@ class RepositoryModels:
     @asynccontextmanager
     async def grounding(self) -> AsyncIterator[Grounding]:
         """Open the grounding model."""
-        from services.common.adapters.encoders.grounding import open_grounding
+        from services.common.adapters.encoders.grounding import open_grounding, read_combiner
         from tools.evaluation.grounding_columns import columns_of
 
         inference = self._settings.inference
         repository = open_repository(inference)
         model = await open_grounding(inference, repository)
         try:
-            columns = columns_of(repository.folder(inference.grounding_model), model.threshold)
+            columns = columns_of(read_combiner(repository, inference.grounding_model))
             yield Grounding(inference.grounding_model, model, columns)
         finally:
             await model.close()

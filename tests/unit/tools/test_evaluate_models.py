@@ -2,14 +2,19 @@
 
 import gzip
 import json
+import math
 from pathlib import Path
+from typing import ClassVar
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from services.common.grounding.combiner import parse_combiner
+from services.common.ports.grounding import GroundingVerdict
 from tests.fakes.evaluated_models import ScriptedModels
 from tools.evaluate_models import run
 from tools.evaluation import grounding_scores
+from tools.evaluation.grounding_columns import columns_of
 from tools.evaluation.labelled import LabelledClaim
 from tools.evaluation.peers import read_peers
 from tools.evaluation.synthetic_spans import synthetic_claims
@@ -135,16 +140,26 @@ class TestGrounding:
         assert found["set", "examples, by any span"]["f1"] == 1.0
         assert found["set", "examples, by verdict"]["recall"] == 0.5
 
-    def test_a_file_without_folds_is_reported_whole_and_says_where_a_threshold_is_missing(self, tmp_path, capsys):
-        rows = [{name: value for name, value in row.items() if name != "fold"} for row in CLAIMS]
-        write(tmp_path / "x/test.jsonl.gz", rows)
-        assert run(["--grounding", str(tmp_path / "x/test.jsonl.gz"), "--json"], ScriptedModels()) == 0
+    @pytest.fixture
+    def without_folds(self, tmp_path):
+        write(tmp_path / "x/test.jsonl.gz", [{name: row[name] for name in row if name != "fold"} for row in CLAIMS])
+        return tmp_path / "x/test.jsonl.gz"
+
+    def test_a_file_without_folds_is_reported_whole_and_lacks_a_threshold(self, without_folds, monkeypatch, capsys):
+        monkeypatch.delenv("GROUNDTRAIL_EVAL_DATA", raising=False)
+        assert run(["--grounding", str(without_folds), "--json"], ScriptedModels()) == 0
         models = json.loads(capsys.readouterr().out)["models"]
         assert list(models) == ["grounding"]
         found = by(models["grounding"]["result"]["results"], "dataset", "system")
         assert found["set", "both"]["rows"] == 7
         assert found["set", "surface features"]["balanced_accuracy"] is None
         assert found["set", "surface features"]["auroc"] is not None
+
+    def test_a_file_without_folds_takes_the_missing_threshold_from_the_folder(self, data, without_folds, capsys):
+        assert run(["--grounding", str(without_folds), "--json"], ScriptedModels()) == 0
+        result = json.loads(capsys.readouterr().out)["models"]["grounding"]["result"]
+        assert result["thresholds"]["surface features"] == 1.0
+        assert by(result["results"], "dataset", "system")["set", "both"]["rows"] == 7
 
     def test_only_report_and_calibrate_are_judged(self, data, capsys):
         models = ScriptedModels()
@@ -153,6 +168,42 @@ class TestGrounding:
             *("a b d.", "a b c", "a x d.", "x y"),
             *("a b", "a x"),
         ]
+
+
+class TestColumns:
+    """The columns of a real combiner file, with features that can be added up by hand."""
+
+    MODEL: ClassVar = {
+        "means": [0.5],
+        "scales": [0.5],
+        "weights": [2.0],
+        "bias": 0.0,
+        "calibration": {"raw": [0.0, 1.0], "calibrated": [0.0, 1.0]},
+    }
+    FILE: ClassVar = {
+        "schema_version": 1,
+        "windows": {"premise_tokens": 64, "max_windows": 2},
+        "spans": {"threshold": 0.5},
+        "signals": MODEL | {"names": ["token_recall"], "threshold": 0.6},
+        "both": MODEL | {"names": ["encoder_support"], "threshold": 0.4},
+        "fitted_on": {},
+    }
+
+    def columns(self):
+        return columns_of(parse_combiner(json.dumps(self.FILE)))
+
+    def test_each_reads_its_own_part_of_the_verdict(self):
+        verdict = GroundingVerdict(0.3, False, 0.7, (("token_recall", 1.0),), (), (0,))
+        # (1 - 0.5) / 0.5 * 2 = 2
+        expected = {"surface features": 1 / (1 + math.exp(-2.0)), "encoder": 0.7, "both": 0.3}
+        assert {one.name: one.score(verdict) for one in self.columns()} == pytest.approx(expected)
+
+    def test_thresholds_are_the_combiners_and_the_encoder_has_none(self):
+        assert [one.threshold for one in self.columns()] == [0.6, None, 0.4]
+
+    def test_with_nothing_read_the_encoder_supports_nothing(self):
+        verdict = GroundingVerdict(0.0, False, None, (("token_recall", 0.0),), (), ())
+        assert self.columns()[1].score(verdict) == 0.0
 
 
 class TestSyntheticSpans:
