@@ -1,8 +1,8 @@
 """The rows of the grounding encoder: ``python -m training.grounding_rows --data DIR --show 20`` prints the mix.
 
-Five sources (ADR 0035): inference rows as two classes, the ``fit`` fold as it is, contrasts with spans, questions with
-short answers, and all of these among distractors. What is made here comes in pairs, one supported and one not, that
-differ in the text, in the passage or in both, so that neither alone tells the label.
+The sources (ADR 0035): inference rows as two classes, the ``fit`` fold as it is, contrasts with spans, questions with
+short answers, rules with conditions; a part of all of them among distractors. What is made here comes in pairs, one
+supported and one not, that differ in the text, in the passage or in both, so that neither alone tells the label.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from training.contrast_rows import Pair, pairs_of_claim, pairs_of_sentence
 from training.contrasts.change import Scene
 from training.contrasts.clauses import harvest
 from training.contrasts.names import by_kind
+from training.policies import policy_rows
 from training.premises import among_distractors, joined, window
 from training.questions import Asked, asked, wrong_answer
 from training.rows import ENTAILMENT, CheckedText, GroundingRow, NliRow, read_grounding, read_nli
@@ -47,6 +48,7 @@ class Sizes:
         claims: contrasts of supported ``fit`` claims and entailed hypotheses.
         sentences: contrasts of passages' own sentences.
         questions: questions with short answers.
+        policies: claims about rules with conditions.
         premise_words: longest premise of the rows made here; about 1.35 tokens a word.
     """
 
@@ -54,6 +56,7 @@ class Sizes:
     claims: int = 4500
     sentences: int = 5000
     questions: int = 2000
+    policies: int = 1200
     premise_words: int = 115
 
 
@@ -82,6 +85,7 @@ def grounding_rows(
         *_claim_rows(clear, fit, material, generator(seed, "claims"), sizes),
         *_sentence_rows(material, generator(seed, "sentences"), sizes),
         *_question_rows(fit, material, generator(seed, "questions"), sizes),
+        *policy_rows(sizes.policies, generator(seed, "policies")),
     ]
     generator(seed, "order").shuffle(rows)
     return rows

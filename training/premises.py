@@ -10,7 +10,7 @@ from training.words import content_words, coverage, sentences, word_count
 
 _MARKS: Final = (
     (re.compile(r" ([,.;:!?%)\]])(?!\w)"), r"\1"),
-    (re.compile(r"([(\[$£€]) (?=\S)"), r"\1"),  # noqa: RUF001
+    (re.compile(r"([(\[$£€]) (?=\S)"), r"\1"),
     (re.compile(r" (n't|'s|'re|'ve|'ll|'d|'m)\b"), r"\1"),
     (re.compile(r"(?<=\w) ' (?=\w|$)"), "' "),
     (re.compile(r"(?<=\d) -- (?=\d|\))"), "-"),

@@ -17,22 +17,28 @@ from training.words import is_function_word
 
 _BE: Final = r"(?P<be>was|were|is|are)"
 _WHEN: Final = re.compile(
-    rf"^(?P<subject>[^,;:()]{{3,60}}?) {_BE} (?P<rest>[a-z][^,;:()]{{2,70}}?) (?:in|on) (?P<answer>(?:[A-Z][a-z]+ )?(?:\d{{1,2}}, )?\d{{4}})\.?$"
+    rf"^(?P<subject>[^,;:()]{{3,60}}?) {_BE} (?P<rest>[a-z][^,;:()]{{2,70}}?) (?:in|on) "
+    rf"(?P<answer>(?:[A-Z][a-z]+ )?(?:\d{{1,2}}, )?\d{{4}})\.?$"
 )
 _BORN: Final = re.compile(
-    r"^(?P<subject>[A-Z][^,;:()]{2,40}?) \((?:born )?(?P<answer>(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4})(?: ?[-–]|\))"  # noqa: RUF001
+    r"^(?P<subject>[A-Z][^,;:()]{2,40}?) \((?:born )?(?P<answer>(?:[A-Z][a-z]+ \d{1,2}"
+    r"|\d{1,2} [A-Z][a-z]+),? \d{4})(?: ?[-–]|\))"  # noqa: RUF001
 )
 _HOW_MANY: Final = re.compile(
-    r"^(?P<subject>[^,;:()]{3,60}?) (?P<have>has|have|had) (?P<answer>\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten) (?P<noun>[a-z]+s)\b(?P<rest>[^,;:()]{0,60}?)\.?$"
+    r"^(?P<subject>[^,;:()]{3,60}?) (?P<have>has|have|had) (?P<answer>\d[\d,]*|two|three|four|five|six|seven"
+    r"|eight|nine|ten) (?P<noun>[a-z]+s)\b(?P<rest>[^,;:()]{0,60}?)\.?$"
 )
 _THERE: Final = re.compile(
-    r"^There (?P<be>are|were) (?:about |nearly |over )?(?P<answer>\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten) (?P<rest>[a-z][^,;:()]{3,70}?)\.?$"
+    r"^There (?P<be>are|were) (?:about |nearly |over )?(?P<answer>\d[\d,]*|two|three|four|five|six|seven"
+    r"|eight|nine|ten) (?P<rest>[a-z][^,;:()]{3,70}?)\.?$"
 )
 _COUNT_FIRST: Final = re.compile(
-    r"^(?:About |Nearly |Over |More than |At least )?(?P<answer>\d[\d,]*|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten) (?P<rest>[a-z]+s [^;:()]{5,90}?)\.?$"
+    r"^(?:About |Nearly |Over |More than |At least )?(?P<answer>\d[\d,]*|Two|Three|Four|Five|Six|Seven|Eight"
+    r"|Nine|Ten) (?P<rest>[a-z]+s [^;:()]{5,90}?)\.?$"
 )
 _VERB: Final = re.compile(
-    r"^ (?P<rest>(?:is|was|has|had|won|wrote|became|played|led|made|took|founded|directed|produced|created|released|starred"
+    r"^ (?P<rest>(?:is|was|has|had|won|wrote|became|played|led|made|took|founded|directed|produced|created"
+    r"|released|starred"
     r"|received|served|published|married|joined|defeated|discovered|invented|designed|acquired|scored|died|said|announced"
     r"|appeared|moved|recorded|signed|bought|built|hosted|sold|met|left|held|won)\b[^;:()\"]{4,110}?)\.?$"
 )
@@ -139,5 +145,5 @@ def _distinct(pool: Sequence[str], words: set[str]) -> list[str]:
 
 def _inner(subject: str) -> str:
     """Return a subject as it stands within a sentence: an article at its beginning in lower case."""
-    first = subject.split()[0]
+    first = subject.split(maxsplit=1)[0]
     return first.lower() + subject[len(first) :] if is_function_word(first) else subject

@@ -28,20 +28,25 @@ _LIMITS: Final = {
     "a minimum of": ("a maximum of",),
 }
 _LIMIT: Final = re.compile(
-    rf"(?<![\w-])({'|'.join(sorted(_LIMITS, key=len, reverse=True))}) (?=[$€£]?\d|two\b|three\b|four\b|five\b|six\b|ten\b)",
+    rf"(?<![\w-])({'|'.join(sorted(_LIMITS, key=len, reverse=True))}) (?=[$€£]?\d|two\b|three\b|four\b"
+    rf"|five\b|six\b|ten\b)",
     re.IGNORECASE,
 )
 _VAGUE: Final = frozenset({"about", "approximately", "around", "roughly"})
 _SUBORDINATE: Final = re.compile(
-    r"(?P<gap>,? )(?P<word>only if|if|unless|provided that|as long as|only when|except when|except) (?P<rest>[^.;?!,]{8,90})(?=[.;]|$)"
+    r"(?P<gap>,? )(?P<word>only if|if|unless|provided that|as long as|only when|except when|except) "
+    r"(?P<rest>[^.;?!,]{8,90})(?=[.;]|$)"
 )
 _LEADING: Final = re.compile(
     r"^(?P<word>If|Unless|Provided that|As long as) (?P<rest>[^,.;?]{8,90}), (?P<main>[a-zA-Z])"
 )
 _SCOPE: Final = re.compile(
-    r" (?P<phrase>for (?:new|existing|registered|full-time|eligible|first-time|young|older|some|certain) [a-z]+(?: [a-z]+)?"
-    r"|with (?:prior |written )+(?:approval|consent|notice|permission)|during (?:business hours|the day|the week|working hours)"
-    r"|on (?:weekdays|weekends)|in (?:some|certain|most|many|rare) (?:cases|countries|states|areas|circumstances))(?=[ .,;]|$)"
+    r" (?P<phrase>for (?:new|existing|registered|full-time|eligible|first-time|young|older|some"
+    r"|certain) [a-z]+(?: [a-z]+)?"
+    r"|with (?:prior |written )+(?:approval|consent|notice|permission)|during (?:business hours|the day"
+    r"|the week|working hours)"
+    r"|on (?:weekdays|weekends)|in (?:some|certain|most|many|rare) (?:cases|countries|states|areas"
+    r"|circumstances))(?=[ .,;]|$)"
 )
 _EVERYWHERE: Final = {
     "for": "for everyone",
@@ -60,8 +65,7 @@ def turned_limits(text: str, _scene: Scene, choice: random.Random) -> Iterator[C
     for match in _LIMIT.finditer(text):
         word = match.group(1).lower()
         new = cased(choice.choice(_LIMITS[word]), match.group(1))
-        back = True if word in _VAGUE else False
-        yield single("conditions.limit", Edit(*match.span(1), new), back=back)
+        yield single("conditions.limit", Edit(*match.span(1), new), back=word in _VAGUE)
 
 
 def stripped(text: str, _scene: Scene, choice: random.Random) -> Iterator[Change]:

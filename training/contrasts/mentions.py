@@ -32,27 +32,28 @@ DATE: Final = re.compile(
 _ORGANISATIONS: Final = frozenset(
     """Inc Ltd Corp Corporation Company Group University College School Institute Bank Party Club Council Committee
     Association Department Ministry Agency Court Church Museum Hospital Records Studios Pictures Entertainment League
-    Union Foundation Society Army Navy Airlines Network Times Post News Press Team FC United""".split()  # noqa: SIM905
+    Union Foundation Society Army Navy Airlines Network Times Post News Press Team FC United""".split()  # noqa: SIM905 - a list of one word a line would be a page
 )
 _PLACES: Final = frozenset(
     """New San Los Saint St North South East West Fort Lake Mount River Republic Kingdom States City County Island
-    Islands Street Park Valley Bay Sea Ocean Mountains Province Hill Hills Beach Bridge Square Airport""".split()  # noqa: SIM905
+    Islands Street Park Valley Bay Sea Ocean Mountains Province Hill Hills Beach Bridge Square Airport""".split()  # noqa: SIM905 - a list of one word a line would be a page
 )
 _FIRST_NAMES: Final = frozenset(
     """Aaron Adam Alan Albert Alex Alexander Alfred Alice Amanda Amy Andrea Andrew Angela Ann Anna Anne Anthony Arthur
-    Barbara Barack Ben Benjamin Bernard Bill Bob Brad Brian Bruce Carl Carlos Caroline Catherine Charles Charlie Charlotte
-    Chris Christian Christina Christine Christopher Claire Clara Daniel David Deborah Dennis Diana Diane Donald Dorothy Dr.
-    Douglas Edward Elena Elizabeth Ella Ellen Emily Emma Eric Erik Ernest Eugene Eva Fiona Frances Francis Frank Fred
-    Frederick Gary George Gerald Grace Greg Gregory Hans Harold Harry Heather Helen Henry Howard Hugh Ian Irene Isaac Jack
-    Jacob James Jamie Jane Janet Jason Jean Jeff Jeffrey Jennifer Jeremy Jerry Jessica Jim Jimmy Joan Joe John Johnny
-    Jonathan Jose Joseph Joshua Juan Julia Julian Julie Justin Karen Karl Kate Katherine Kathleen Keith Kelly Ken Kenneth
-    Kevin Kim Kristen Larry Laura Lauren Lawrence Lee Leo Leonard Lewis Linda Lisa Louis Louise Lucy Luis Luke Margaret
-    Maria Marie Marilyn Mark Martha Martin Mary Matt Matthew Max Megan Melissa Michael Michelle Mike Mohammed Mr. Mrs. Nancy
-    Naomi Natalie Nicholas Nick Nicole Nicolas Oliver Olivia Oscar Pamela Patricia Patrick Paul Peter Philip Phillip Rachel
-    Ralph Raymond Rebecca Richard Rick Rob Robert Robin Roger Ronald Rose Roy Russell Ruth Ryan Sally Sam Samuel Sandra Sara
-    Sarah Scott Sean Sharon Simon Sofia Sophie Stanley Stella Stephanie Stephen Steve Steven Stuart Susan Sydney Sylvia Ted
-    Teresa Theodore Thomas Tim Timothy Todd Tom Tony Tyler Vera Victor Victoria Vincent Virginia Walter Wayne Wendy Will
-    William""".split()  # noqa: SIM905 - a list of one word a line would be a page
+    Barbara Barack Ben Benjamin Bernard Bill Bob Brad Brian Bruce Carl Carlos Caroline Catherine Charles Charlie
+    Charlotte Chris Christian Christina Christine Christopher Claire Clara Daniel David Deborah Dennis Diana
+    Diane Donald Dorothy Dr. Douglas Edward Elena Elizabeth Ella Ellen Emily Emma Eric Erik Ernest Eugene Eva
+    Fiona Frances Francis Frank Fred Frederick Gary George Gerald Grace Greg Gregory Hans Harold Harry Heather
+    Helen Henry Howard Hugh Ian Irene Isaac Jack Jacob James Jamie Jane Janet Jason Jean Jeff Jeffrey Jennifer
+    Jeremy Jerry Jessica Jim Jimmy Joan Joe John Johnny Jonathan Jose Joseph Joshua Juan Julia Julian Julie
+    Justin Karen Karl Kate Katherine Kathleen Keith Kelly Ken Kenneth Kevin Kim Kristen Larry Laura Lauren
+    Lawrence Lee Leo Leonard Lewis Linda Lisa Louis Louise Lucy Luis Luke Margaret Maria Marie Marilyn Mark
+    Martha Martin Mary Matt Matthew Max Megan Melissa Michael Michelle Mike Mohammed Mr. Mrs. Nancy Naomi
+    Natalie Nicholas Nick Nicole Nicolas Oliver Olivia Oscar Pamela Patricia Patrick Paul Peter Philip Phillip
+    Rachel Ralph Raymond Rebecca Richard Rick Rob Robert Robin Roger Ronald Rose Roy Russell Ruth Ryan Sally Sam
+    Samuel Sandra Sara Sarah Scott Sean Sharon Simon Sofia Sophie Stanley Stella Stephanie Stephen Steve Steven
+    Stuart Susan Sydney Sylvia Ted Teresa Theodore Thomas Tim Timothy Todd Tom Tony Tyler Vera Victor Victoria
+    Vincent Virginia Walter Wayne Wendy Will William""".split()  # noqa: SIM905 - a list of one word a line would be a page
 )
 _PLACE_BEFORE: Final = re.compile(r"\b(?:in|at|near|from|to|across|outside|throughout)\s(?:the\s)?$", re.IGNORECASE)
 _NOT_NAMES: Final = frozenset({*MONTHS, *WEEKDAYS, *NATIONALITIES, "I", "OK", "Mr", "Mrs", "Ms", "Dr"})
@@ -105,7 +106,7 @@ def names(text: str) -> tuple[Name, ...]:
     found = []
     for match in _NAME.finditer(text):
         start, end = match.span()
-        first = _first_word(text, start, end)
+        first = match.group().split(maxsplit=1)[0]
         if is_function_word(first) or _ADVERB.match(first):
             start += len(first)
             start += len(text[start:end]) - len(text[start:end].lstrip())
@@ -126,9 +127,11 @@ def dates(text: str) -> list[Date]:
     """Return full and partial dates and years, in order."""
     found = [_date(match) for match in DATE.finditer(text)]
     taken = [(date.start, date.end) for date in found]
-    for match in _YEAR.finditer(text):
-        if not any(start <= match.start() < end for start, end in taken):
-            found.append(Date(match.start(), match.end(), "y", None, None, int(match.group())))
+    found += [
+        Date(*match.span(), "y", None, None, int(match.group()))
+        for match in _YEAR.finditer(text)
+        if not any(start <= match.start() < end for start, end in taken)
+    ]
     return sorted(found, key=lambda date: date.start)
 
 
@@ -141,10 +144,6 @@ def _date(match: re.Match[str]) -> Date:
     return Date(
         *match.span(), order + ("y" if year else ""), int(day) if day else None, month, int(year) if year else None
     )
-
-
-def _first_word(text: str, start: int, end: int) -> str:
-    return text[start:end].split()[0]
 
 
 def _only_start(text: str, start: int, shown: str) -> bool:

@@ -8,9 +8,11 @@ from typing import Final
 from training.contrasts.change import Change, Edit, Scene, cased, single
 from training.contrasts.mentions import Number, numbers
 
+_UP_TO_TWELVE: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 WORDS: Final = {
-    **dict(zip("two three four five six seven eight nine ten eleven twelve".split(), range(2, 13), strict=True)),
-    **{"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "eighty": 80, "ninety": 90},
+    **{word: value for value, word in enumerate(_UP_TO_TWELVE, start=2)},
+    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
 }
 _WORD_OF: Final = {value: word for word, value in WORDS.items()}
 _WORD: Final = re.compile(rf"(?<![\w-])({'|'.join(WORDS)})(?= [a-z])", re.IGNORECASE)
@@ -111,20 +113,32 @@ def rewritten(text: str, _scene: Scene, _choice: random.Random) -> Iterator[Chan
 
 def _other_form(number: Number, after: str) -> tuple[str, int] | None:
     """Return another form and how many code points after the number it takes in."""
-    value = number.value
     if after.startswith("%"):
         return f"{number.text} percent", 1
     if after.startswith(" percent") and not after.startswith(" percentage"):
         return f"{number.text}%", len(" percent")
+    magnitude = _spelled_out(number, after)
+    if magnitude is not None:
+        return magnitude
+    form = _same_digits(number, after)
+    return None if form is None else (form, 0)
+
+
+def _spelled_out(number: Number, after: str) -> tuple[str, int] | None:
+    value = number.value
     for exponent, word in ((6, " million"), (3, " thousand")):
         if after.startswith(word) and value.is_integer() and value < 1_000:  # noqa: PLR2004 - "12 million"
             return f"{int(value) * 10**exponent:,}", len(word)
+    return None
+
+
+def _same_digits(number: Number, after: str) -> str | None:
     if "," in number.text and "." not in number.text:
-        return number.text.replace(",", ""), 0
-    if number.text.isdigit() and value >= 10_000:  # noqa: PLR2004 - where separators are usual
-        return f"{int(value):,}", 0
-    if number.text.isdigit() and value in _WORD_OF and re.match(r" [a-z]", after):
-        return _WORD_OF[int(value)], 0
+        return number.text.replace(",", "")
+    if number.text.isdigit() and number.value >= 10_000:  # noqa: PLR2004 - where separators are usual
+        return f"{int(number.value):,}"
+    if number.text.isdigit() and number.value in _WORD_OF and re.match(r" [a-z]", after):
+        return _WORD_OF[int(number.value)]
     return None
 
 

@@ -53,14 +53,18 @@ _WEAKER: Final = {
     "the only": ("a",),
 }
 _OTHER_WORDS_AFTER: Final = (
-    r"(?! (?:of|time|point|kind|sort|day|other|who|that|the|one|it|them|I|over|about|and|or|in|at|to|but|this|these|those|his"
+    r"(?! (?:of|time|point|kind|sort|day|other|who|that|the|one|it|them|I|over|about|and|or|in|at|to|but"
+    r"|this|these|those|his"
     r"|her|its|their|such|more|likely|be|been|recent|recently|famous|popular|common|commonly|important|notable|notably"
     r"|successful|widely|likely|by|from|on|with|for|known)\b)(?= [a-z])"
 )
-_BEFORE: Final = r"(?<![\w-])(?<!the )(?<!The )(?<!as )(?<!so )(?<!too )(?<!very )(?<!how )(?<!at )(?<!a )(?<!its )(?<!not )(?<!First )"
+_BEFORE: Final = (
+    r"(?<![\w-])(?<!the )(?<!The )(?<!as )(?<!so )(?<!too )"
+    r"(?<!very )(?<!how )(?<!at )(?<!a )(?<!its )(?<!not )(?<!First )"
+)
 _FREQUENCY: Final = frozenset(
     """often usually sometimes rarely occasionally may might can could probably partly mostly mainly primarily always
-    must entirely exclusively""".split()
+    must entirely exclusively""".split()  # noqa: SIM905 - a list of one word a line would be a page
 )
 _A: Final = re.compile(r"\b(is|was|became|remains) (an?) (?=[a-z])")
 _ONLY: Final = re.compile(r"\b(?:is|was|became|remains) (the only) (?=[a-z])")
@@ -74,7 +78,7 @@ def stronger(text: str, _scene: Scene, choice: random.Random) -> Iterator[Change
         return  # under a negation the stronger word is the weaker statement
     for start, end, word in _found(text, _STRONGER):
         new = cased(choice.choice(_STRONGER[word]), text[start:end])
-        yield single("quantifiers.stronger", Edit(start, end, new), back=False if word in _REVERSED else True)
+        yield single("quantifiers.stronger", Edit(start, end, new), back=word not in _REVERSED)
     for match in _A.finditer(text):
         yield single("quantifiers.only", Edit(*match.span(2), "the only"), back=True)
     for match in _PLURAL_SUBJECT.finditer(text):
