@@ -6,6 +6,7 @@ own code gets ports. Which adapter stands behind a port is decided here and nowh
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -53,7 +54,7 @@ class Adapters:
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
         self._built: dict[str, object] = {}
-        self._lock = asyncio.Lock()
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -170,7 +171,7 @@ class Adapters:
         return False
 
     async def _once(self, name: str, build: Callable[[], Awaitable[AdapterT]]) -> AdapterT:
-        async with self._lock:
+        async with self._locks[name]:  # one each, so that models are opened side by side
             if name not in self._built:
                 adapter = await build()
                 if hasattr(adapter, "close"):

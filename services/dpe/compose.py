@@ -1,5 +1,6 @@
 """The provenance service's composition: models and settings in, served services out."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
@@ -25,13 +26,25 @@ PROVENANCE_ROLES: Final = {"Analyze": Role.READER, "AnalyzeStream": Role.READER,
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return ProvenanceService over the process's models."""
-    models = AnalysisModels(
-        await adapters.embedding(),
-        await adapters.entity_recognizer(),
-        await adapters.entailment(),
-        await adapters.grounding(),
-    )
-    return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids)]
+    return [provenance_service(await open_models(adapters), settings.dpe, adapters.clock, adapters.ids)]
+
+
+async def open_models(adapters: Adapters) -> AnalysisModels:
+    """Open the models side by side, which halves the start on two cores.
+
+    Raises:
+        StartupError: of the first that cannot be opened, once the others have ended: none is left opening.
+    """
+    embedding = asyncio.create_task(adapters.embedding())
+    recognizer = asyncio.create_task(adapters.entity_recognizer())
+    entailment = asyncio.create_task(adapters.entailment())
+    grounding = asyncio.create_task(adapters.grounding())
+    opening = (embedding, recognizer, entailment, grounding)
+    await asyncio.wait(opening)
+    failures = [error for error in (task.exception() for task in opening) if error is not None]
+    if failures:
+        raise failures[0]
+    return AnalysisModels(embedding.result(), recognizer.result(), entailment.result(), grounding.result())
 
 
 def provenance_service(models: AnalysisModels, settings: DpeSettings, clock: Clock, ids: IdSource) -> ServedService:
