@@ -30,7 +30,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
 
 
 async def open_models(adapters: Adapters) -> AnalysisModels:
-    """Open the models side by side, which halves the start on two cores.
+    """Open the models side by side, so that a start does not wait for one after the other.
 
     Raises:
         StartupError: of the first that cannot be opened, once the others have ended: none is left opening.

@@ -256,6 +256,18 @@ def test_0020_passages():
     assert taken([(0.28, 1.0), (0.12, 0.5)], 0.30) == []
 
 
+def test_0032_windows():
+    budget, premise = 512 - 4, 1_200
+    width = budget - 40
+    count = -(-(premise - width // 4) // (width - width // 4))
+    starts = [part * (premise - width) // (count - 1) for part in range(count)]
+    assert f"/ 4 = {width // 4}. ⌈(1,200 - 117) / (468 - 117)⌉ = {count} windows" in record(32)
+    assert f"begin at {', '.join(map(str, starts[:-1]))} and {starts[-1]}" in record(32)
+    rows = ((0.90, 0.08, 0.02), (0.15, 0.55, 0.30), (0.70, 0.25, 0.05))
+    entailment, contradiction = min(row[0] for row in rows), max(row[2] for row in rows)
+    assert f"neutral 1 - 0.15 - 0.30 = {1 - entailment - contradiction:.2f}" in record(32)
+
+
 LINES: list[tuple[int, Callable[[], str]]] = [
     (13, lambda: f"cost {4 * 0.25:.1f} ms, that is {4 * 0.25 / 40:.1%}"),
     (16, lambda: f" ÷ 1 = {1 - 0.30:.2f}"),
