@@ -57,6 +57,12 @@ class MemoryAdapters(Adapters):
     async def entity_recognizer(self):
         return MemoryEntityRecognizer()
 
+    async def entailment(self):
+        return None
+
+    async def grounding(self):
+        return None
+
     async def fact_store(self):
         return self._facts
 
