@@ -28,6 +28,11 @@ class PiecewiseLinearCalibration:
             msg = f"calibration: {len(self._raw)} raw knots and {len(self._calibrated)} calibrated ones"
             raise ValueError(msg)
 
+    @property
+    def knots(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The knots on the raw scale and their images."""
+        return tuple(self._raw.tolist()), tuple(self._calibrated.tolist())
+
     def apply(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Map raw cosines (any shape) to calibrated similarity in [0, 1]."""
         return np.interp(cosine, self._raw, self._calibrated).astype(np.float32)

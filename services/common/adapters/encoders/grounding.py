@@ -19,6 +19,8 @@ from services.common.ports.grounding import GroundingRequest, GroundingVerdict, 
 from services.common.settings.inference import InferenceSettings
 
 COMBINER_FILE: Final = "combiner.json"
+SUPPORT_BY_SIGNALS: Final = "support_by_signals"
+"""Last of a verdict's signals: what they say together, without the encoder; a calibrated probability."""
 
 
 class EncoderGroundingModel:
@@ -76,7 +78,8 @@ class EncoderGroundingModel:
         await self._backend.close()
 
     def _verdict(self, reading: Reading) -> GroundingVerdict:
-        shown = tuple((name, float(reading.signals[place])) for name, place in self._shown)
+        alone = float(self._combiner.support_by_signals(reading.signals[None, :])[0])
+        shown = (*((name, float(reading.signals[place])) for name, place in self._shown), (SUPPORT_BY_SIGNALS, alone))
         if reading.encoder is None:
             return GroundingVerdict(0.0, supported=False, encoder_support=None, signals=shown, spans=(), evidence=())
         support = float(self._combiner.support(reading.signals[None, :], reading.encoder[None, :])[0])

@@ -1,0 +1,327 @@
+"""Fit the grounding model's combiner: ``python -m training.combiner --data DIR --work DIR [--repository FOLDER]``.
+
+The encoder of the repository reads every row of grounding/dev once. The model of the signals is fitted on the fold
+``fit``. The encoder has learnt from that fold, so the model of both is fitted on ``calibrate``, where its outputs are
+honest, by cross-validation and with few features. All thresholds and calibrations come from ``calibrate``; ``report``
+is only measured (ADR 0034). ``--signals-only`` needs no encoder: it measures the signals and writes no combiner.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+
+from services.common.adapters.encoders.grounding import COMBINER_FILE
+from services.common.grounding.combiner import (
+    SIGNALS_LOGIT,
+    LogisticModel,
+    encoder_columns,
+    parse_combiner,
+    signal_columns,
+)
+from services.common.grounding.windows import WindowSettings
+from services.common.model_repository import ModelRepository
+from tools.evaluation.metrics import auroc, balanced_accuracy
+from training.combiner_data import Table, pooled_datasets, tabulate
+from training.combiner_fit import (
+    Linear,
+    Sample,
+    calibrated,
+    fit_linear,
+    macro_accuracy,
+    macro_auroc,
+    out_of_fold,
+    plain,
+)
+from training.combiner_spans import choose_span_threshold
+from training.rows import read_grounding
+
+Values = NDArray[np.float64]
+
+SURFACE: Final = "signals"
+PEERS: Final = "peers' eight features"
+ENCODER: Final = "encoder"
+BOTH: Final = "both"
+
+PEERS_FEATURES: Final = (
+    "token_recall",
+    "idf_recall",
+    "sentence_recall",
+    "bigram_recall",
+    "novel_numbers",
+    "novel_names",
+    "negation_mismatch",
+    "claim_length",
+)
+"""What a first short run worked with, and what lexical baselines are made of."""
+SIGNAL_FEATURES: Final = (
+    "weakest_sentence_recall",
+    "character_recall",
+    "answer_recall",
+    "novel_numbers",
+    "many_novel_names",
+    "novel_days",
+    "pairs_apart",
+    "numbers*long_context",
+    "dangling_in_several*several_sentences",
+    "names_elsewhere*several_sentences",
+    "negation_mismatch*brief_context",
+    "anchors_together*brief_context",
+    "numbers_elsewhere*sentence_answer",
+    "opposites*sentence_answer",
+)
+"""Chosen by forward selection under cross-validation within ``fit``."""
+BOTH_FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "logits": (SIGNALS_LOGIT, "encoder_support"),
+    "logits and spans": (SIGNALS_LOGIT, "encoder_support", "encoder_composed", "unsupported_peak", "unsupported_mean"),
+    "by kind of text": (
+        SIGNALS_LOGIT,
+        "encoder_support",
+        "encoder_composed",
+        "unsupported_peak",
+        "unsupported_mean",
+        "short_answer",
+        "sentence_answer",
+        "long_context",
+        "several_sentences",
+    ),
+    "weights by kind of text": (
+        SIGNALS_LOGIT,
+        "encoder_support",
+        "encoder_composed",
+        "unsupported_peak",
+        "unsupported_mean",
+        "short_answer",
+        "sentence_answer",
+        "long_context",
+        "several_sentences",
+        "encoder_support*short_answer",
+        "encoder_support*long_context",
+        "encoder_support*several_sentences",
+        f"{SIGNALS_LOGIT}*short_answer",
+        f"{SIGNALS_LOGIT}*long_context",
+        f"{SIGNALS_LOGIT}*several_sentences",
+    ),
+}
+"""What ``both`` may be made of; cross-validation within ``calibrate`` chooses."""
+STRENGTHS: Final = (0.003, 0.01, 0.03, 0.1, 0.3)
+SIGNALS_STRENGTH: Final = 0.03
+DIGITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A column of the report: scores of all rows of ``calibrate`` and ``report``, and a threshold."""
+
+    name: str
+    calibrate: Values
+    report: Values
+    threshold: float
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit, report, write."""
+    options = _options(arguments)
+    console = Console(stderr=True)
+    options.work.mkdir(parents=True, exist_ok=True)
+    repository = None if options.signals_only else ModelRepository.open(options.repository)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        cache = options.work / "encoder_outputs.jsonl"
+        table = tabulate(read_grounding(options.data), repository, options.model, cache, progress)
+    fit, calibrate, report = (table.fold(name) for name in ("fit", "calibrate", "report"))
+    signals = fit_signals(SIGNAL_FEATURES, fit, calibrate)
+    peers = fit_signals(PEERS_FEATURES, fit, calibrate)
+    systems = [_scored(PEERS, peers, calibrate, report), _scored(SURFACE, signals, calibrate, report)]
+    metrics: dict[str, Any] = {}
+    if repository is not None:
+        both, how = fit_both(calibrate, signals)
+        encoder = fit_encoder(calibrate)
+        systems += [
+            _scored(ENCODER, encoder, calibrate, report, signals),
+            _scored(BOTH, both, calibrate, report, signals),
+        ]
+        spans = choose_span_threshold(calibrate, report)
+        metrics = {"both": how, "spans": spans}
+        written = combiner(
+            signals, both, spans["threshold"], {**how, "encoder": repository.entry(options.model).version}
+        )
+        text = json.dumps(written, indent=2) + "\n"
+        parse_combiner(text)
+        (options.repository / options.model / COMBINER_FILE).write_text(text, encoding="utf-8")
+    metrics["report"] = measured(systems, calibrate, report)
+    show(console, metrics["report"])
+    (options.work / "combiner_metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
+
+
+def fit_signals(names: Sequence[str], fit: Table, calibrate: Table) -> LogisticModel:
+    """Fit a model of signals on ``fit``; calibrate it on ``calibrate``, which it has not seen."""
+    linear = fit_linear(names, _sample(fit), SIGNALS_STRENGTH)
+    sample = _sample(calibrate)
+    return calibrated(linear, [linear.logits(sample.columns)], sample)
+
+
+def fit_encoder(calibrate: Table) -> LogisticModel:
+    """Return the encoder's own verdict with a calibration and a threshold; its order is left as it is."""
+    one = np.ones(1)
+    linear = Linear(("encoder_support",), np.zeros(1), one, one, 0.0)
+    sample = _sample(calibrate)
+    return calibrated(linear, [linear.logits(sample.columns)], sample)
+
+
+def fit_both(calibrate: Table, signals: LogisticModel) -> tuple[LogisticModel, dict[str, Any]]:
+    """Choose features and penalty by cross-validation, fit on all of ``calibrate``.
+
+    Threshold and calibration come from the rows that each of the cross-validated models has not seen.
+    """
+    sample = _sample(calibrate, signals)
+    tried = []
+    for label, names in BOTH_FEATURES.items():
+        for strength in STRENGTHS:
+            logits = out_of_fold(names, sample, strength)
+            model = calibrated(fit_linear(names, sample, strength), logits, sample)
+            quality = [
+                (macro_accuracy(score, sample, model.threshold) + macro_auroc(score, sample)) / 2
+                for score in (_probabilities(model, one) for one in logits)
+            ]
+            tried.append((float(np.mean(quality)), label, strength, model))
+    best = max(tried, key=lambda one: one[0])
+    return best[3], {
+        "features": best[1],
+        "strength": best[2],
+        "cross_validated": round(best[0], DIGITS),
+        "tried": {f"{label}, {strength}": round(quality, DIGITS) for quality, label, strength, _ in tried},
+    }
+
+
+def combiner(signals: LogisticModel, both: LogisticModel, spans: float, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of ``combiner.json``."""
+    windows = WindowSettings()
+    return {
+        "schema_version": 1,
+        "windows": {"premise_tokens": windows.premise_tokens, "max_windows": windows.max_windows},
+        "spans": {"threshold": spans},
+        "signals": plain(signals),
+        "both": plain(both),
+        "fitted_on": {
+            "tool": "training.combiner",
+            "data": "grounding/dev",
+            "signals": "fold fit; calibration and threshold: calibrate",
+            "both": "fold calibrate, cross-validated",
+            **{name: value for name, value in how.items() if name != "tried"},
+        },
+    }
+
+
+def measured(systems: Sequence[System], calibrate: Table, report: Table) -> dict[str, Any]:
+    """Return per system and data set AUROC, balanced accuracy and the four counts on ``report``."""
+    found: dict[str, Any] = {}
+    for system in systems:
+        sets = {
+            name: _figures(system, calibrate.datasets == name, report.datasets == name, calibrate, report)
+            for name in sorted(set(report.datasets.tolist()))
+        }
+        found[system.name] = {"threshold": system.threshold, "sets": sets, "mean": _means(sets)}
+    return found
+
+
+def show(console: Console, found: Mapping[str, Any]) -> None:
+    """Print one table: a line per data set, AUROC, balanced accuracy and, for the last system, the counts."""
+    grid = Grid(title="report: AUROC / balanced accuracy / balanced accuracy at the set's own threshold of calibrate")
+    grid.add_column("set")
+    for name in found:
+        grid.add_column(name)
+    grid.add_column(f"{list(found)[-1]}: tp fn fp tn")
+    last = found[list(found)[-1]]["sets"]
+    for name in last:
+        cells = [_cell(one["sets"][name]) for one in found.values()]
+        grid.add_row(name, *cells, " ".join(str(count) for count in last[name]["confusion"].values()))
+    grid.add_row("mean", *(_cell(one["mean"]) for one in found.values()), "")
+    console.print(grid)
+
+
+def _sample(table: Table, signals: LogisticModel | None = None) -> Sample:
+    columns = signal_columns(table.signals)
+    if signals is not None:
+        columns[SIGNALS_LOGIT] = signals.logits(columns)
+    if table.encoder is not None:
+        columns |= encoder_columns(table.encoder)
+    groups = pooled_datasets(table)
+    return Sample(columns, table.supported, np.array([groups[name] for name in table.datasets]), table.contexts)
+
+
+def _scored(
+    name: str, model: LogisticModel, calibrate: Table, report: Table, signals: LogisticModel | None = None
+) -> System:
+    known, new = (model.support(_sample(table, signals).columns) for table in (calibrate, report))
+    return System(name, known, new, model.threshold)
+
+
+def _probabilities(model: LogisticModel, logits: Values) -> Values:
+    return model.calibration.apply((1 / (1 + np.exp(-logits))).astype(np.float32)).astype(np.float64)
+
+
+def _figures(
+    system: System, known: NDArray[np.bool_], new: NDArray[np.bool_], calibrate: Table, report: Table
+) -> dict[str, Any]:
+    labels, scores = report.supported[new], system.report[new]
+    own = _own_threshold(system.calibrate[known], calibrate.supported[known])
+    said = scores >= system.threshold
+    return {
+        "rows": int(new.sum()),
+        "auroc": _rounded(auroc(scores, labels)),
+        "balanced_accuracy": _rounded(balanced_accuracy(scores, labels, system.threshold)),
+        "at_own_threshold": None if own is None else _rounded(balanced_accuracy(scores, labels, own)),
+        "confusion": {
+            "supported_seen": int((said & labels).sum()),
+            "supported_missed": int((~said & labels).sum()),
+            "unsupported_missed": int((said & ~labels).sum()),
+            "unsupported_seen": int((~said & ~labels).sum()),
+        },
+    }
+
+
+def _own_threshold(scores: Values, labels: NDArray[np.bool_]) -> float | None:
+    if labels.all() or not labels.any():
+        return None
+    cuts = np.unique(scores)
+    return float(cuts[int(np.argmax([balanced_accuracy(scores, labels, float(cut)) or 0.0 for cut in cuts]))])
+
+
+def _means(sets: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
+    means = {}
+    for name in ("auroc", "balanced_accuracy", "at_own_threshold"):
+        values = [one[name] for one in sets.values() if one[name] is not None]
+        means[name] = round(float(np.mean(values)), DIGITS) if values else None
+    return means
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
+
+
+def _cell(figures: Mapping[str, float | None]) -> str:
+    names = ("auroc", "balanced_accuracy", "at_own_threshold")
+    return " / ".join("-" if figures[name] is None else f"{figures[name]:.3f}" for name in names)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.combiner", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with grounding/dev.jsonl.gz")
+    parser.add_argument("--work", type=Path, required=True, help="where encoder outputs and metrics are kept")
+    parser.add_argument("--repository", type=Path, default=Path("model_repository"))
+    parser.add_argument("--model", default="grounding", help="name of the grounding model in the repository")
+    parser.add_argument("--signals-only", action="store_true", help="measure the signals; needs no encoder")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()
