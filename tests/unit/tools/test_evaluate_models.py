@@ -1,10 +1,10 @@
 """``python -m tools.evaluate_models`` on hand-made data: figures that can be worked out, pages, and what it refuses."""
 
 import gzip
+import hashlib
 import json
 import math
 from pathlib import Path
-from typing import ClassVar
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from services.common.grounding.combiner import parse_combiner
 from services.common.ports.grounding import GroundingVerdict
 from tests.fakes.evaluated_models import ScriptedModels
+from tests.fakes.tiny_encoders import TinyEncoder, write_repository
 from tools.evaluate_models import run
 from tools.evaluation import grounding_scores
 from tools.evaluation.grounding_columns import columns_of
@@ -48,6 +49,23 @@ WIKIGOLD = [{"tokens": ["We", "met", "Ann", "Lee", "."], "tags": ["O", "O", "I-P
 PERSONAL = [
     {"text": "Call Ann on 5", "spans": [{"start": 5, "end": 8, "type": "PERSON"}]},
 ]
+
+
+LINEAR = {
+    "means": [0.5],
+    "scales": [0.5],
+    "weights": [2.0],
+    "bias": 0.0,
+    "calibration": {"raw": [0.0, 1.0], "calibrated": [0.0, 1.0]},
+}
+COMBINER = {
+    "schema_version": 1,
+    "windows": {"premise_tokens": 64, "max_windows": 2},
+    "spans": {"threshold": 0.5},
+    "signals": LINEAR | {"names": ["token_recall"], "threshold": 0.6},
+    "both": LINEAR | {"names": ["encoder_support"], "threshold": 0.4},
+    "fitted_on": {},
+}
 
 
 def write(path, rows):
@@ -173,24 +191,8 @@ class TestGrounding:
 class TestColumns:
     """The columns of a real combiner file, with features that can be added up by hand."""
 
-    MODEL: ClassVar = {
-        "means": [0.5],
-        "scales": [0.5],
-        "weights": [2.0],
-        "bias": 0.0,
-        "calibration": {"raw": [0.0, 1.0], "calibrated": [0.0, 1.0]},
-    }
-    FILE: ClassVar = {
-        "schema_version": 1,
-        "windows": {"premise_tokens": 64, "max_windows": 2},
-        "spans": {"threshold": 0.5},
-        "signals": MODEL | {"names": ["token_recall"], "threshold": 0.6},
-        "both": MODEL | {"names": ["encoder_support"], "threshold": 0.4},
-        "fitted_on": {},
-    }
-
     def columns(self):
-        return columns_of(parse_combiner(json.dumps(self.FILE)))
+        return columns_of(parse_combiner(json.dumps(COMBINER)))
 
     def test_each_reads_its_own_part_of_the_verdict(self):
         verdict = GroundingVerdict(0.3, False, 0.7, (("token_recall", 1.0),), (), (0,))
@@ -204,6 +206,55 @@ class TestColumns:
     def test_with_nothing_read_the_encoder_supports_nothing(self):
         verdict = GroundingVerdict(0.0, False, None, (("token_recall", 0.0),), (), ())
         assert self.columns()[1].score(verdict) == 0.0
+
+
+class TestRepositoryModels:
+    """The real adapters over tiny encoders: ``yes`` entails and supports with a logit of 4, other words are neutral."""
+
+    @pytest.fixture
+    def repository(self, tmp_path, monkeypatch):
+        root = tmp_path / "repository"
+        root.mkdir()
+        entailment = TinyEncoder(temperature=2.0)
+        write_repository(root, entailment, TinyEncoder(name="grounding", kind="grounding", max_tokens=256))
+        combiner = json.dumps(COMBINER).encode()
+        (root / "grounding/combiner.json").write_bytes(combiner)
+        manifest = json.loads((root / "MANIFEST.json").read_text(encoding="utf-8"))
+        pinned = {"bytes": len(combiner), "sha256": hashlib.sha256(combiner).hexdigest()}
+        manifest["models"][1]["files"].append({"path": "combiner.json", "role": "combiner"} | pinned)
+        (root / "MANIFEST.json").write_text(json.dumps(manifest), encoding="utf-8")
+        monkeypatch.setenv("GROUNDTRAIL_INFERENCE__MODEL_REPOSITORY", str(root))
+        monkeypatch.setenv("GROUNDTRAIL_INFERENCE__INTRA_OP_THREADS", "1")
+
+    def test_entailment_undoes_the_temperature_of_the_manifest(self, repository, tmp_path, capsys):
+        pair = {"premise": "w1 yes", "hypothesis": "w2", "label": "entailment", "origin": "x"}
+        write(tmp_path / "x/pairs.jsonl.gz", [pair])
+        assert run(["--nli", str(tmp_path / "x/pairs.jsonl.gz"), "--json"]) == 0
+        model = json.loads(capsys.readouterr().out)["models"]["nli"]
+        assert (model["backend"], model["result"]["temperature"]) == ("onnx", 2.0)
+
+        def largest(temperature):
+            return math.exp(4 / temperature) / sum(math.exp(z / temperature) for z in (4, 1, 0))
+
+        confidences = [one["bins"][0]["confidence"] for one in model["result"]["calibration"]]
+        assert confidences == pytest.approx([largest(1.0), largest(2.0)], abs=1e-4)
+
+    def test_grounding_reads_the_combiner_of_the_repository(self, repository, tmp_path, monkeypatch, capsys):
+        monkeypatch.delenv("GROUNDTRAIL_EVAL_DATA", raising=False)
+        rows = [claim(1, "w1 yes .", True, context=["w1 w2 ."]), claim(2, "w3 w4 .", False, context=["w1 w2 ."])]
+        write(tmp_path / "x/claims.jsonl.gz", rows)
+        assert run(["--grounding", str(tmp_path / "x/claims.jsonl.gz"), "--json"]) == 0
+        result = json.loads(capsys.readouterr().out)["models"]["grounding"]["result"]
+        assert result["thresholds"] == {"surface features": 0.6, "encoder": None, "both": 0.4}
+        found = by(result["results"], "dataset", "system")
+        assert (found["set", "encoder"]["auroc"], found["set", "both"]["auroc"]) == (1.0, 1.0)
+
+    def test_a_model_that_is_not_there_names_the_command_that_makes_it(self, tmp_path, monkeypatch, capsys):
+        (tmp_path / "MANIFEST.json").write_text('{"schema_version": 1, "models": []}', encoding="utf-8")
+        monkeypatch.setenv("GROUNDTRAIL_INFERENCE__MODEL_REPOSITORY", str(tmp_path))
+        write(tmp_path / "x/pairs.jsonl.gz", PAIRS)
+        assert run(["--nli", str(tmp_path / "x/pairs.jsonl.gz")]) == 1
+        assert "python -m training.nli" in capsys.readouterr().err
 
 
 class TestSyntheticSpans:
