@@ -31,7 +31,7 @@ MAX_CANDIDATES: Final = 60
 _BRACKETS: Final = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _BRACKET: Final = re.compile("|".join(_BRACKETS))
 _QUOTE: Final = re.compile(r"``|` `|''|(?<= )' '(?= |$)")
-_SPACES: Final = re.compile(r"\s+")
+_INVISIBLE: Final = {code: None for code in range(0x10000) if unicodedata.category(chr(code)) in {"Cf", "Cs"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,12 @@ def clean(
 
 def tidy(text: str) -> str:
     """Undo what file formats did to a text: treebank brackets and quotes, doubled quotes, invisible characters."""
-    text = _BRACKET.sub(lambda found: _BRACKETS[found.group()], text)
+    if "B-" in text:
+        text = _BRACKET.sub(lambda found: _BRACKETS[found.group()], text)
     text = _QUOTE.sub('"', text)
     if not text.isascii():
-        text = "".join(mark for mark in text if unicodedata.category(mark) not in {"Cf", "Cs"})
-    text = _SPACES.sub(" ", text).strip()
+        text = text.translate(_INVISIBLE)
+    text = " ".join(text.split())
     if len(text) > 2 and text[0] == text[-1] == '"' and '""' in text[1:-1]:  # noqa: PLR2004 - two quotes and a text
         text = text[1:-1].replace('""', '"').strip()
     return text

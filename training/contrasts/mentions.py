@@ -21,7 +21,7 @@ _CAPITAL: Final = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['’](?=[A-Z]))*(?:-[^\W\d_]+)*"
 _JOINT: Final = r"(?:\s(?:of|de|van|von|der|del|la|al)(?:\sthe)?(?=\s[A-Z]))?"
 _NAME: Final = re.compile(rf"(?<![\w'’-])(?:{_CAPITAL}|[A-Z]\.)(?:{_JOINT}\s(?:{_CAPITAL}|[A-Z]\.(?=\s[A-Z])))*")  # noqa: RUF001
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\"“(\n]\s*)$")
-_NUMBER: Final = re.compile(r"(?<![\w.,/\-–#:])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/:]|[-–.,]\d)")  # noqa: RUF001 - en dash
+_NUMBER: Final = re.compile(r"(?<![\w.,/\-–#:\[])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/:]|[-–.,]\d)")  # noqa: RUF001 - en dash
 _YEAR: Final = re.compile(r"(?<![\w.,/\-–$€£#:])(?:1[0-9]|20)\d{2}(?![\w/:%]|[-–.,]\d)")  # noqa: RUF001 - en dash
 _MONTH: Final = "|".join(MONTHS)
 DATE: Final = re.compile(
@@ -55,6 +55,8 @@ _FIRST_NAMES: Final = frozenset(
     Stuart Susan Sydney Sylvia Ted Teresa Theodore Thomas Tim Timothy Todd Tom Tony Tyler Vera Victor Victoria
     Vincent Virginia Walter Wayne Wendy Will William""".split()  # noqa: SIM905 - a list of one word a line would be a page
 )
+GENERIC: Final = frozenset(word.lower() for word in _ORGANISATIONS | _PLACES)
+"""Words of names that say what sort of thing it is; two names that share one may be two things."""
 _PLACE_BEFORE: Final = re.compile(r"\b(?:in|at|near|from|to|across|outside|throughout)\s(?:the\s)?$", re.IGNORECASE)
 _NOT_NAMES: Final = frozenset({*MONTHS, *WEEKDAYS, *NATIONALITIES, "I", "OK", "Mr", "Mrs", "Ms", "Dr"})
 _ADVERB: Final = re.compile(r"(?:\w+ly|However|Meanwhile|Moreover|Furthermore|Afterwards|Today|Yesterday|Thus|Hence)$")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from training.contrasts.change import Change, Edit, Scene, single, with_article
-from training.contrasts.mentions import NATIONALITIES, names
+from training.contrasts.mentions import GENERIC, NATIONALITIES, names
 
 _NATIONALITY: Final = re.compile(rf"(?<![\w-])({'|'.join(NATIONALITIES)})(?![\w-])")
 _EXCHANGEABLE: Final = re.compile(
@@ -103,4 +103,5 @@ def _by_kind(premise: str) -> dict[str, list[str]]:
 
 def _overlap(other: str, name: str, text: str) -> bool:
     """Whether a name may be the same one, shorter or longer, or stands in the text already."""
-    return bool(set(other.lower().split()) & set(name.lower().split())) or other.lower() in text
+    shared = set(other.lower().split()) & set(name.lower().split())
+    return bool(shared - GENERIC) or other.lower() in text
