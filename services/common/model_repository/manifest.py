@@ -96,7 +96,7 @@ class ModelEntry(_Strict):
     outputs: tuple[Tensor, ...] = ()
     """Of the ONNX graph; empty for models of another kind."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """Longest input, special tokens included; longer texts are truncated."""
+    """Longest input, special tokens included; longer texts are read in windows."""
     metrics: dict[str, Any] = Field(default_factory=dict)
     """What was measured, with the data it was measured on."""
     calibration: CalibrationEntry | None = None

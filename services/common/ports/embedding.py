@@ -39,7 +39,9 @@ class EmbeddingModel(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit vectors, shape ``(len(texts), dimension)``; an empty text is allowed, a long one is truncated.
+        """Return unit vectors, shape ``(len(texts), dimension)``; an empty text is allowed.
+
+        A text that the model cannot read at once is read in windows, never cut: ADR 0032.
 
         Raises:
             LimitExceededError: QUEUE_FULL.

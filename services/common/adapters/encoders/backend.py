@@ -1,12 +1,15 @@
 """The seam between text and tensors: what ONNX Runtime in the process and Triton both do."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from services.common.model_repository import ModelEntry
+
+SLICE_ITEMS: Final = 512
+"""A call queues at most this many items at once, so that one caller never fills the queue."""
 
 TokenIds: TypeAlias = tuple[int, ...]
 Outputs: TypeAlias = tuple[NDArray[np.float32], ...]
@@ -28,8 +31,10 @@ class EncoderBackend(Protocol):
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order. No item is longer than ``entry.max_tokens``.
 
+        A call of more items than ``SLICE_ITEMS``, or than may wait, is served in slices, one after the other.
+
         Raises:
-            LimitExceededError: QUEUE_FULL; nothing was queued.
+            LimitExceededError: QUEUE_FULL; nothing of the slice was queued.
             UnavailableError: MODEL_UNAVAILABLE.
         """
         ...

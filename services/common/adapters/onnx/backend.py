@@ -7,16 +7,12 @@ when the session starts, every activation is float32, so that an item gets the s
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
 
-from services.common.adapters.encoders.backend import Outputs, TokenIds
+from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.session import OnnxEncoder
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository
 from services.common.settings.inference import InferenceSettings
-
-SLICE_ITEMS: Final = 512
-"""A call queues at most this many items at once, so that one caller never fills the queue."""
 
 
 class OnnxBackend:

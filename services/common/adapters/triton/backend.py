@@ -13,7 +13,7 @@ from tritonclient.grpc import InferInput, InferResult
 from tritonclient.grpc.aio import InferenceServerClient
 from tritonclient.utils import InferenceServerException
 
-from services.common.adapters.encoders.backend import Outputs, TokenIds
+from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
 from services.common.adapters.encoders.outputs import checked
 from services.common.adapters.triton.connection import open_client
 from services.common.adapters.triton.failures import Failure, failure_of
@@ -59,6 +59,7 @@ class TritonEncoderBackend:
         self._max_tokens = max_tokens(entry)
         self._settings = settings.triton
         self._queue_items = settings.queue_items
+        self._slice = min(SLICE_ITEMS, settings.queue_items)
         self._client = client
         self._shared = shared
         self._turns = RequestTurns(self._settings.requests_in_flight)
@@ -81,10 +82,16 @@ class TritonEncoderBackend:
         """Return the outputs of each item, in order; equal items are computed once.
 
         Raises:
-            LimitExceededError: QUEUE_FULL; nothing was sent.
+            LimitExceededError: QUEUE_FULL; nothing of the slice was sent.
             UnavailableError: MODEL_UNAVAILABLE: Triton is away or refuses, or what it sent cannot be read.
             DeadlineError: the caller's time was up first.
         """
+        found: list[Outputs] = []
+        for start in range(0, max(1, len(items)), self._slice):
+            found += await self._run_slice(items[start : start + self._slice])
+        return found
+
+    async def _run_slice(self, items: Sequence[TokenIds]) -> list[Outputs]:
         if self._closed:
             raise self._closed_error()
         groups = grouped(dict.fromkeys(items), self._group_size)
@@ -247,7 +254,7 @@ async def open_triton_backend(
     shared: SharedInputs | None = None
     try:
         await wait_until_ready(client, entry.name, target=connection.target, timeout_s=connection.start_timeout_s)
-        await check_served(client, config, target=connection.target)
+        variant = await check_served(client, config, target=connection.target)
         if connection.shared_memory:
             shared = await open_shared_inputs(
                 client,
@@ -258,7 +265,8 @@ async def open_triton_backend(
     except BaseException:
         await client.close()
         raise
-    return TritonEncoderBackend(entry, config, settings, client, shared)
+    served = entry if variant is None else entry.model_copy(update={"version": f"{entry.version}-{variant}"})
+    return TritonEncoderBackend(served, config, settings, client, shared)
 
 
 def group_size(config: ModelConfig) -> int:
