@@ -22,6 +22,10 @@ POLL_S: Final = 0.25
 """Pause between two questions whether Triton is ready."""
 ANSWER_S: Final = 5.0
 """Longest wait for one answer to such a question."""
+VARIANT: Final = "groundtrail_variant"
+"""Parameter of ``config.pbtxt`` by which a repository that was built from ours says what it holds."""
+ONNX_PLATFORMS: Final = frozenset({"", "onnxruntime_onnx", "onnxruntime", "python"})
+"""What runs the repository's own ONNX file, as Triton names it."""
 KSERVE_DTYPES: Final = {
     "INT64": "int64", "INT32": "int32", "FP32": "float32", "FP16": "float16", "BOOL": "bool", "BYTES": "string",
 }  # fmt: skip
@@ -52,8 +56,12 @@ async def wait_until_ready(client: InferenceServerClient, model: str, *, target:
         ) from None
 
 
-async def check_served(client: InferenceServerClient, expected: ModelConfig, *, target: str) -> None:
+async def check_served(client: InferenceServerClient, expected: ModelConfig, *, target: str) -> str | None:
     """Compare the model that Triton serves with the repository's ``config.pbtxt``.
+
+    Returns:
+        What it is when it is not the repository's ONNX file that runs: the parameter ``groundtrail_variant`` of the
+        served configuration, or else Triton's name of the platform. Its scores differ, so that reports name it.
 
     Raises:
         ModelRepositoryError: they differ; the message names every difference.
@@ -80,6 +88,9 @@ async def check_served(client: InferenceServerClient, expected: ModelConfig, *, 
             f"Triton at {target} serves another {expected.name} than the model repository's config.pbtxt describes: "
             f"{'; '.join(found or configured)}. Let both read the same folder."
         )
+    if VARIANT in config.parameters:
+        return str(config.parameters[VARIANT].string_value)
+    return None if metadata.platform in ONNX_PLATFORMS else str(metadata.platform)
 
 
 def _differences(kind: str, served: Iterable[TensorSpec], expected: Iterable[TensorSpec]) -> list[str]:

@@ -33,6 +33,26 @@ async def test_a_model_like_the_repositorys_is_served(tmp_path):
         await backend.close()
 
 
+@pytest.mark.parametrize(
+    ("platform", "parameter", "version"),
+    [
+        ("onnxruntime_onnx", None, "1"),
+        ("tensorrt_plan", None, "1-tensorrt_plan"),
+        ("tensorrt_plan", "tensorrt-fp16", "1-tensorrt-fp16"),
+    ],
+    ids=["the-onnx-file", "another-platform", "a-named-variant"],
+)
+async def test_a_variant_is_named_in_the_fingerprint(tmp_path, platform, parameter, version):
+    server = FakeKserve()
+    server.metadata.platform = platform
+    if parameter:
+        server.config.parameters["groundtrail_variant"].string_value = parameter
+    async with serving(server) as target:
+        backend = await opened(tmp_path, target)
+        assert backend.entry.fingerprint.startswith(f"tiny@{version}+sha256:")
+        await backend.close()
+
+
 async def test_it_waits_until_the_model_is_ready(tmp_path):
     server = FakeKserve()
     server.ready = False
