@@ -28,7 +28,7 @@ async def model(request):
     if request.param == "memory":
         yield MemoryEmbeddingModel()
         return
-    triton = TritonSettings(target=triton_target()) if request.param == "triton" else TritonSettings()
+    triton = TritonSettings(target=triton_target(), timeout_s=60.0) if request.param == "triton" else TritonSettings()
     opened = await open_embedding(InferenceSettings(backend=request.param, triton=triton, intra_op_threads=1))
     yield opened
     await opened.close()

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def settings_for(backend, **changes):
-    triton = TritonSettings(target=triton_target()) if backend == "triton" else TritonSettings()
+    triton = TritonSettings(target=triton_target(), timeout_s=60.0) if backend == "triton" else TritonSettings()
     return InferenceSettings(backend=backend, triton=triton, intra_op_threads=1, **changes)
 
 

@@ -32,7 +32,7 @@ FILLER = "The cafeteria opens at noon and serves soup. " * 60
 
 
 async def opened(backend):
-    triton = TritonSettings(target=triton_target()) if backend == "triton" else TritonSettings()
+    triton = TritonSettings(target=triton_target(), timeout_s=60.0) if backend == "triton" else TritonSettings()
     return await open_entailment(InferenceSettings(backend=backend, triton=triton, intra_op_threads=1))
 
 
