@@ -36,7 +36,8 @@ def accuracy_by_origin(
     for origin in sorted({row.origin for row in chosen}):
         at = [index for index, row in enumerate(chosen) if row.origin == origin]
         right = sum(
-            (predicted[index] != 2) if chosen[index].label < 0 else predicted[index] == chosen[index].label for index in at
+            (predicted[index] != 2) if chosen[index].label < 0 else predicted[index] == chosen[index].label
+            for index in at
         )
         found[origin] = {"accuracy": round(right / len(at), 4), "rows": float(len(at))}
     return found

@@ -106,7 +106,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     tokenizer = load_tokenizer(options.start)
-    data = examples(tokenizer, rows_to_learn(options.data, options.seed, console), WindowSettings(options.premise_tokens, 1))
+    data = examples(
+        tokenizer, rows_to_learn(options.data, options.seed, console), WindowSettings(options.premise_tokens, 1)
+    )
     model = with_heads(load(options.start), 1, per_token=True)
     lengths = [len(example.ids) for example in data]
     steps = max(1, round(options.epochs * sum(lengths) * 1.08 / options.batch_tokens))

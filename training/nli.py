@@ -116,8 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     epoch = mixed(rows, options.seed)
     tokenizer = load_tokenizer(options.start or options.base)
     data = encode(tokenizer, epoch)
-    model = load(options.start) if options.start else from_base(
-        options.base, layers_of(options.layers), 3, per_token=False
+    model = (
+        load(options.start) if options.start else from_base(options.base, layers_of(options.layers), 3, per_token=False)
     )
     tokens = sum(map(len, data.ids))
     steps = max(1, round(options.epochs * tokens * 1.08 / options.batch_tokens))
@@ -153,7 +153,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     save(trained, tokenizer, checkpoint)
     dev = read_nli(options.data, "dev")
     figures = accuracy_by_origin(trained, tokenizer, dev, device, limit=options.dev_limit)
-    record = {"finished": finished, "step": trainer.step, "steps": steps, "options": _plain(options), "accuracy": figures}
+    record = {
+        "finished": finished,
+        "step": trainer.step,
+        "steps": steps,
+        "options": _plain(options),
+        "accuracy": figures,
+    }
     (checkpoint / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     console.print_json(data=record)
 
