@@ -1,4 +1,4 @@
-"""Accuracy of a checkpoint on development rows, for a look during training; ``make eval-models`` measures what ships."""
+"""Accuracy of a checkpoint on development rows, for a look after training; ``make eval-models`` measures what ships."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from tokenizers import Tokenizer
 
 from training.encoder import PairEncoder
 from training.loop import pad
-from training.rows import NliRow
+from training.rows import CONTRADICTION, NliRow
 
 MAX_TOKENS = 256
 
@@ -36,7 +36,7 @@ def accuracy_by_origin(
     for origin in sorted({row.origin for row in chosen}):
         at = [index for index, row in enumerate(chosen) if row.origin == origin]
         right = sum(
-            (predicted[index] != 2) if chosen[index].label < 0 else predicted[index] == chosen[index].label
+            (predicted[index] != CONTRADICTION) if chosen[index].label < 0 else predicted[index] == chosen[index].label
             for index in at
         )
         found[origin] = {"accuracy": round(right / len(at), 4), "rows": float(len(at))}

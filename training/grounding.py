@@ -1,8 +1,8 @@
 """Train the grounding encoder: ``python -m training.grounding --data DIR --start NLI_CHECKPOINT --work DIR``.
 
-It goes on from the trained entailment encoder under two new heads: is the statement supported by the window, and which
-of its tokens are not. The spans come from synthetic contrasts alone; rows whose spans nobody marked teach only the first
-head. Real rows are the fold ``fit``; ``calibrate`` and ``report`` are never seen here.
+It goes on from the trained entailment encoder under two new heads: is the statement supported by the window, and
+which of its tokens are not. The spans come from synthetic contrasts alone; rows whose spans nobody marked teach only
+the first head. Real rows are the fold ``fit``; ``calibrate`` and ``report`` are never seen here.
 """
 
 import argparse
