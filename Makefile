@@ -76,8 +76,10 @@ conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the em
 docs: $(DEV_STAMP) ## Check every link, cited file and command line in the docs
 	@$(BIN)/pytest -q tests/unit/house
 
-test-real: $(DEV_STAMP) ## Run the tests that need real servers (each says which variable turns it on)
-	@$(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm" tests
+test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside a Triton of our own, then sweep its models
+	@$(BIN)/python -m tools.real_servers triton --if-possible -- \
+	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm" tests
+	@$(BIN)/python -m bench.triton_sweep --if-possible
 
 test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again
 	@GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults

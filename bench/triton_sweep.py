@@ -1,13 +1,15 @@
 """Encoders on a real Triton under perf_analyzer: latency and throughput by text length and concurrency.
 
 One text a request, as many requests in flight as the concurrency says; Triton forms the batches. Starts a Triton of its
-own unless ``--target`` names one. Every run is bounded, so that the whole ends by itself: about 8 s for each line.
+own unless ``--target`` or GROUNDTRAIL_TEST_TRITON names one. Every run is bounded, so that the whole ends by itself:
+about 8 s for each line.
 
     python -m bench.triton_sweep [--model NAME…] [--tokens 64,128,256] [--concurrency 1,2,4,8,16] [--json]
 """
 
 import argparse
 import json
+import os
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +23,7 @@ from rich.table import Table
 from bench.report import machine
 from tools.real_servers import perf_analyzer, triton
 from tools.real_servers.perf_analyzer import Load, Measured, PerfAnalyzer
+from tools.real_servers.provisioning import supported
 
 TOKENS: Final = (64, 128, 256)
 CONCURRENCY: Final = (1, 2, 4, 8, 16)
@@ -32,6 +35,10 @@ ORDINARY_IDS: Final = range(1_000, 20_000)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print a table, or with ``--json`` one object."""
     options = _parser().parse_args(arguments)
+    reason = supported()
+    if reason and options.if_possible:
+        print(f"Nothing is measured: {reason}.", file=sys.stderr)
+        return 0
     loads = [
         Load(model, tokens, concurrency)
         for model in options.model or triton.encoders(triton.MODEL_REPOSITORY)
@@ -52,7 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", action="append", default=[], metavar="NAME", help="repeatable; all encoders")
     parser.add_argument("--tokens", type=_numbers, default=TOKENS, metavar="N,N", help="lengths of texts")
     parser.add_argument("--concurrency", type=_numbers, default=CONCURRENCY, metavar="N,N", help="requests in flight")
-    parser.add_argument("--target", metavar="HOST:PORT", help="a Triton that runs already")
+    parser.add_argument(
+        "--target",
+        default=os.environ.get(triton.VARIABLE),
+        metavar="HOST:PORT",
+        help=f"a Triton that runs already (default: the one that {triton.VARIABLE} names)",
+    )
+    parser.add_argument("--if-possible", action="store_true", help="do nothing where perf_analyzer does not run")
     parser.add_argument("--json", action="store_true", help="one object instead of a table")
     return parser
 

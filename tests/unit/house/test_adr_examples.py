@@ -20,6 +20,7 @@ import rfc8785
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
 
@@ -266,6 +267,18 @@ def test_0032_windows():
     rows = ((0.90, 0.08, 0.02), (0.15, 0.55, 0.30), (0.70, 0.25, 0.05))
     entailment, contradiction = min(row[0] for row in rows), max(row[2] for row in rows)
     assert f"neutral 1 - 0.15 - 0.30 = {1 - entailment - contradiction:.2f}" in record(32)
+
+
+def test_0033_requests():
+    lengths = (5, 300, 12, 5, 120, 31)
+    groups = grouped([(0,) * length for length in lengths], 8)
+    widths = [padded_width(max(map(len, group)), 512) for group in groups]
+    assert [[len(item) for item in group] for group in groups] == [[300], [120], [31, 12, 5, 5]]
+    assert f"Widths are {widths[0]}, {widths[1]} and {widths[2]}." in record(33)
+    positions = sum(width * len(group) for width, group in zip(widths, groups, strict=True))
+    assert f"= {positions} positions for\n{sum(lengths)} tokens" in record(33)
+    assert f"6 × 300 = {len(lengths) * max(lengths)}." in record(33)  # noqa: RUF001 - as it is printed
+    assert f"8 bytes = {16 * 8 * 512 * 2 * 8} bytes" in record(33)
 
 
 LINES: list[tuple[int, Callable[[], str]]] = [

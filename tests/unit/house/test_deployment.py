@@ -11,7 +11,9 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
+from services.common.model_repository.config import parse_model_config
 from services.common.settings import Settings, known_variables
+from services.common.settings.triton import TritonSettings
 from services.common.telemetry.metrics import RpcMetrics
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -132,6 +134,26 @@ def test_the_gateway_finds_its_peers():
     environment = SERVICES["gateway"]["environment"]
     for peer in ("envelope", "dpe", "dag"):
         assert environment[f"GROUNDTRAIL_PEERS__{peer.upper()}"] == f"{peer}:{GRPC_PORT}"
+
+
+def test_triton_serves_every_encoder_and_no_other_folder():
+    command = SERVICES["triton"]["command"]
+    loaded = {word.split("=")[1] for word in command if word.startswith("--load-model=")}
+    configs = [
+        parse_model_config(path.read_text(encoding="utf-8"))
+        for path in (ROOT / "model_repository").glob("*/config.pbtxt")
+    ]
+    assert loaded == {config.name for config in configs if config.backend == "onnxruntime"}
+    assert "--model-control-mode=explicit" in command
+
+
+def test_the_processes_that_run_encoders_find_triton():
+    default = TritonSettings.model_fields["target"].default.rsplit(":", 1)[1]
+    for name in ("envelope", "dpe"):
+        environment = SERVICES[name]["environment"]
+        assert environment["GROUNDTRAIL_INFERENCE__BACKEND"].endswith(":-onnx}")
+        assert environment["GROUNDTRAIL_INFERENCE__TRITON__TARGET"].endswith(f":-triton:{default}}}")
+        assert SERVICES[name]["depends_on"]["triton"] == {"condition": "service_healthy", "required": False}
 
 
 def test_published_ports_are_on_loopback():
