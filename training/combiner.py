@@ -66,6 +66,7 @@ SIGNAL_FEATURES: Final = (
     "weakest_sentence_recall",
     "character_recall",
     "answer_recall",
+    "longest_run",
     "novel_numbers",
     "many_novel_names",
     "novel_days",

@@ -5,7 +5,6 @@ sentences are integers with one bit per sentence, so that "occur together" is on
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +23,6 @@ SentenceSet: TypeAlias = int
 
 CHARACTERS: Final = 5
 """Length of the character sequences that are compared."""
-_NOT_WORD: Final = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,6 @@ class PassageIndex:
     """
 
     def __init__(self, passages: Sequence[str]) -> None:
-        self._passages = tuple(passages)
         self.sentences: tuple[Sentence, ...] = tuple(
             Sentence(number, passage[start:end], tuple(stems(passage[start:end])))
             for number, passage in enumerate(passages)
@@ -59,6 +56,7 @@ class PassageIndex:
         self.words = sum(len(sentence.stems) for sentence in self.sentences)
         """Words of the context, stop words included."""
         self._most = math.log1p(max(1, len(self.sentences)))
+        self._weights: dict[str, float] = {}
         self._holders: dict[str, SentenceSet] = {}
 
     def weight(self, stem: str) -> float:
@@ -66,19 +64,21 @@ class PassageIndex:
 
         Stop words weigh nothing.
         """
-        if stem in STOP_WORDS:
-            return 0.0
-        held = self.postings.get(stem)
-        return 1.0 if held is None else math.log1p(len(self.sentences) / len(held)) / self._most
+        known = self._weights.get(stem)
+        if known is None:
+            held = self.postings.get(stem)
+            rarity = 1.0 if held is None else math.log1p(len(self.sentences) / len(held)) / self._most
+            known = self._weights[stem] = 0.0 if stem in STOP_WORDS else rarity
+        return known
 
     def scores(self, weights: Iterable[tuple[str, float]]) -> Scores:
         """Return for each sentence the sum of the weights of the stems that it holds; shape ``(sentences,)``."""
-        totals = np.zeros(len(self.sentences))
+        totals = [0.0] * len(self.sentences)
         for stem, weight in weights:
-            held = self.postings.get(stem)
-            if held is not None and weight > 0.0:
-                totals[held] += weight
-        return totals
+            if weight > 0.0:
+                for number in self.postings.get(stem, ()):
+                    totals[number] += weight
+        return np.array(totals)
 
     def holders(self, stem: str) -> SentenceSet:
         """Return the sentences that hold a stem."""
@@ -104,13 +104,13 @@ class PassageIndex:
 
     @cached_property
     def sequences(self) -> frozenset[str]:
-        """Sequences of ``CHARACTERS`` characters of the context, across words."""
-        return frozenset().union(*map(character_sequences, self._passages))
+        """Sequences of ``CHARACTERS`` characters within the context's stems."""
+        return frozenset(character_sequences(self.postings))
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """The context's figures, in order."""
-        return tuple(quantity for passage in self._passages for quantity in quantities(passage))
+        return tuple(quantity for text in self._with_numbers for quantity in quantities(text))
 
     @cached_property
     def values(self) -> frozenset[float]:
@@ -120,10 +120,22 @@ class PassageIndex:
     @cached_property
     def days(self) -> frozenset[tuple[str, int]]:
         """Days of the year that the context names."""
-        return frozenset().union(*map(days, self._passages))
+        return frozenset().union(*map(days, self._with_numbers))
+
+    @cached_property
+    def _with_numbers(self) -> tuple[str, ...]:
+        return tuple(
+            sentence.text for sentence in self.sentences if any(stem[0].isdecimal() for stem in sentence.stems)
+        )
 
 
-def character_sequences(text: str) -> set[str]:
-    """Return the sequences of ``CHARACTERS`` characters of a text in lower case, anything but letters as one space."""
-    plain = _NOT_WORD.sub(" ", text.lower())
-    return {plain[start : start + CHARACTERS] for start in range(len(plain) - CHARACTERS + 1)}
+def character_sequences(known: Iterable[str]) -> set[str]:
+    """Return the sequences of ``CHARACTERS`` characters of stems, a space before and after each; no stop words.
+
+    Forms of a word that have different stems still share most of them, and so do misspelt names.
+    """
+    return {
+        padded[start : start + CHARACTERS]
+        for padded in (f" {stem} " for stem in known if stem not in STOP_WORDS)
+        for start in range(max(1, len(padded) - CHARACTERS + 1))
+    }

@@ -1,5 +1,6 @@
 """Words that turn a statement round: negations, quantifiers, opposites. By stems, as ``words.stem`` makes them."""
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -47,6 +48,15 @@ _OPPOSITES: Final = tuple(
 )
 
 
+_SIDES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
+    word: tuple(
+        (pair, side) for pair, sides in enumerate(_OPPOSITES) for side, members in enumerate(sides) if word in members
+    )
+    for word in frozenset().union(*(members for sides in _OPPOSITES for members in sides))
+}
+"""Per stem the pairs that it belongs to, and on which side."""
+
+
 def opposites_met(claim: AbstractSet[str], source: AbstractSet[str]) -> int:
     """Return how many pairs of opposites stand against each other.
 
@@ -57,13 +67,10 @@ def opposites_met(claim: AbstractSet[str], source: AbstractSet[str]) -> int:
     Returns:
         Pairs of which the claim has one side alone and the source the other alone.
     """
+    own = {place for word in claim & _SIDES.keys() for place in _SIDES[word]}
+    if not own:
+        return 0
+    other = {place for word in source & _SIDES.keys() for place in _SIDES[word]}
     return sum(
-        (
-            not claim.isdisjoint(one)
-            and claim.isdisjoint(other)
-            and source.isdisjoint(one)
-            and not source.isdisjoint(other)
-        )
-        for left, right in _OPPOSITES
-        for one, other in ((left, right), (right, left))
+        (pair, 1 - side) not in own and (pair, side) not in other and (pair, 1 - side) in other for pair, side in own
     )

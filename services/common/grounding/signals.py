@@ -28,43 +28,29 @@ SIGNALS: Final = (
     "idf_recall",
     "character_recall",
     "bigram_recall",
-    "linked_words",
     "longest_run",
-    "novel_words",
     "sentence_recall",
     "weakest_sentence_recall",
     "window_recall",
-    "weakest_window_recall",
-    "pairs_together",
     "pairs_apart",
     "anchors_together",
     "numbers",
     "novel_numbers",
-    "number_conflict",
     "numbers_elsewhere",
-    "numbers_unlinked",
     "unit_mismatch",
     "novel_days",
-    "names",
     "novel_names",
     "many_novel_names",
     "names_elsewhere",
     "negation_mismatch",
-    "novel_negation",
     "opposites",
     "novel_quantifiers",
-    "dangling_pronoun",
     "dangling_in_several",
-    "addressing",
-    "asks",
     "question",
     "copied_from_question",
     "answer_recall",
-    "novel_answer_words",
-    "answer_near_question",
     "claim_length",
     "short_answer",
-    "ends_as_sentence",
     "claim_sentences",
     "context_length",
     "sentence_answer",
@@ -79,11 +65,9 @@ _MANY_NUMBERS: Final = 3
 _MANY_SENTENCES: Final = 6
 _MANY_WORDS: Final = 100
 _MUCH_CONTEXT: Final = 20_000
-_MANY_NOVEL: Final = 20
 LONG_CONTEXT_WORDS: Final = 200
 """From here on the passages are an article rather than a paragraph."""
 _PRONOUNS: Final = frozenset({"he", "she", "they", "it", "them", "him", "her", "his", "their", "its"})
-_ADDRESSING: Final = frozenset({"i", "you", "my", "me", "your", "we", "our", "us"})
 
 
 def signals(index: PassageIndex, claim: str, query: str | None) -> NDArray[np.float64]:
@@ -103,7 +87,7 @@ def signals(index: PassageIndex, claim: str, query: str | None) -> NDArray[np.fl
 
 
 def _share(part: float, whole: float, *, empty: float) -> float:
-    return part / whole if whole else empty
+    return part / whole if whole > 0 else empty
 
 
 def _logarithmic(count: int, most: int) -> float:
@@ -114,20 +98,12 @@ def _lexical(view: ClaimView) -> Iterator[tuple[str, float]]:
     index = view.index
     total = sum(view.weights.values())
     novel = sum(view.weights[stem] for stem in view.novel)
-    sequences = character_sequences(view.text)
+    sequences = character_sequences(view.content)
     yield "token_recall", _share(len(view.content) - len(view.novel), len(view.content), empty=0.0)
     yield "idf_recall", _share(total - novel, total, empty=0.0)
     yield "character_recall", _share(len(sequences & index.sequences), len(sequences), empty=0.0)
-    yield "novel_words", _logarithmic(len(view.novel), _MANY_NOVEL)
     pairs = list(pairwise(view.stems))
-    held = [pair in index.pairs for pair in pairs]
-    yield "bigram_recall", _share(sum(held), len(held), empty=0.0)
-    linked = [
-        (number > 0 and held[number - 1]) or (number < len(held) and held[number])
-        for number, stem in enumerate(view.stems)
-        if stem not in STOP_WORDS
-    ]
-    yield "linked_words", _share(sum(linked), len(linked), empty=0.0)
+    yield "bigram_recall", _share(sum(pair in index.pairs for pair in pairs), len(pairs), empty=0.0)
     yield "longest_run", _share(_longest_run(index, pairs), len(view.stems), empty=0.0)
 
 
@@ -137,7 +113,8 @@ def _longest_run(index: PassageIndex, pairs: list[tuple[str, str]]) -> int:
     running: dict[int, int] = {}
     for pair in pairs:
         running = {position: running.get(position - 1, 1) + 1 for position in index.pairs.get(pair, ())}
-        longest = max(longest, max(running.values(), default=0))
+        if running:
+            longest = max(longest, *running.values())
     return longest
 
 
@@ -151,26 +128,16 @@ def _aligned(view: ClaimView) -> Iterator[tuple[str, float]]:
     yield "sentence_recall", mean([part.sentence_recall for part in parts])
     yield "weakest_sentence_recall", min((part.sentence_recall for part in parts), default=0.0)
     yield "window_recall", mean([part.window_recall for part in parts])
-    yield "weakest_window_recall", min((part.window_recall for part in parts), default=0.0)
-    together = [_together(view, part) for part in parts]
-    yield "pairs_together", mean([pair[0] for pair in together])
-    yield "pairs_apart", mean([pair[1] for pair in together])
+    yield "pairs_apart", mean([_pairs_apart(view, part) for part in parts])
     yield "anchors_together", _anchors_together(view)
 
 
-def _together(view: ClaimView, part: ClaimSentence) -> tuple[float, float]:
-    """Return of a sentence's neighbouring words the share that meets in a sentence of the context, and that never does.
-
-    Pairs of which a word does not occur at all are in neither share.
-    """
+def _pairs_apart(view: ClaimView, part: ClaimSentence) -> float:
+    """Return the share of a sentence's neighbouring words that both occur and never in one sentence of the context."""
     order = [word.stem for word in part.words if word.stem not in STOP_WORDS]
-    pairs = [pair for pair in pairwise(order) if pair[0] != pair[1]]
-    meet = apart = 0
-    for first, second in pairs:
-        one, other = view.index.holders(first), view.index.holders(second)
-        meet += bool(one & other)
-        apart += bool(one and other and not one & other)
-    return _share(meet, len(pairs), empty=0.0), _share(apart, len(pairs), empty=0.0)
+    holders = [view.index.holders(stem) for stem in order]
+    apart = sum(bool(one and other and not one & other) for one, other in pairwise(holders))
+    return _share(apart, len(order) - 1, empty=0.0)
 
 
 def _anchors_together(view: ClaimView) -> float:
@@ -198,17 +165,8 @@ def _numbers(view: ClaimView) -> Iterator[tuple[str, float]]:
     figures = quantities(view.text)
     novel = [figure for figure in figures if not states(index.values, figure.value)]
     yield "novel_numbers", _share(len(novel), len(figures), empty=0.0)
-    yield "number_conflict", float(bool(novel) and bool(index.values))
     held = [stem for stem in stated if stem in index.postings]
     yield "numbers_elsewhere", float(any(not index.holders(stem) & view.near for stem in held))
-    unlinked = sum(
-        stem[0].isdecimal()
-        and stem in index.postings
-        and (number == 0 or (view.stems[number - 1], stem) not in index.pairs)
-        and (number + 1 == len(view.stems) or (stem, view.stems[number + 1]) not in index.pairs)
-        for number, stem in enumerate(view.stems)
-    )
-    yield "numbers_unlinked", min(1.0, unlinked / _MANY_NUMBERS)
     units = {(quantity.value, quantity.unit) for quantity in index.quantities}
     odd = [f for f in figures if f.unit != NO_UNIT and f.value in index.values and (f.value, f.unit) not in units]
     yield "unit_mismatch", float(bool(odd))
@@ -218,9 +176,7 @@ def _numbers(view: ClaimView) -> Iterator[tuple[str, float]]:
 
 _NUMBER_SIGNALS: Final = (
     "novel_numbers",
-    "number_conflict",
     "numbers_elsewhere",
-    "numbers_unlinked",
     "unit_mismatch",
     "novel_days",
 )
@@ -230,7 +186,6 @@ def _names(view: ClaimView) -> Iterator[tuple[str, float]]:
     names, index = view.names, view.index
     novel = sum(name not in index.postings for name in names)
     elsewhere = sum(name in index.postings and not index.holders(name) & view.near for name in names)
-    yield "names", min(1.0, len(names) / _MANY_NAMES)
     yield "novel_names", _share(novel, len(names), empty=0.0)
     yield "many_novel_names", min(1.0, novel / _MANY_NAMES)
     yield "names_elsewhere", _share(elsewhere, len(names), empty=0.0)
@@ -250,20 +205,14 @@ def _polarity(view: ClaimView) -> Iterator[tuple[str, float]]:
     yield "negation_mismatch", worst
     yield "opposites", min(1.0, opposites / 2)
     present = set(view.stems)
-    yield "novel_negation", float(any(stem not in index.postings for stem in present & NEGATIONS))
     quantifiers = present & QUANTIFIERS
     yield "novel_quantifiers", float(any(stem not in index.postings for stem in quantifiers))
-    first = view.stems[0] if view.stems else ""
-    dangling = first in _PRONOUNS
-    yield "dangling_pronoun", float(dangling)
+    dangling = bool(view.stems) and view.stems[0] in _PRONOUNS
     yield "dangling_in_several", float(dangling and len(view.sentences) > 1)
-    yield "addressing", _share(sum(stem in _ADDRESSING for stem in view.stems), len(view.stems), empty=0.0)
 
 
 def _form(view: ClaimView) -> Iterator[tuple[str, float]]:
-    yield "asks", float("?" in view.text)
     yield "claim_length", _logarithmic(len(view.stems), _MANY_WORDS)
-    yield "ends_as_sentence", float(view.text.rstrip()[-1:] in {".", "!", "?"})
     yield "claim_sentences", min(1.0, len(view.sentences) / _MANY_SENTENCES)
     yield "context_length", _logarithmic(view.index.words, _MUCH_CONTEXT)
 
@@ -274,18 +223,11 @@ def _question(view: ClaimView, query: str | None) -> Iterator[tuple[str, float]]
     yield from _kind(view, asked=bool(asked))
     if not asked:
         yield from (("copied_from_question", 0.0), ("answer_recall", 1.0))
-        yield from (("novel_answer_words", 0.0), ("answer_near_question", 1.0))
         return
-    index = view.index
     answer = [stem for stem in view.content if stem not in asked]
-    novel = sum(stem not in index.postings for stem in answer)
+    novel = sum(stem not in view.index.postings for stem in answer)
     yield "copied_from_question", _share(len(view.content) - len(answer), len(view.content), empty=0.0)
     yield "answer_recall", _share(len(answer) - novel, len(answer), empty=1.0)
-    yield "novel_answer_words", _logarithmic(novel, _MANY_NOVEL)
-    weights = {stem: index.weight(stem) for stem in asked}
-    scores = index.scores(weights.items())
-    held = [scores[number] for stem in answer for number in index.postings.get(stem, ())]
-    yield "answer_near_question", min(1.0, _share(float(max(held, default=0.0)), sum(weights.values()), empty=1.0))
 
 
 def _kind(view: ClaimView, *, asked: bool) -> Iterator[tuple[str, float]]:

@@ -71,59 +71,74 @@ class _Unit:
 def premises(
     passages: Sequence[str], claim: str, query: str | None, counter: TokenCounter, settings: WindowSettings
 ) -> list[Window]:
-    """Cut from the passages what the encoder should read to judge a claim; see ``windows_of``."""
-    return windows_of(PassageIndex(passages), claim, query, counter, settings)
+    """Cut from the passages what the encoder should read to judge a claim; see ``WindowCutter.cut``."""
+    return WindowCutter(PassageIndex(passages), counter).cut(claim, query, settings)
 
 
-def windows_of(
-    index: PassageIndex, claim: str, query: str | None, counter: TokenCounter, settings: WindowSettings
-) -> list[Window]:
-    """Return at most ``max_windows`` windows, the composed one first, then contiguous ones, nearest first.
+class WindowCutter:
+    """Cuts windows out of one context, for one claim after another.
 
     Args:
         index: the context.
-        claim: the text to check.
-        query: the question that it answers, or other text that tells what the claim is about.
-        counter: counts tokens as the encoder does; asked about the sentences in question only.
-        settings: the budget.
-
-    Returns:
-        Distinct windows; empty when the passages hold no word.
+        counter: counts tokens as the encoder does; asked once about each sentence that comes into question.
     """
-    if not index.sentences:
-        return []
-    weights = _weights(index, claim, query)
-    scores = index.scores(weights.items())
-    reader = _Reader(index, counter, settings.premise_tokens, scores)
-    whole = reader.whole()
-    if whole is not None:
-        return [reader.window(whole)]
-    chosen = _composed(reader, weights)
-    found = [reader.window(chosen)]
-    for run in _contiguous(reader, {unit.sentence for unit in chosen}):
-        if len(found) == settings.max_windows:
-            break
-        found.append(reader.window(run))
-    return list(dict.fromkeys(found))
+
+    def __init__(self, index: PassageIndex, counter: TokenCounter) -> None:
+        self._index = index
+        self._counter = counter
+        self._tokens: dict[int, int] = {}
+
+    def cut(self, claim: str, query: str | None, settings: WindowSettings) -> list[Window]:
+        """Return at most ``max_windows`` windows, the composed one first, then contiguous ones, nearest first.
+
+        Args:
+            claim: the text to check.
+            query: the question that it answers, or other text that tells what the claim is about.
+            settings: the budget.
+
+        Returns:
+            Distinct windows; empty when the passages hold no word.
+        """
+        if not self._index.sentences:
+            return []
+        weights = _weights(self._index, claim, query)
+        scores = self._index.scores(weights.items())
+        reader = _Reader(self._index, self._counter, self._tokens, scores, settings.premise_tokens)
+        whole = reader.whole()
+        if whole is not None:
+            return [reader.window(whole)]
+        chosen = _composed(reader, weights)
+        found = [reader.window(chosen)]
+        for run in _contiguous(reader, {unit.sentence for unit in chosen}):
+            if len(found) >= settings.max_windows:
+                break
+            found.append(reader.window(run))
+        return list(dict.fromkeys(found[: settings.max_windows]))
 
 
 class _Reader:
-    """Counts tokens of sentences when they are needed, each once."""
+    """Sentences with their token counts, for one claim and one budget; each is counted once per context."""
 
-    def __init__(self, index: PassageIndex, counter: TokenCounter, budget: int, scores: Scores) -> None:
+    def __init__(
+        self, index: PassageIndex, counter: TokenCounter, tokens: dict[int, int], scores: Scores, budget: int
+    ) -> None:
         self.index = index
         self.scores = scores
         self.budget = budget
         self._counter = counter
-        self._units: dict[int, tuple[_Unit, ...]] = {}
+        self._tokens = tokens
 
     def units(self, numbers: Sequence[int]) -> list[_Unit]:
         """Return the sentences with their token counts; one beyond the budget comes in parts that fit."""
-        unknown = [number for number in numbers if number not in self._units]
-        texts = [self.index.sentences[number].text for number in unknown]
-        for number, text, tokens in zip(unknown, texts, self._counter(texts) if texts else (), strict=True):
-            self._units[number] = tuple(self._parts(number, text, tokens))
-        return [unit for number in numbers for unit in self._units[number]]
+        unknown = [number for number in numbers if number not in self._tokens]
+        if unknown:
+            counts = self._counter([self.index.sentences[number].text for number in unknown])
+            self._tokens.update(zip(unknown, counts, strict=True))
+        return [
+            unit
+            for number in numbers
+            for unit in self._parts(number, self.index.sentences[number].text, self._tokens[number])
+        ]
 
     def whole(self) -> list[_Unit] | None:
         """Return the whole context if it fits into one window."""
@@ -167,7 +182,12 @@ def _composed(reader: _Reader, weights: dict[str, float]) -> list[_Unit]:
     """Choose sentence after sentence the one that adds most of the claim's words, while the budget lasts."""
     nearest = [int(number) for number in np.argsort(-reader.scores, kind="stable")[:CANDIDATES]]
     units = reader.units(nearest)
-    held = [frozenset(weights.keys() & set(reader.index.sentences[unit.sentence].stems)) for unit in units]
+    known: dict[int, set[str]] = {number: set() for number in nearest}
+    for stem in weights:
+        for number in reader.index.postings.get(stem, ()):
+            if number in known:
+                known[number].add(stem)
+    held = [known[unit.sentence] for unit in units]
     seen: set[str] = set()
     chosen: list[int] = []
     left = reader.budget

@@ -19,7 +19,7 @@ from services.common.grounding.passage_index import PassageIndex
 from services.common.grounding.signals import signals
 from services.common.grounding.spans import TokenDoubt, WordDoubt, word_doubts
 from services.common.grounding.statements import Statement, pieces, statement
-from services.common.grounding.windows import Window, WindowSettings, windows_of
+from services.common.grounding.windows import Window, WindowCutter, WindowSettings
 from services.common.model_repository import ModelRepositoryError
 from services.common.ports.grounding import GroundingRequest
 
@@ -109,15 +109,16 @@ class GroundingReader:
         return [_reading(request.claim, plan, outputs) for request, plan in zip(requests, plans, strict=True)]
 
     def _plans(self, requests: Sequence[GroundingRequest]) -> list[_Plan]:
-        known: dict[tuple[str, ...], PassageIndex] = {}
+        known: dict[tuple[str, ...], tuple[PassageIndex, WindowCutter]] = {}
         plans = []
         for request in requests:
             if request.passages not in known:
-                known[request.passages] = PassageIndex(request.passages)
-            plans.append(self._plan(request, known[request.passages]))
+                index = PassageIndex(request.passages)
+                known[request.passages] = (index, WindowCutter(index, self._count))
+            plans.append(self._plan(request, *known[request.passages]))
         return plans
 
-    def _plan(self, request: GroundingRequest, index: PassageIndex) -> _Plan:
+    def _plan(self, request: GroundingRequest, index: PassageIndex, cutter: WindowCutter) -> _Plan:
         measured = signals(index, request.claim, request.query)
         if not index.sentences:
             return _Plan(measured, ())
@@ -127,7 +128,7 @@ class GroundingReader:
             for part in self._statements(request.claim, start, end, request.query)
         ]
         about = request.query if len(parts) == 1 else " ".join(filter(None, (request.query, request.claim)))
-        found = (self._piece(index, request.claim, start, shown, about) for start, shown in parts)
+        found = (self._piece(cutter, request.claim, start, shown, about) for start, shown in parts)
         return _Plan(measured, tuple(found))
 
     def _statements(self, claim: str, start: int, end: int, query: str | None) -> list[tuple[int, Statement]]:
@@ -141,13 +142,13 @@ class GroundingReader:
         cut = space if space > start else middle
         return self._statements(claim, start, cut, query) + self._statements(claim, cut, end, query)
 
-    def _piece(self, index: PassageIndex, claim: str, start: int, shown: Statement, about: str | None) -> _Piece:
+    def _piece(self, cutter: WindowCutter, claim: str, start: int, shown: Statement, about: str | None) -> _Piece:
         (encoding,) = self._tokenizer.encodings([shown.text])
         ids = tuple(encoding.ids)
         room = min(self._windows.premise_tokens, self._room - len(ids))
         settings = WindowSettings(room, self._windows.max_windows)
         piece = claim[start : start + shown.claim_end - shown.claim_start]
-        windows = tuple(windows_of(index, piece, about, self._count, settings))
+        windows = tuple(cutter.cut(piece, about, settings))
         # Joining sentences may take a token more than they have apart: what is too long then is read without its end.
         premises = [premise[: self._room - len(ids)] for premise in self._tokenizer.ids([w.text for w in windows])]
         tokens = tuple(
