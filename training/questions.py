@@ -11,7 +11,7 @@ from typing import Final
 
 from training.contrasts.change import Scene
 from training.contrasts.dates import other_dates
-from training.contrasts.mentions import dates, names
+from training.contrasts.mentions import GENERIC, dates, names
 from training.contrasts.numbers import other_values
 from training.words import is_function_word
 
@@ -34,7 +34,7 @@ _THERE: Final = re.compile(
 )
 _COUNT_FIRST: Final = re.compile(
     r"^(?:About |Nearly |Over |More than |At least )?(?P<answer>\d[\d,]*|Two|Three|Four|Five|Six|Seven|Eight"
-    r"|Nine|Ten) (?P<rest>[a-z]+s [^;:()]{5,90}?)\.?$"
+    r"|Nine|Ten) (?P<rest>(?:[a-z]+s|people|men|women|children) [^;:()]{5,90}?)\.?$"
 )
 _VERB: Final = re.compile(
     r"^ (?P<rest>(?:is|was|has|had|won|wrote|became|played|led|made|took|founded|directed|produced|created"
@@ -43,9 +43,7 @@ _VERB: Final = re.compile(
     r"|appeared|moved|recorded|signed|bought|built|hosted|sold|met|left|held|won)\b[^;:()\"]{4,110}?)\.?$"
 )
 _BY: Final = re.compile(rf"^(?P<subject>[^,;:()]{{3,60}}?) {_BE} (?P<rest>[a-z]+(?:ed|en|wn|t)) by $")
-_SPOKEN: Final = re.compile(
-    r"^(?:he|she|it|they|this|these|that|those|his|her|its|their|there|we|i|you)\b", re.IGNORECASE
-)
+_SPOKEN: Final = re.compile(r"^(?:he|she|it|they|this|these|that|those|his|her|its|their|we|i|you)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,7 @@ def _other_name(right: str, kind: str, scene: Scene, choice: random.Random) -> s
 
 
 def _distinct(pool: Sequence[str], words: set[str]) -> list[str]:
-    return sorted({name for name in pool if not words & set(name.lower().split())})
+    return sorted({name for name in pool if not (words & set(name.lower().split())) - GENERIC})
 
 
 def _inner(subject: str) -> str:

@@ -110,6 +110,11 @@ def _found(text: str, table: dict[str, tuple[str, ...]]) -> Iterator[tuple[int, 
             fits = re.match(r" [a-z]", text[match.end() :]) is not None
         elif word in _FREQUENCY:
             fits = re.match(r" (?!be able)[a-z]", text[match.end() :]) is not None
+        elif word == "most":  # before a noun in the plural; before an adjective it makes a superlative
+            fits = (
+                re.match(r" (?:(?![a-z]+(?:ous|ss)\b)[a-z]+s|people|women|men|children)\b", text[match.end() :])
+                is not None
+            )
         else:
             fits = re.match(_OTHER_WORDS_AFTER, text[match.end() :]) is not None
         if fits:

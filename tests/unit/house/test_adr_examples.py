@@ -291,3 +291,11 @@ LINES: list[tuple[int, Callable[[], str]]] = [
 @pytest.mark.parametrize(("number", "line"), LINES, ids=[f"{number:04d}" for number, _ in LINES])
 def test_a_line_of_arithmetic(number, line):
     assert line() in record(number)
+
+
+def test_0035_spans_of_a_contrast():
+    sentence, contrast = (f"It opened in 1950 with {clerks} clerks." for clerks in (40, 90))
+    at = contrast.index("90")
+    assert sentence.index("40") == at
+    assert f'"{contrast}" is unsupported by the passage, span [{at}, {at + 2})' in record(35)
+    assert f'"{sentence}" is not, span [{at}, {at + 2}) again' in record(35)

@@ -30,6 +30,7 @@ WEAKER = [
     ("All of the houses burned.", [("Some of the houses burned.", ["Some of the"], False)]),
     ("You must pay.", [("You can pay.", ["can"], False)]),
     ("Not all birds fly.", []),
+    ("Oslo is the capital and most populous city.", []),
     ("Some birds fly.", []),
     ("It was the only open door.", [("It was an open door.", ["an"], False)]),
 ]
