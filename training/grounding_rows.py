@@ -14,11 +14,9 @@ from random import Random
 from typing import Final, TypeVar
 
 from services.common.grounding.statements import pieces, statement
-from training.cleaning import Limits, clean, tidy
+from training.cleaning import Limits, clean
 from training.contrast_rows import Pair, pairs_of_claim, pairs_of_sentence
-from training.contrasts.change import Scene
-from training.contrasts.clauses import harvest
-from training.contrasts.names import by_kind
+from training.material import PASSAGE_SETS, Material
 from training.policies import policy_rows
 from training.premises import among_distractors, joined, window
 from training.questions import Asked, asked, wrong_answer
@@ -27,13 +25,10 @@ from training.seeds import generator
 from training.words import sentences, word_count
 
 _T = TypeVar("_T")
-PASSAGE_SETS: Final = ("fever", "fool_me_twice")
-"""Inference sets whose premises are passages of an encyclopaedia."""
 SHORT_SETS: Final = ("snli", "mnli", "cad", "conjnli", "help", "breaking_nli")
 """Inference sets of single sentences; not the synthetic ones (clcd), whose premises are no prose."""
 SENTENCE_WORDS: Final = (6, 40)
 """Shortest and longest sentence of a passage that contrasts are made of."""
-PASSAGE_WORDS: Final = (12, 400)
 MIN_SHORT_ANSWER_WORDS: Final = 6
 LONG_SHARE: Final = 0.45
 """Share of the rows with a short premise that are put among distractors."""
@@ -78,7 +73,7 @@ def grounding_rows(
     if any(row.fold != "fit" for row in fit):
         raise ValueError("grounding rows are made of the fold 'fit' alone: the other folds are for measuring")
     clear = [_prose(row) for row in nli if row.clear and row.origin in (*PASSAGE_SETS, *SHORT_SETS)]
-    material = Material.of(clear, fit, sizes)
+    material = Material.of(clear, fit, sizes.premise_words)
     rows = [
         *real_rows(fit),
         *_inference_rows(clear, material, generator(seed, "inference"), sizes),
@@ -89,41 +84,6 @@ def grounding_rows(
     ]
     generator(seed, "order").shuffle(rows)
     return rows
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What the generators draw on: passages, the names and clauses in them."""
-
-    passages: list[tuple[str, str]]
-    """Set and text of each passage, each text once."""
-    names: dict[str, list[str]]
-    clauses: list[str]
-
-    @classmethod
-    def of(cls, nli: Iterable[NliRow], fit: Iterable[CheckedText], sizes: Sizes) -> "Material":
-        """Gather the passages of the sets that have some; a long one comes in its windows nearest to its claims."""
-        found: dict[str, str] = {}
-        for row in nli:
-            if row.origin in PASSAGE_SETS:
-                found.setdefault(row.premise, row.origin)
-        for checked in fit:
-            text = window([tidy(joined(part)) for part in checked.context], checked.claim, None, sizes.premise_words)
-            found.setdefault(text, checked.dataset)
-        passages = [
-            (origin, text) for text, origin in found.items() if PASSAGE_WORDS[0] <= word_count(text) <= PASSAGE_WORDS[1]
-        ]
-        texts = [text for _, text in passages]
-        return cls(passages, by_kind(texts), harvest(texts))
-
-    def scene(self, premise: str) -> Scene:
-        """Return what generators may use for a text with this premise."""
-        return Scene(premise, self.names, self.clauses)
-
-    def others(self, premise: str, choice: Random, count: int = 3) -> list[str]:
-        """Draw passages other than the premise."""
-        drawn = (choice.choice(self.passages)[1] for _ in range(count))
-        return [text for text in drawn if text != premise]
 
 
 def real_rows(fit: Sequence[CheckedText]) -> list[GroundingRow]:

@@ -44,7 +44,7 @@ def tracked() -> tuple[Path, ...]:
 
 
 def modules() -> list[Path]:
-    folders = ("services", "tools", "bench")
+    folders = ("services", "tools", "training", "bench")
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
