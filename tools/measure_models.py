@@ -35,6 +35,12 @@ GOLDEN_TEXTS: Final = (
     "Article 22 GDPR",
     "",
 )
+GOLDEN_SENTENCES: Final = (
+    "Angela Merkel met the board of Siemens in Munich on 14 March 2019.",
+    "Guests pay 40 EUR, 5% more than in 2023; see Article 22 GDPR.",
+    "",
+    "Grüße aus Zürich 🏔️: Anna Schmidt owes the bank $1,250.50.",
+)
 BATCH: Final = 32
 _KINDS: Final = {
     EntityKind.PERSON: "PER",
@@ -135,6 +141,21 @@ def gold_spans(tokens: list[str], tags: list[str]) -> set[tuple[str, int, int]]:
     return {span for span in spans if span[0] in _KINDS.values()}
 
 
+async def golden_entities() -> dict[str, Any]:
+    """Return the recogniser's golden entities, patterns included."""
+    recogniser = await open_recognizer(InferenceSettings())
+    found = await recogniser.recognize(GOLDEN_SENTENCES)
+    await recogniser.close()
+    cases = [
+        {
+            "text": text,
+            "entities": [{"kind": e.kind.value, "text": e.text, "start": e.start, "end": e.end} for e in entities],
+        }
+        for text, entities in zip(GOLDEN_SENTENCES, found, strict=True)
+    ]
+    return {"model": recogniser.fingerprint, "cases": cases}
+
+
 async def measure_recogniser(data: Path) -> dict[str, Any]:
     """Return exact-span precision, recall and F1 on Wikigold."""
     recogniser = await open_recognizer(InferenceSettings())
@@ -157,6 +178,12 @@ async def measure_recogniser(data: Path) -> dict[str, Any]:
     return metrics
 
 
+def write_golden_entities(root: Path) -> None:
+    """Write ``ner/golden.json``."""
+    text = json.dumps(asyncio.run(golden_entities()), ensure_ascii=False)
+    (root / "ner" / "golden.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -174,6 +201,7 @@ def main() -> None:
         model["metrics"] = model["metrics"] | measured.get(model["name"], {})
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     (options.root / "embedder" / "golden.json").write_text(json.dumps(golden) + "\n", encoding="utf-8")
+    write_golden_entities(options.root)
 
 
 if __name__ == "__main__":

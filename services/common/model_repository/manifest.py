@@ -25,12 +25,12 @@ class ModelFile(_Strict):
 
 
 class Tensor(_Strict):
-    """An input or output of the ONNX graph."""
+    """An input or output of a model."""
 
     name: str
     """Name in the graph."""
-    dtype: Literal["int64", "int32", "float32", "float16", "bool"]
-    """NumPy name of the element type."""
+    dtype: Literal["int64", "int32", "float32", "float16", "bool", "string"]
+    """NumPy name of the element type; ``string`` (UTF-8) for models that are no ONNX graph."""
     shape: tuple[int, ...]
     """Batch dimension included; -1 where it varies."""
 
@@ -92,9 +92,9 @@ class ModelEntry(_Strict):
     files: tuple[ModelFile, ...] = Field(min_length=1)
     """Every file that is read at run time; no other lies in the version folders."""
     inputs: tuple[Tensor, ...] = ()
-    """Of the ONNX graph; empty for models of another kind."""
+    """Of the ONNX graph, or of ``config.pbtxt`` for a model that is none."""
     outputs: tuple[Tensor, ...] = ()
-    """Of the ONNX graph; empty for models of another kind."""
+    """Of the ONNX graph, or of ``config.pbtxt`` for a model that is none."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Longest input, special tokens included; longer texts are read in windows."""
     metrics: dict[str, Any] = Field(default_factory=dict)

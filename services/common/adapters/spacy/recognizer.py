@@ -1,7 +1,7 @@
 """Named entities by spaCy's small English model, made complete by patterns.
 
 Only the component ``ner`` is loaded. spaCy computes in one worker thread, off the event loop; calls take turns after
-every 64 texts, and one that is cancelled stops there.
+as many texts as the model's ``config.pbtxt`` puts into a batch, and one that is cancelled stops there.
 """
 
 import asyncio
@@ -16,8 +16,6 @@ from services.common.model_repository import ModelEntry, ModelRepository, ModelR
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.settings.inference import InferenceSettings
 
-SLICE_TEXTS: Final = 64
-"""Texts that one turn of a call computes."""
 PIECE_CHARS: Final = 20_000
 """Longer texts are read in pieces, cut at white space: spaCy's memory grows with the length of a document."""
 _EXCLUDED: Final = ("tok2vec", "tagger", "parser", "senter", "attribute_ruler", "lemmatizer")
@@ -50,13 +48,17 @@ class SpacyEntityRecognizer:
         entry: the model's manifest entry.
         pipeline: the loaded spaCy ``Language``.
         executor: the one thread that may use it.
+        turn_texts: texts that one turn of a call computes.
         queue_texts: texts that may wait for their turn before calls are refused.
     """
 
-    def __init__(self, entry: ModelEntry, pipeline: Any, executor: ThreadPoolExecutor, queue_texts: int) -> None:
+    def __init__(
+        self, entry: ModelEntry, pipeline: Any, executor: ThreadPoolExecutor, *, turn_texts: int, queue_texts: int
+    ) -> None:
         self._entry = entry
         self._pipeline = pipeline
         self._executor = executor
+        self._turn_texts = turn_texts
         self._queue_texts = queue_texts
         self._waiting = 0
         self._closed = False
@@ -74,8 +76,8 @@ class SpacyEntityRecognizer:
             UnavailableError: MODEL_UNAVAILABLE: spaCy failed, or the recogniser was closed.
         """
         found: list[tuple[Entity, ...]] = []
-        for start in range(0, len(texts), SLICE_TEXTS):
-            found += await self._turn(texts[start : start + SLICE_TEXTS])
+        for start in range(0, len(texts), self._turn_texts):
+            found += await self._turn(texts[start : start + self._turn_texts])
         return found
 
     async def close(self) -> None:
@@ -133,20 +135,21 @@ async def open_recognizer(
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ner-inference")
     loop = asyncio.get_running_loop()
     try:
-        entry, pipeline = await loop.run_in_executor(executor, _load, settings, repository)
+        entry, pipeline, turn_texts = await loop.run_in_executor(executor, _load, settings, repository)
     except BaseException:
         executor.shutdown(wait=False)
         raise
-    return SpacyEntityRecognizer(entry, pipeline, executor, settings.ner_queue_texts)
+    return SpacyEntityRecognizer(entry, pipeline, executor, turn_texts=turn_texts, queue_texts=settings.ner_queue_texts)
 
 
-def _load(settings: InferenceSettings, repository: ModelRepository | None) -> tuple[ModelEntry, Any]:
+def _load(settings: InferenceSettings, repository: ModelRepository | None) -> tuple[ModelEntry, Any, int]:
     source = repository or open_repository(settings)
     entry = source.verified(settings.ner_model)
     if entry.kind != "entity_recognition":
         msg = f"{entry.name} is a model for {entry.kind}; set GROUNDTRAIL_INFERENCE__NER_MODEL"
         raise ModelRepositoryError(msg)
-    return entry, _load_pipeline(source.folder(entry.name) / "1")
+    config = source.config(entry.name)
+    return entry, _load_pipeline(source.folder(entry.name) / "1"), max(config.max_batch_size, 1)
 
 
 def _load_pipeline(folder: Path) -> Any:

@@ -179,7 +179,7 @@ class BrokenPipeline:
 
 async def test_failures_have_reasons():
     good = await open_recognizer(InferenceSettings())
-    broken = SpacyEntityRecognizer(good._entry, BrokenPipeline(), good._executor, queue_texts=1)
+    broken = SpacyEntityRecognizer(good._entry, BrokenPipeline(), good._executor, turn_texts=64, queue_texts=1)
     with pytest.raises(UnavailableError) as caught:
         await broken.recognize(["x"])
     assert caught.value.metadata["cause"] == "MemoryError"
