@@ -35,7 +35,7 @@ async def open_backend(
     Raises:
         ModelRepositoryError: the model is not there (the message names the command that makes it), is of another kind,
             or a file of it is not the pinned one.
-        UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
+        StartupError: Triton did not have the model ready in time.
     """
     entry = await asyncio.to_thread(_verified, repository, name, kind)
     if settings.backend == "triton":
@@ -65,7 +65,7 @@ async def open_model(
 
     Raises:
         ModelRepositoryError: as ``open_backend``, or the tokenizer cannot be used.
-        UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
+        StartupError: Triton did not have the model ready in time.
     """
     backend = await open_backend(settings, repository, name, kind)
     try:
