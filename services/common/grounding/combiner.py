@@ -178,14 +178,22 @@ def _model(where: str, data: Any, known: frozenset[str]) -> LogisticModel:
     )
     if not bool(np.all(scales > 0.0)):
         raise CombinerError(f"{where}.scales must be above 0")
-    _check_keys(f"{where}.calibration", data["calibration"], frozenset({"raw", "calibrated"}))
-    try:
-        calibration = PiecewiseLinearCalibration(data["calibration"]["raw"], data["calibration"]["calibrated"])
-    except (TypeError, ValueError) as error:
-        raise CombinerError(f"{where}.{error}") from error
+    calibration = _calibration(f"{where}.calibration", data["calibration"])
     bias = float(_numbers(f"{where}.bias", [data["bias"]], 1)[0])
     threshold = _probability(f"{where}.threshold", data["threshold"])
     return LogisticModel(tuple(names), means, scales, weights, bias, calibration, threshold)
+
+
+def _calibration(where: str, data: Any) -> PiecewiseLinearCalibration:
+    _check_keys(where, data, frozenset({"raw", "calibrated"}))
+    knots = {
+        key: _numbers(f"{where}.{key}", values, len(values) if isinstance(values, list) else 0).tolist()
+        for key, values in data.items()
+    }
+    try:
+        return PiecewiseLinearCalibration(knots["raw"], knots["calibrated"])
+    except ValueError as error:
+        raise CombinerError(f"{where}: {error}") from error
 
 
 def _check_keys(where: str, data: Any, expected: frozenset[str]) -> None:

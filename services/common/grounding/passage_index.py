@@ -40,15 +40,15 @@ class PassageIndex:
     """Sentences of all passages in document order and, per stem, the sentences that hold it.
 
     Args:
-        passages: the texts; empty ones are allowed and hold no sentence.
+        passages: the texts; what holds no word (an empty passage, a row of dashes) makes no sentence.
     """
 
     def __init__(self, passages: Sequence[str]) -> None:
-        self.sentences: tuple[Sentence, ...] = tuple(
-            Sentence(number, passage[start:end], tuple(stems(passage[start:end])))
-            for number, passage in enumerate(passages)
-            for start, end in sentences(passage)
+        spans = (
+            (number, passage[start:end]) for number, passage in enumerate(passages) for start, end in sentences(passage)
         )
+        cut = (Sentence(number, text, tuple(stems(text))) for number, text in spans)
+        self.sentences: tuple[Sentence, ...] = tuple(sentence for sentence in cut if sentence.stems)
         self.postings: dict[str, list[int]] = {}
         for number, sentence in enumerate(self.sentences):
             for stem in set(sentence.stems):
