@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 import rfc8785
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -23,6 +24,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
+from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
 ADR = ROOT / "docs" / "adr"
@@ -299,3 +301,12 @@ def test_0035_spans_of_a_contrast():
     assert sentence.index("40") == at
     assert f'"{contrast}" is unsupported by the passage, span [{at}, {at + 2})' in record(35)
     assert f'"{sentence}" is not, span [{at}, {at + 2}) again' in record(35)
+
+
+def test_0036_codes():
+    columns = np.array([[0.508, 0.254], [-1.27, 0.1], [0.004, 0.004]], dtype=np.float32)
+    codes, scale = int8_along(columns, axis=0)
+    assert scale[0] == pytest.approx([0.01, 0.002])
+    assert codes[:, 0].tolist() == [51, -127, 0]
+    assert codes[2].tolist() == [0, 2]
+    assert (codes * scale)[:, 0] == pytest.approx([0.51, -1.27, 0.0])
