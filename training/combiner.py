@@ -48,6 +48,7 @@ Values = NDArray[np.float64]
 
 SURFACE: Final = "signals"
 PEERS: Final = "peers' eight features"
+BY_KIND: Final = "signals by kind of text"
 ENCODER: Final = "encoder"
 BOTH: Final = "both"
 
@@ -113,6 +114,10 @@ BOTH_FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """What ``both`` may be made of; cross-validation within ``calibrate`` chooses."""
+BY_KIND_FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "by kind of text": (SIGNALS_LOGIT, "short_answer", "sentence_answer", "long_context", "several_sentences")
+}
+"""``both`` without the encoder: shows what is due to fitting on ``calibrate`` alone."""
 STRENGTHS: Final = (0.003, 0.01, 0.03, 0.1, 0.3)
 SIGNALS_STRENGTH: Final = 0.03
 DIGITS: Final = 4
@@ -141,7 +146,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     fit, calibrate, report = (table.fold(name) for name in ("fit", "calibrate", "report"))
     signals = fit_signals(SIGNAL_FEATURES, fit, calibrate)
     peers = fit_signals(PEERS_FEATURES, fit, calibrate)
-    systems = [_scored(PEERS, peers, calibrate, report), _scored(SURFACE, signals, calibrate, report)]
+    by_kind, _ = fit_both(calibrate, signals, BY_KIND_FEATURES)
+    systems = [
+        _scored(PEERS, peers, calibrate, report),
+        _scored(SURFACE, signals, calibrate, report),
+        _scored(BY_KIND, by_kind, calibrate, report, signals),
+    ]
     metrics: dict[str, Any] = {}
     if repository is not None:
         both, how = fit_both(calibrate, signals)
@@ -178,14 +188,16 @@ def fit_encoder(calibrate: Table) -> LogisticModel:
     return calibrated(linear, [linear.logits(sample.columns)], sample)
 
 
-def fit_both(calibrate: Table, signals: LogisticModel) -> tuple[LogisticModel, dict[str, Any]]:
+def fit_both(
+    calibrate: Table, signals: LogisticModel, options: Mapping[str, tuple[str, ...]] = BOTH_FEATURES
+) -> tuple[LogisticModel, dict[str, Any]]:
     """Choose features and penalty by cross-validation, fit on all of ``calibrate``.
 
     Threshold and calibration come from the rows that each of the cross-validated models has not seen.
     """
     sample = _sample(calibrate, signals)
     tried = []
-    for label, names in BOTH_FEATURES.items():
+    for label, names in options.items():
         for strength in STRENGTHS:
             logits = out_of_fold(names, sample, strength)
             model = calibrated(fit_linear(names, sample, strength), logits, sample)

@@ -22,7 +22,28 @@ Labels = NDArray[np.bool_]
 
 FOLDS: Final = 5
 REPEATS: Final = 4
-KNOTS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
+KNOTS: Final = (
+    1e-4,
+    0.001,
+    0.005,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+    0.7,
+    0.8,
+    0.9,
+    0.95,
+    0.98,
+    0.995,
+    0.999,
+    0.9999,
+)
+"""Where the calibration is stated; close to the ends, since an overconfident model says little in between."""
 SMOOTHING: Final = 0.02
 """A threshold is judged with those so far beside it, so that it does not sit on a chance peak."""
 DIGITS: Final = 6
