@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from services.common.grounding.windows import WindowSettings, premises
-from training.cleaning import clean
+from training.cleaning import Limits, clean
 from training.encoder import PairEncoder, load, load_tokenizer, save, with_heads
 from training.grounding_rows import Sizes, grounding_rows
 from training.loop import Schedule, Trainer, batches, pad
@@ -31,6 +31,8 @@ MAX_TOKENS: Final = 256
 """Longest pair; a window and a statement are shorter but for a few whose window loses its end."""
 TOKEN_WEIGHT: Final = 0.5
 """What the tokens' loss counts beside the verdict's."""
+PASSAGE_WORDS: Final = 200
+"""Longest premise of an inference row that is taken; those of FEVER are passages."""
 UNKNOWN: Final = -1.0
 """Label of a token that is not the claim's, or of a claim whose spans nobody marked."""
 
@@ -107,7 +109,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.manual_seed(options.seed)
     tokenizer = load_tokenizer(options.start)
     data = examples(
-        tokenizer, rows_to_learn(options.data, options.seed, console), WindowSettings(options.premise_tokens, 1)
+        tokenizer,
+        rows_to_learn(options.data, options.seed, options.share, console),
+        WindowSettings(options.premise_tokens, 1),
     )
     model = with_heads(load(options.start), 1, per_token=True)
     lengths = [len(example.ids) for example in data]
@@ -145,12 +149,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console.print_json(data=record)
 
 
-def rows_to_learn(data: Path, seed: int, console: Console) -> list[GroundingRow]:
+def rows_to_learn(data: Path, seed: int, share: float, console: Console) -> list[GroundingRow]:
     """Return the mix: entailment rows of clear licence, the fold ``fit``, contrasts, questions, long premises."""
-    entailment, _ = clean(read_nli(data, "train"), read_nli(data, "dev"), seed)
+    entailment, _ = clean(read_nli(data, "train"), read_nli(data, "dev"), seed, Limits(premise_words=PASSAGE_WORDS))
     fit = [row for row in read_grounding(data) if row.fold == "fit"]
-    rows = grounding_rows([row for row in entailment if row.clear], fit, seed, Sizes())
-    console.print(dict(Counter(f"{row.origin.split(':')[0]} {'yes' if row.supported else 'no'}" for row in rows)))
+    rows = grounding_rows([row for row in entailment if row.clear], fit, seed, Sizes.scaled(share))
+    console.print(dict(Counter((row.origin.split("/")[0], row.supported) for row in rows)))
     return rows
 
 
@@ -163,7 +167,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with nli/ and grounding/dev.jsonl.gz")
     parser.add_argument("--start", type=Path, required=True, help="checkpoint of the trained entailment encoder")
     parser.add_argument("--work", type=Path, required=True, help="where state and checkpoint are kept")
-    parser.add_argument("--epochs", type=float, default=1.5)
+    parser.add_argument("--share", type=float, default=0.7, help="of the rows that are made, beside the real ones")
+    parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=4e-5, help="peak learning rate")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
     parser.add_argument("--premise-tokens", type=int, default=160, help="longest window")

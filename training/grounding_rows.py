@@ -54,6 +54,14 @@ class Sizes:
     policies: int = 1200
     premise_words: int = 115
 
+    @classmethod
+    def scaled(cls, share: float) -> "Sizes":
+        """Return the usual sizes times ``share``; the longest premise stays."""
+        usual = cls()
+        rows = (usual.inference, usual.claims, usual.sentences, usual.questions, usual.policies)
+        inference, claims, sentence_rows, questions, policies = (round(share * count) for count in rows)
+        return cls(inference, claims, sentence_rows, questions, policies, usual.premise_words)
+
 
 def grounding_rows(
     nli: Sequence[NliRow], fit: Sequence[CheckedText], seed: int, sizes: Sizes | None = None
