@@ -28,7 +28,32 @@ PAIRS = (
     ("yes no", "w1 w2"),
     ("Ünïcödé 😀", ""),
 )
-FILLER = "The cafeteria opens at noon and serves soup. " * 60
+FILLER = (
+    "The cafeteria opens at noon and serves soup. "
+    "Tickets for the exhibition can be bought at the desk. "
+    "The library closes early on public holidays. "
+    "Trains to the airport leave every quarter of an hour. "
+    "The new bridge was finished two years late. "
+    "Visitors are asked to leave large bags in the lockers. "
+    "The committee will publish its minutes in the spring. "
+    "Rain is expected in the north of the country. "
+    "The museum shop sells postcards and small prints. "
+    "A second car park will be built behind the station. "
+    "The council voted for lower speed limits. "
+    "Prices of vegetables rose slightly in August. "
+    "The orchestra plays works by young composers. "
+    "Guided tours are offered in four languages. "
+    "The swimming pool is being repaired until June. "
+    "The bakery on the corner has a new owner. "
+    "Students receive a discount on weekday afternoons. "
+    "The lift to the tower holds eight people. "
+    "The river froze twice in the last century. "
+    "Coffee is served on the terrace in summer. "
+    "The town hall keeps its old clock. "
+    "Letters must be handed in before four. "
+    "The theatre added a matinee on Sundays. "
+    "The northern gate is locked at night. "
+)
 
 
 async def opened(backend):
@@ -101,7 +126,8 @@ async def test_plain_pairs_get_their_label(delivered):
 @pytest.mark.parametrize("place", ["start", "middle", "end"])
 async def test_what_bears_it_out_is_found_anywhere_in_a_long_premise(delivered, place):
     told = "A man sleeps on a bench in the park. "
-    premise = {"start": told + FILLER, "middle": FILLER[:1350] + told + FILLER[:1350], "end": FILLER + told}[place]
+    half = FILLER.index("The orchestra")
+    premise = {"start": told + FILLER, "middle": FILLER[:half] + told + FILLER[half:], "end": FILLER + told}[place]
     found, without = await delivered.classify([(premise, "A man is asleep."), (FILLER, "A man is asleep.")])
     assert found.argmax() == ENTAILMENT
     assert without[ENTAILMENT] < found[ENTAILMENT]

@@ -90,11 +90,18 @@ def readings(premise_tokens: int, hypothesis: Sequence[int], budget: int, ends: 
 
 
 def most_decided(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the row of the window that says most: the largest probability of entailment or of contradiction.
+    """Return the row of the window that says most about the hypothesis.
+
+    Where a window's likeliest label is entailment, the one with the largest entailment; else the one with the largest
+    probability of entailment or contradiction. Text about something else looks like a contradiction to an encoder more
+    often than like support.
 
     Args:
         rows: probabilities of one piece, a row per window: entailment, neutral, contradiction; shape ``(n, 3)``.
     """
+    entailing = rows[:, ENTAILMENT] > rows[:, [NEUTRAL, CONTRADICTION]].max(axis=1)
+    if entailing.any():
+        return np.asarray(rows[int(np.where(entailing, rows[:, ENTAILMENT], -1.0).argmax())])
     decided = rows[:, [ENTAILMENT, CONTRADICTION]].max(axis=1)
     return np.asarray(rows[int(decided.argmax())])
 
