@@ -1,8 +1,8 @@
 """Fit the grounding model's combiner: ``python -m training.combiner --data DIR --work DIR [--repository FOLDER]``.
 
-The encoder of the repository reads every row of grounding/dev once. The model of the signals is fitted on the fold
-``fit``. The encoder has learnt from that fold, so the model of both is fitted on ``calibrate``, where its outputs are
-honest, by cross-validation and with few features. All thresholds and calibrations come from ``calibrate``; ``report``
+The model of the signals is fitted on the fold ``fit``. The encoder of the repository has learnt from that fold and does
+not read it here; it reads the others once. The model of both is fitted on ``calibrate``, where the encoder's outputs
+are honest, by cross-validation and with few features. All thresholds and calibrations come from ``calibrate``; ``report``
 is only measured (ADR 0034). ``--signals-only`` needs no encoder: it measures the signals and writes no combiner.
 """
 
@@ -130,8 +130,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         cache = options.work / "encoder_outputs.jsonl"
-        table = tabulate(read_grounding(options.data), repository, options.model, cache, progress)
-    fit, calibrate, report = (table.fold(name) for name in ("fit", "calibrate", "report"))
+        rows = read_grounding(options.data)
+        fit = tabulate([row for row in rows if row.fold == "fit"], None, options.model, cache, progress)
+        unseen = [row for row in rows if row.fold != "fit"]
+        table = tabulate(unseen, repository, options.model, cache, progress)
+    calibrate, report = (table.fold(name) for name in ("calibrate", "report"))
     signals = fit_signals(SIGNAL_FEATURES, fit, calibrate)
     peers = fit_signals(PEERS_FEATURES, fit, calibrate)
     by_kind, _ = fit_both(calibrate, signals, BY_KIND_FEATURES)
