@@ -1,9 +1,9 @@
 """Fit the grounding model's combiner: ``python -m training.combiner --data DIR --work DIR [--repository FOLDER]``.
 
-The model of the signals is fitted on the fold ``fit``. The encoder of the repository has learnt from that fold and does
-not read it here; it reads the others once. The model of both is fitted on ``calibrate``, where the encoder's outputs
-are honest, by cross-validation and with few features. All thresholds and calibrations come from ``calibrate``; ``report``
-is only measured (ADR 0034). ``--signals-only`` needs no encoder: it measures the signals and writes no combiner.
+The model of the signals is fitted on the fold ``fit``. The encoder has learnt from that fold and does not read it here;
+it reads the others once. The model of both is fitted on ``calibrate``, where the encoder's outputs are honest, by
+cross-validation and with few features. All thresholds and calibrations come from ``calibrate``; ``report`` is only
+measured (ADR 0034). ``--signals-only`` needs no encoder: it measures the signals and writes no combiner.
 """
 
 import argparse
