@@ -78,7 +78,7 @@ def softmax_entry(even: Probabilities, rows: Sequence[NliRow]) -> dict[str, Any]
 
 async def classified(root: Path, name: str, rows: Sequence[NliRow]) -> Probabilities:
     """Return the model's probabilities with its present temperature taken out, ``(rows, 3)``."""
-    repository = ModelRepository(root)
+    repository = ModelRepository.open(root)
     model = await open_entailment(InferenceSettings(entailment_model=name), repository)
     try:
         parts = [
