@@ -91,9 +91,7 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path):
         trainer.run(order(), lambda encoder, batch: loss_of(encoder, batch) * float("nan"), lambda _: None)
 
 
-@pytest.mark.parametrize(
-    ("step", "rate"), [(0, 0.0005), (1, 0.001), (2, 0.001), (4, 0.0005), (6, 0.0)], ids=str
-)
+@pytest.mark.parametrize(("step", "rate"), [(0, 0.0005), (1, 0.001), (2, 0.001), (4, 0.0005), (6, 0.0)], ids=str)
 def test_the_rate_rises_and_falls(step, rate):
     assert SCHEDULE.rate(step) == pytest.approx(rate)
 
