@@ -92,6 +92,18 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
+def pad_id(tokenizer: Tokenizer) -> int:
+    """Return the id that fills up short items.
+
+    Raises:
+        ValueError: the tokenizer has no ``<pad>``.
+    """
+    found: int | None = tokenizer.token_to_id("<pad>")
+    if found is None:
+        raise ValueError("the tokenizer has no <pad>: it is not MPNet's")
+    return found
+
+
 def _empty(config: PretrainedConfig, outputs: int, *, per_token: bool) -> PairEncoder:
     encoder = AutoModel.from_config(config, add_pooling_layer=False, attn_implementation="eager")
     return PairEncoder(_without_dropout(encoder.float()), outputs, per_token=per_token)

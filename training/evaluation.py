@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from tokenizers import Tokenizer
 
-from training.encoder import PairEncoder
+from training.encoder import PairEncoder, pad_id
 from training.loop import pad
 from training.rows import CONTRADICTION, NliRow
 
@@ -28,7 +28,7 @@ def accuracy_by_origin(
     with torch.no_grad():
         for start in range(0, len(order), 48):
             batch = order[start : start + 48]
-            tokens, mask = pad([ids[row] for row in batch], int(tokenizer.token_to_id("<pad>")), device)
+            tokens, mask = pad([ids[row] for row in batch], pad_id(tokenizer), device)
             for row, label in zip(batch, precise(tokens, mask)[0].argmax(-1).tolist(), strict=True):
                 predicted[row] = label
     model.float()

@@ -7,6 +7,7 @@ the first head. Real rows are the fold ``fit``; ``calibrate`` and ``report`` are
 
 import argparse
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from torch.nn import functional
 
 from services.common.grounding.windows import WindowSettings, premises
 from training.cleaning import Limits, clean
-from training.encoder import PairEncoder, load, load_tokenizer, save, with_heads
+from training.encoder import PairEncoder, load, load_tokenizer, pad_id, save, with_heads
 from training.grounding_rows import Sizes, grounding_rows
 from training.loop import Schedule, Trainer, batches, pad
 from training.rows import GroundingRow, read_grounding, read_nli
@@ -120,11 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     trainer = Trainer(
         model, Schedule(steps, options.rate, min(steps // 10 + 1, 300), seed=options.seed), options.work, device
     )
-    pad_id = int(tokenizer.token_to_id("<pad>"))
 
     def loss_of(encoder: PairEncoder, batch: list[int]) -> Tensor:
         chosen = [data[row] for row in batch]
-        ids, mask = pad([example.ids for example in chosen], pad_id, device)
+        ids, mask = pad([example.ids for example in chosen], pad_id(tokenizer), device)
         logits, token_logits = encoder(ids, mask)
         supported = torch.tensor([example.supported for example in chosen], device=device)
         tokens = _padded([example.tokens for example in chosen], ids.shape[1]).to(device)
@@ -159,7 +159,8 @@ def rows_to_learn(data: Path, seed: int, share: float, console: Console) -> list
 
 
 def _plain(options: argparse.Namespace) -> dict[str, object]:
-    return {name: value for name, value in vars(options).items() if name not in {"data", "start", "work"}}
+    hidden = {"data", "start", "work"}  # folders of this machine say nothing
+    return {name: value for name, value in vars(options).items() if name not in hidden and value != math.inf}
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -167,12 +168,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with nli/ and grounding/dev.jsonl.gz")
     parser.add_argument("--start", type=Path, required=True, help="checkpoint of the trained entailment encoder")
     parser.add_argument("--work", type=Path, required=True, help="where state and checkpoint are kept")
-    parser.add_argument("--share", type=float, default=0.7, help="of the rows that are made, beside the real ones")
+    parser.add_argument("--share", type=float, default=0.6, help="of the rows that are made, beside the real ones")
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=4e-5, help="peak learning rate")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
     parser.add_argument("--premise-tokens", type=int, default=160, help="longest window")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many minutes; go on later")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes; go on later")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 = PyTorch's choice")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)

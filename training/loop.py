@@ -106,7 +106,7 @@ class Trainer:
         self._schedule = schedule
         self._folder = folder
         self._device = device
-        self._model = model.to(device)
+        self._model: PairEncoder = model.to(device)
         self._model.encoder.embeddings.requires_grad_(requires_grad=False)
         self._master = {n: p.detach().float().clone() for n, p in model.named_parameters() if p.requires_grad}
         self._frozen = {n: p.detach().float().clone() for n, p in model.named_parameters() if not p.requires_grad}
@@ -152,11 +152,11 @@ class Trainer:
 
     def trained(self) -> PairEncoder:
         """Return the model with its float32 weights, ready to be saved."""
-        self._model.float()
+        self._model.float().eval()
         with torch.no_grad():
             for name, parameter in self._model.named_parameters():
                 parameter.copy_(self._master[name] if name in self._master else self._frozen[name])
-        return self._model.eval()
+        return self._model
 
     def save(self) -> None:
         """Keep the state; a run that is killed meanwhile leaves the one before it."""

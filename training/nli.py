@@ -6,6 +6,7 @@ adds a teacher's soft labels. Stop it whenever you like: the same command goes o
 
 import argparse
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.cleaning import clean
-from training.encoder import PairEncoder, from_base, load, load_tokenizer, save
+from training.encoder import PairEncoder, from_base, load, load_tokenizer, pad_id, save
 from training.evaluation import accuracy_by_origin
 from training.loop import Schedule, Trainer, batches, pad
 from training.rows import NliRow, read_nli
@@ -128,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     soft = _soft_labels(options.teacher, data, tokenizer, device) if options.teacher else None
 
     def loss_of(encoder: PairEncoder, batch: list[int]) -> Tensor:
-        ids, mask = pad([data.ids[row] for row in batch], _pad_id(tokenizer), device)
+        ids, mask = pad([data.ids[row] for row in batch], pad_id(tokenizer), device)
         (logits,) = encoder(ids, mask)
         loss = inference_loss(logits, torch.tensor([data.labels[row] for row in batch], device=device))
         if soft is not None:
@@ -172,18 +173,14 @@ def _soft_labels(folder: Path, data: Encoded, tokenizer: Tokenizer, device: torc
     with torch.no_grad():
         for start in range(0, len(order), 64):
             rows = order[start : start + 64]
-            ids, mask = pad([data.ids[row] for row in rows], _pad_id(tokenizer), device)
+            ids, mask = pad([data.ids[row] for row in rows], pad_id(tokenizer), device)
             found[rows] = teacher(ids, mask)[0].float().cpu()
     return found
 
 
-def _pad_id(tokenizer: Tokenizer) -> int:
-    return int(tokenizer.token_to_id("<pad>"))
-
-
 def _plain(options: argparse.Namespace) -> dict[str, object]:
     hidden = {"data", "base", "work", "start", "teacher"}  # folders of this machine say nothing
-    return {name: value for name, value in vars(options).items() if name not in hidden}
+    return {name: value for name, value in vars(options).items() if name not in hidden and value != math.inf}
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -195,10 +192,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--layers", default="0-5", help="layers of the base to keep: all, 0-5 or 0,2,4 (default 0-5)")
     parser.add_argument("--teacher", type=Path, help="checkpoint of a teacher whose soft labels are learnt too")
     parser.add_argument("--unclear", action="store_true", help="also rows whose origin states no licence")
-    parser.add_argument("--epochs", type=float, default=2.0)
-    parser.add_argument("--rate", type=float, default=5e-5, help="peak learning rate")
+    parser.add_argument("--epochs", type=float, default=1.0)
+    parser.add_argument("--rate", type=float, default=6e-5, help="peak learning rate")
     parser.add_argument("--batch-tokens", type=int, default=1536, help="tokens of a batch, padding included")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many minutes; go on later")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes; go on later")
     parser.add_argument("--dev-limit", type=int, default=None, help="development rows per origin to evaluate on")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 = PyTorch's choice")
     parser.add_argument("--seed", type=int, default=1)

@@ -116,9 +116,9 @@ def dropped(text: str, _scene: Scene, _choice: random.Random) -> Iterator[Change
     for match in _APPOSITION.finditer(text):
         yield single("clauses.dropped", Edit(*match.span(), ""), keeps=True, back=False)
     if _NEGATIVE.search(text) is None:
-        match = _TRAILING.search(text)
-        if match is not None and len(text[: match.start()].split()) >= 4:  # noqa: PLR2004 - a main clause stays
-            yield single("clauses.dropped", Edit(*match.span("clause"), ""), keeps=True, back=False)
+        trailing = _TRAILING.search(text)
+        if trailing is not None and len(text[: trailing.start()].split()) >= 4:  # noqa: PLR2004 - a main clause stays
+            yield single("clauses.dropped", Edit(*trailing.span("clause"), ""), keeps=True, back=False)
 
 
 def connectives(text: str, _scene: Scene, choice: random.Random) -> Iterator[Change]:

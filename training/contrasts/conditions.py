@@ -77,10 +77,10 @@ def stripped(text: str, _scene: Scene, choice: random.Random) -> Iterator[Change
         if len(main.split()) >= 3 and not re.search(r"\b(?:as|even|what|not|see|ask|know|say|wonder)$", main):  # noqa: PLR2004
             new = choice.choice(_UNCONDITIONAL)
             yield single("conditions.stripped", Edit(*match.span(), new), back=None)
-    match = _LEADING.match(text)
-    if match is not None:
+    leading = _LEADING.match(text)
+    if leading is not None:
         new = choice.choice(("In all cases, ", "In any case, ", "Under all circumstances, "))
-        yield single("conditions.stripped", Edit(0, match.start("main"), new), back=None)
+        yield single("conditions.stripped", Edit(0, leading.start("main"), new), back=None)
 
 
 def widened(text: str, _scene: Scene, _choice: random.Random) -> Iterator[Change]:
