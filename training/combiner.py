@@ -27,6 +27,7 @@ from services.common.grounding.combiner import (
 )
 from services.common.grounding.windows import WindowSettings
 from services.common.model_repository import ModelRepository
+from tools.update_manifest import describe, dump
 from training.combiner_data import Table, pooled_datasets, tabulate
 from training.combiner_fit import (
     Linear,
@@ -159,9 +160,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         text = json.dumps(written, indent=2) + "\n"
         parse_combiner(text)
         (options.repository / options.model / COMBINER_FILE).write_text(text, encoding="utf-8")
+        pin(options.repository, options.model)
     metrics["report"] = measured(systems, calibrate, report)
     show(console, metrics["report"])
     (options.work / "combiner_metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
+
+
+def pin(root: Path, name: str) -> None:
+    """Write the model's digests into MANIFEST.json, and its new fingerprint into the golden vectors of its encoder."""
+    path = root / "MANIFEST.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    next(model for model in manifest["models"] if model["name"] == name)["files"] = describe(root / name)
+    path.write_text(dump(manifest), encoding="utf-8")
+    golden = root / name / "golden.json"
+    vectors = json.loads(golden.read_text(encoding="utf-8"))
+    vectors["model"] = ModelRepository.open(root).entry(name).fingerprint
+    golden.write_text(json.dumps(vectors) + "\n", encoding="utf-8")
 
 
 def fit_signals(names: Sequence[str], fit: Table, calibrate: Table) -> LogisticModel:
