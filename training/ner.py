@@ -10,6 +10,7 @@ to ``WORK/figures.json``, the weights beside it.
 import argparse
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ class TokenClassifier(nn.Module):
 
 
 def learnt(base: Path, texts: Sequence[MarkedText], epochs: int, seed: int) -> TokenClassifier:
-    """Fine-tune on the texts; word embeddings stay as they are."""
+    """Fine-tune on the texts, in bfloat16 arithmetic over float32 weights; word embeddings stay as they are."""
     torch.manual_seed(seed)
     tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
     tokenizer.no_padding()
@@ -121,13 +122,15 @@ def learnt(base: Path, texts: Sequence[MarkedText], epochs: int, seed: int) -> T
     steps = epochs * -(-len(texts) // BATCH)
     decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     model.train()
-    for _ in range(epochs):
+    for epoch in range(epochs):
+        print(f"epoch {epoch + 1} of {epochs}, {len(texts)} texts", file=sys.stderr, flush=True)
         order: list[int] = torch.randperm(len(texts)).tolist()
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            logits = model([encodings[row] for row in rows])
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                logits = model([encodings[row] for row in rows])
             wanted = nn.utils.rnn.pad_sequence([targets[row] for row in rows], batch_first=True, padding_value=UNLEARNT)
-            loss = functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=UNLEARNT)
+            loss = functional.cross_entropy(logits.float().flatten(0, 1), wanted.flatten(), ignore_index=UNLEARNT)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -241,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with ner/ and pii/")
     parser.add_argument("--base", type=Path, required=True, help="folder of all-MiniLM-L6-v2 in torch")
     parser.add_argument("--work", type=Path, required=True, help="where weights and figures go")
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
