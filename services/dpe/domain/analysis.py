@@ -54,6 +54,20 @@ class PriorWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class PriorText:
+    """An earlier window that has words, as the stages read it; offsets are in its own text."""
+
+    window: PriorWindow
+    sentences: tuple[Sentence, ...]
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def sentence_texts(self) -> list[str]:
+        """The texts of its sentences, in order."""
+        return [self.window.text[sentence.start : sentence.end] for sentence in self.sentences]
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisInput:
     """Everything an analysis depends on but models and policy; all text is data."""
 
@@ -109,6 +123,7 @@ class Outputs:
     """What the stages gave; ``None`` where one did not run."""
 
     sentences: tuple[Sentence, ...] = ()
+    prior_texts: tuple[PriorText, ...] = ()
     claims: tuple[Claim, ...] = ()
     loose_values: tuple[Value, ...] = ()
     loose_names: tuple[Entity, ...] = ()
@@ -197,9 +212,9 @@ class Analysis:
         """Return the analysis with one more outcome and the stage's outputs."""
         return replace(self, outputs=replace(self.outputs, **found), outcomes=(*self.outcomes, outcome))
 
-    def segmented(self, found: tuple[Sentence, ...]) -> "Analysis":
-        """Return the analysis with the answer's sentences."""
-        return replace(self, outputs=replace(self.outputs, sentences=found))
+    def segmented(self, found: tuple[Sentence, ...], priors: tuple[PriorText, ...] = ()) -> "Analysis":
+        """Return the analysis with the sentences of the answer and of earlier windows."""
+        return replace(self, outputs=replace(self.outputs, sentences=found, prior_texts=priors))
 
     @property
     def factual_claims(self) -> tuple[Claim, ...]:

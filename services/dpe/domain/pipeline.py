@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, PriorText, Requests
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import Policy
@@ -83,7 +83,7 @@ PIPELINE: Final = (
 
 
 def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, *, entailment_tokens: int | None) -> Analysis:
-    """Return the analysis before stage 1: the answer's sentences are found, nothing else is.
+    """Return the analysis before stage 1: the sentences of answer and earlier windows are found, nothing else is.
 
     Args:
         given: what to analyse.
@@ -92,4 +92,5 @@ def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, *, entailm
         entailment_tokens: what the entailment encoder reads; ``None`` = none is configured.
     """
     analysis = Analysis(given, policy, gazetteer, Models(entailment_tokens=entailment_tokens))
-    return analysis.segmented(tuple(sentences(given.answer)))
+    read = [PriorText(window, tuple(sentences(window.text))) for window in given.prior_windows]
+    return analysis.segmented(tuple(sentences(given.answer)), tuple(prior for prior in read if prior.sentences))

@@ -1,0 +1,145 @@
+"""A text as atomic claims with type, entities and offsets (SPEC-005 §3), of answers and earlier windows alike.
+
+Values come from rules, names from the recogniser; where both see the same stretch the rule wins, for it knows what the
+value is equal to. Entities outside every claim (headings, code) are kept beside the claims.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.claim_types import classify, is_name, specificity
+from services.dpe.domain.clauses import clauses
+from services.dpe.domain.facts import within
+from services.dpe.domain.lexicon import FINITE_VERBS
+from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
+from services.dpe.domain.values import scan_values
+from services.dpe.domain.words import words
+
+_VALUE_KINDS: Final = frozenset(
+    {
+        EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME,
+        EntityKind.URL, EntityKind.EMAIL, EntityKind.CITATION,
+    }
+)  # fmt: skip
+_MIN_HEADING_WORDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """The claims of a text, and the values and names that stand in none of them; all offsets are in the text."""
+
+    claims: tuple[Claim, ...]
+    loose_values: tuple[Value, ...]
+    loose_names: tuple[Entity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    text: str
+    values: tuple[Value, ...]
+    names: tuple[Entity, ...]
+
+
+def segment(
+    text: str, found: Sequence[Sentence], recognised: Mapping[str, tuple[Entity, ...]] | None, prefix: str = "c"
+) -> Segmentation:
+    """Return the claims of a text.
+
+    Args:
+        text: what is read.
+        found: its sentences.
+        recognised: entities by sentence text; ``None`` when the recogniser gave nothing.
+        prefix: what claim ids begin with; the number that follows counts from 1.
+
+    Raises:
+        KeyError: a sentence was not recognised while others were.
+    """
+    read = _Text(text, scan_values(text), _names(text, found, recognised))
+    claims: list[Claim] = []
+    for sentence in found:
+        for span in _claim_spans(text, sentence):
+            claims.append(_claim(read, sentence, span, f"{prefix}{len(claims) + 1}"))
+    return Segmentation(
+        tuple(claims),
+        tuple(value for value in read.values if not _inside(claims, value.start, value.end)),
+        tuple(name for name in read.names if not _inside(claims, name.start, name.end)),
+    )
+
+
+def names_among(entities: Sequence[Entity]) -> list[Entity]:
+    """Return the recognised entities that are names: no values, and some word of them is written large."""
+    return [entity for entity in entities if entity.kind not in _VALUE_KINDS and is_name(entity.text)]
+
+
+def _names(
+    text: str, found: Sequence[Sentence], recognised: Mapping[str, tuple[Entity, ...]] | None
+) -> tuple[Entity, ...]:
+    """Return the recognised names of the text, with its offsets, in order."""
+    if recognised is None:
+        return ()
+    return tuple(
+        Entity(entity.kind, entity.text, entity.start + sentence.start, entity.end + sentence.start)
+        for sentence in found
+        for entity in names_among(recognised[text[sentence.start : sentence.end]])
+    )
+
+
+def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
+    if sentence.kind is SentenceKind.CODE:
+        return []
+    if sentence.kind is SentenceKind.HEADING:
+        tokens = words(text[sentence.start : sentence.end])
+        says_something = len(tokens) >= _MIN_HEADING_WORDS and any(word.text in FINITE_VERBS for word in tokens)
+        return [Span(sentence.start, sentence.end)] if says_something else []
+    if sentence.kind is SentenceKind.TABLE_ROW:
+        return [Span(sentence.start, sentence.end)]
+    return [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
+
+
+def _claim(read: _Text, sentence: Sentence, span: Span, claim_id: str) -> Claim:
+    text = read.text[span.start : span.end]
+    values = within(read.values, span)
+    names = _between(read.names, span)
+    checked = [value for value in values if value.kind is not EntityKind.CITATION]
+    kind = SentenceKind.PROSE if sentence.kind is SentenceKind.HEADING else sentence.kind
+    claim_type = classify(text, has_values=bool(checked), kind=kind)
+    if sentence.kind is SentenceKind.TABLE_ROW and not checked:
+        claim_type = ClaimType.META
+    return Claim(
+        claim_id,
+        text,
+        span.start,
+        span.end,
+        sentence.index,
+        claim_type,
+        specificity(text, len(checked), len(names)),
+        _merged(values, names),
+        values,
+    )
+
+
+def _between(names: Sequence[Entity], span: Span) -> tuple[Entity, ...]:
+    first = bisect_right(names, span.start - 1, key=lambda name: name.start)
+    found: list[Entity] = []
+    for name in names[first:]:
+        if name.start >= span.end:
+            break
+        if name.end <= span.end:
+            found.append(name)
+    return tuple(found)
+
+
+def _merged(values: Sequence[Value], names: Sequence[Entity]) -> tuple[Entity, ...]:
+    entities = [Entity(value.kind, value.text, value.start, value.end) for value in values]
+    entities += [
+        name for name in names if not any(name.start < value.end and value.start < name.end for value in values)
+    ]
+    return tuple(sorted(entities, key=lambda entity: entity.start))
+
+
+def _inside(claims: Sequence[Claim], start: int, end: int) -> bool:
+    at = bisect_right(claims, start, key=lambda claim: claim.start) - 1
+    return at >= 0 and end <= claims[at].end
