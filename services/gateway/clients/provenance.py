@@ -8,6 +8,7 @@ from crp.dpe.v1 import (
     finding_pb2,
     provenance_service_pb2,
     provenance_service_pb2_grpc,
+    regulatory_pb2,
     report_pb2,
 )
 from crp.envelope.v1 import envelope_pb2
@@ -64,8 +65,8 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
     )
 
 
-def _ai_system(system: AiSystemRecord) -> provenance_service_pb2.AiSystemProfile:
-    return provenance_service_pb2.AiSystemProfile(
+def _ai_system(system: AiSystemRecord) -> regulatory_pb2.AiSystemProfile:
+    return regulatory_pb2.AiSystemProfile(
         domain=system.domain, sector=system.sector, iso_42001_evidence=dict(system.iso_42001_evidence)
     )
 

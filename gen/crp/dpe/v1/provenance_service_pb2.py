@@ -26,21 +26,20 @@ from crp.common.v1 import taxonomy_pb2 as crp_dot_common_dot_v1_dot_taxonomy__pb
 from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
 from crp.dpe.v1 import claim_pb2 as crp_dot_dpe_dot_v1_dot_claim__pb2
 from crp.dpe.v1 import finding_pb2 as crp_dot_dpe_dot_v1_dot_finding__pb2
+from crp.dpe.v1 import regulatory_pb2 as crp_dot_dpe_dot_v1_dot_regulatory__pb2
 from crp.dpe.v1 import report_pb2 as crp_dot_dpe_dot_v1_dot_report__pb2
 from crp.envelope.v1 import envelope_pb2 as crp_dot_envelope_dot_v1_dot_envelope__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#crp/dpe/v1/provenance_service.proto\x12\ncrp.dpe.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x18\x63rp/common/v1/text.proto\x1a\x16\x63rp/dpe/v1/claim.proto\x1a\x18\x63rp/dpe/v1/finding.proto\x1a\x17\x63rp/dpe/v1/report.proto\x1a\x1e\x63rp/envelope/v1/envelope.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\"Y\n\x0bPriorWindow\x12\x11\n\twindow_id\x18\x01 \x01(\t\x12\x15\n\rwindow_number\x18\x02 \x01(\r\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x12\n\nis_summary\x18\x04 \x01(\x08\"\xd2\x01\n\x0f\x41iSystemProfile\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\x0e\n\x06sector\x18\x02 \x01(\t\x12M\n\x12iso_42001_evidence\x18\x03 \x03(\x0b\x32\x31.crp.dpe.v1.AiSystemProfile.Iso42001EvidenceEntry\x12\x17\n\x0fmakes_decisions\x18\x04 \x01(\x08\x1a\x37\n\x15Iso42001EvidenceEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xeb\x03\n\x0e\x41nalyzeRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\twindow_id\x18\x02 \x01(\t\x12\x15\n\rwindow_number\x18\x03 \x01(\r\x12\r\n\x05query\x18\x04 \x01(\t\x12\x0e\n\x06prompt\x18\x05 \x01(\t\x12\x15\n\rresponse_text\x18\x06 \x01(\t\x12\x32\n\x08\x65nvelope\x18\x07 \x01(\x0b\x32 .crp.envelope.v1.ContextEnvelope\x12.\n\rprior_windows\x18\x08 \x03(\x0b\x32\x17.crp.dpe.v1.PriorWindow\x12\x34\n\x0egrounding_mode\x18\t \x01(\x0e\x32\x1c.crp.common.v1.GroundingMode\x12\x14\n\x0c\x61i_system_id\x18\n \x01(\t\x12\x33\n\tai_system\x18\x0b \x01(\x0b\x32\x1b.crp.dpe.v1.AiSystemProfileH\x00\x88\x01\x01\x12\x12\n\nloop_depth\x18\x0c \x01(\r\x12\x16\n\x0e\x63\x61\x63he_no_store\x18\r \x01(\x08\x12\x13\n\x0bsub_queries\x18\x0e \x03(\t\x12\x16\n\x0e\x63\x61\x63he_no_cache\x18\x0f \x01(\x08\x12\x19\n\x11windows_remaining\x18\x10 \x01(\rB\x0c\n\n_ai_system\"j\n\x0f\x41nalyzeResponse\x12%\n\x06report\x18\x01 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\x12\x30\n\x0bremediation\x18\x02 \x01(\x0b\x32\x1b.crp.dpe.v1.RemediationPlan\"\xa3\x01\n\x0fRemediationStep\x12-\n\x06\x61\x63tion\x18\x01 \x01(\x0e\x32\x1d.crp.dpe.v1.RemediationAction\x12\x14\n\x0cstage_number\x18\x02 \x01(\r\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x13\n\x0binstruction\x18\x04 \x01(\t\x12\x11\n\tclaim_ids\x18\x05 \x03(\t\x12\x13\n\x0bsub_queries\x18\x06 \x03(\t\"\xb4\x01\n\x0fRemediationPlan\x12*\n\x05steps\x18\x01 \x03(\x0b\x32\x1b.crp.dpe.v1.RemediationStep\x12\x18\n\x0btemperature\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x31\n\x08strategy\x18\x03 \x01(\x0e\x32\x1f.crp.common.v1.DispatchStrategy\x12\x18\n\x10max_redispatches\x18\x04 \x01(\rB\x0e\n\x0c_temperature\"D\n\x14\x41nalyzeStreamRequest\x12,\n\x08\x61nalysis\x18\x01 \x01(\x0b\x32\x1a.crp.dpe.v1.AnalyzeRequest\"u\n\nStageEvent\x12)\n\x07outcome\x18\x01 \x01(\x0b\x32\x18.crp.dpe.v1.StageOutcome\x12*\n\x07\x65lapsed\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x10\n\x08\x66indings\x18\x03 \x01(\r\"x\n\x15\x41nalyzeStreamResponse\x12\'\n\x05stage\x18\x01 \x01(\x0b\x32\x16.crp.dpe.v1.StageEventH\x00\x12-\n\x06result\x18\x02 \x01(\x0b\x32\x1b.crp.dpe.v1.AnalyzeResponseH\x00\x42\x07\n\x05\x65vent\"$\n\x14SegmentClaimsRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x96\x02\n\x15SegmentClaimsResponse\x12!\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x11.crp.dpe.v1.Claim\x12K\n\x0e\x63laims_by_type\x18\x02 \x03(\x0b\x32\x33.crp.dpe.v1.SegmentClaimsResponse.ClaimsByTypeEntry\x12*\n\tsentences\x18\x03 \x03(\x0b\x32\x17.crp.common.v1.TextSpan\x12,\n\x06models\x18\x04 \x03(\x0b\x32\x1c.crp.dpe.v1.ModelFingerprint\x1a\x33\n\x11\x43laimsByTypeEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\"9\n\x14VerifySummaryRequest\x12\x0f\n\x07summary\x18\x01 \x01(\t\x12\x10\n\x08original\x18\x02 \x01(\t\"\xb0\x02\n\x15VerifySummaryResponse\x12\x1b\n\x0e\x66idelity_score\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x66\x61ithful\x18\x02 \x01(\x08\x12-\n\x0c\x66\x61\x62rications\x18\x03 \x03(\x0b\x32\x17.crp.dpe.v1.Fabrication\x12+\n\x0b\x64istortions\x18\x04 \x03(\x0b\x32\x16.crp.dpe.v1.Distortion\x12!\n\x06\x63laims\x18\x05 \x03(\x0b\x32\x11.crp.dpe.v1.Claim\x12(\n\x06stages\x18\x06 \x03(\x0b\x32\x18.crp.dpe.v1.StageOutcome\x12,\n\x06models\x18\x07 \x03(\x0b\x32\x1c.crp.dpe.v1.ModelFingerprintB\x11\n\x0f_fidelity_score*\xa5\x02\n\x11RemediationAction\x12\"\n\x1eREMEDIATION_ACTION_UNSPECIFIED\x10\x00\x12\'\n#REMEDIATION_ACTION_UPGRADE_STRATEGY\x10\x01\x12&\n\"REMEDIATION_ACTION_ANTI_REPETITION\x10\x02\x12,\n(REMEDIATION_ACTION_CORRECT_CONTRADICTION\x10\x03\x12$\n REMEDIATION_ACTION_AUTO_CONTINUE\x10\x04\x12#\n\x1fREMEDIATION_ACTION_AUGMENT_FLOW\x10\x05\x12\"\n\x1eREMEDIATION_ACTION_STITCH_FLOW\x10\x06\x32\xb3\x03\n\x11ProvenanceService\x12Z\n\x07\x41nalyze\x12\x1a.crp.dpe.v1.AnalyzeRequest\x1a\x1b.crp.dpe.v1.AnalyzeResponse\"\x16\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/analyze:\x01*\x12V\n\rAnalyzeStream\x12 .crp.dpe.v1.AnalyzeStreamRequest\x1a!.crp.dpe.v1.AnalyzeStreamResponse0\x01\x12s\n\rSegmentClaims\x12 .crp.dpe.v1.SegmentClaimsRequest\x1a!.crp.dpe.v1.SegmentClaimsResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\"\x12/v1/claims/segment:\x01*\x12u\n\rVerifySummary\x12 .crp.dpe.v1.VerifySummaryRequest\x1a!.crp.dpe.v1.VerifySummaryResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\"\x14/v1/summaries/verify:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#crp/dpe/v1/provenance_service.proto\x12\ncrp.dpe.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x18\x63rp/common/v1/text.proto\x1a\x16\x63rp/dpe/v1/claim.proto\x1a\x18\x63rp/dpe/v1/finding.proto\x1a\x1b\x63rp/dpe/v1/regulatory.proto\x1a\x17\x63rp/dpe/v1/report.proto\x1a\x1e\x63rp/envelope/v1/envelope.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\"Y\n\x0bPriorWindow\x12\x11\n\twindow_id\x18\x01 \x01(\t\x12\x15\n\rwindow_number\x18\x02 \x01(\r\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x12\n\nis_summary\x18\x04 \x01(\x08\"\x83\x04\n\x0e\x41nalyzeRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\twindow_id\x18\x02 \x01(\t\x12\x15\n\rwindow_number\x18\x03 \x01(\r\x12\r\n\x05query\x18\x04 \x01(\t\x12\x0e\n\x06prompt\x18\x05 \x01(\t\x12\x15\n\rresponse_text\x18\x06 \x01(\t\x12\x32\n\x08\x65nvelope\x18\x07 \x01(\x0b\x32 .crp.envelope.v1.ContextEnvelope\x12.\n\rprior_windows\x18\x08 \x03(\x0b\x32\x17.crp.dpe.v1.PriorWindow\x12\x34\n\x0egrounding_mode\x18\t \x01(\x0e\x32\x1c.crp.common.v1.GroundingMode\x12\x14\n\x0c\x61i_system_id\x18\n \x01(\t\x12\x33\n\tai_system\x18\x0b \x01(\x0b\x32\x1b.crp.dpe.v1.AiSystemProfileH\x00\x88\x01\x01\x12\x12\n\nloop_depth\x18\x0c \x01(\r\x12\x16\n\x0e\x63\x61\x63he_no_store\x18\r \x01(\x08\x12\x13\n\x0bsub_queries\x18\x0e \x03(\t\x12\x16\n\x0e\x63\x61\x63he_no_cache\x18\x0f \x01(\x08\x12\x19\n\x11windows_remaining\x18\x10 \x01(\r\x12\x16\n\x0e\x61udit_trail_id\x18\x11 \x01(\tB\x0c\n\n_ai_system\"j\n\x0f\x41nalyzeResponse\x12%\n\x06report\x18\x01 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\x12\x30\n\x0bremediation\x18\x02 \x01(\x0b\x32\x1b.crp.dpe.v1.RemediationPlan\"\xa3\x01\n\x0fRemediationStep\x12-\n\x06\x61\x63tion\x18\x01 \x01(\x0e\x32\x1d.crp.dpe.v1.RemediationAction\x12\x14\n\x0cstage_number\x18\x02 \x01(\r\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x13\n\x0binstruction\x18\x04 \x01(\t\x12\x11\n\tclaim_ids\x18\x05 \x03(\t\x12\x13\n\x0bsub_queries\x18\x06 \x03(\t\"\xb4\x01\n\x0fRemediationPlan\x12*\n\x05steps\x18\x01 \x03(\x0b\x32\x1b.crp.dpe.v1.RemediationStep\x12\x18\n\x0btemperature\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x31\n\x08strategy\x18\x03 \x01(\x0e\x32\x1f.crp.common.v1.DispatchStrategy\x12\x18\n\x10max_redispatches\x18\x04 \x01(\rB\x0e\n\x0c_temperature\"D\n\x14\x41nalyzeStreamRequest\x12,\n\x08\x61nalysis\x18\x01 \x01(\x0b\x32\x1a.crp.dpe.v1.AnalyzeRequest\"u\n\nStageEvent\x12)\n\x07outcome\x18\x01 \x01(\x0b\x32\x18.crp.dpe.v1.StageOutcome\x12*\n\x07\x65lapsed\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x10\n\x08\x66indings\x18\x03 \x01(\r\"x\n\x15\x41nalyzeStreamResponse\x12\'\n\x05stage\x18\x01 \x01(\x0b\x32\x16.crp.dpe.v1.StageEventH\x00\x12-\n\x06result\x18\x02 \x01(\x0b\x32\x1b.crp.dpe.v1.AnalyzeResponseH\x00\x42\x07\n\x05\x65vent\"$\n\x14SegmentClaimsRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x96\x02\n\x15SegmentClaimsResponse\x12!\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x11.crp.dpe.v1.Claim\x12K\n\x0e\x63laims_by_type\x18\x02 \x03(\x0b\x32\x33.crp.dpe.v1.SegmentClaimsResponse.ClaimsByTypeEntry\x12*\n\tsentences\x18\x03 \x03(\x0b\x32\x17.crp.common.v1.TextSpan\x12,\n\x06models\x18\x04 \x03(\x0b\x32\x1c.crp.dpe.v1.ModelFingerprint\x1a\x33\n\x11\x43laimsByTypeEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\"9\n\x14VerifySummaryRequest\x12\x0f\n\x07summary\x18\x01 \x01(\t\x12\x10\n\x08original\x18\x02 \x01(\t\"\xb0\x02\n\x15VerifySummaryResponse\x12\x1b\n\x0e\x66idelity_score\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x66\x61ithful\x18\x02 \x01(\x08\x12-\n\x0c\x66\x61\x62rications\x18\x03 \x03(\x0b\x32\x17.crp.dpe.v1.Fabrication\x12+\n\x0b\x64istortions\x18\x04 \x03(\x0b\x32\x16.crp.dpe.v1.Distortion\x12!\n\x06\x63laims\x18\x05 \x03(\x0b\x32\x11.crp.dpe.v1.Claim\x12(\n\x06stages\x18\x06 \x03(\x0b\x32\x18.crp.dpe.v1.StageOutcome\x12,\n\x06models\x18\x07 \x03(\x0b\x32\x1c.crp.dpe.v1.ModelFingerprintB\x11\n\x0f_fidelity_score*\xa5\x02\n\x11RemediationAction\x12\"\n\x1eREMEDIATION_ACTION_UNSPECIFIED\x10\x00\x12\'\n#REMEDIATION_ACTION_UPGRADE_STRATEGY\x10\x01\x12&\n\"REMEDIATION_ACTION_ANTI_REPETITION\x10\x02\x12,\n(REMEDIATION_ACTION_CORRECT_CONTRADICTION\x10\x03\x12$\n REMEDIATION_ACTION_AUTO_CONTINUE\x10\x04\x12#\n\x1fREMEDIATION_ACTION_AUGMENT_FLOW\x10\x05\x12\"\n\x1eREMEDIATION_ACTION_STITCH_FLOW\x10\x06\x32\xb3\x03\n\x11ProvenanceService\x12Z\n\x07\x41nalyze\x12\x1a.crp.dpe.v1.AnalyzeRequest\x1a\x1b.crp.dpe.v1.AnalyzeResponse\"\x16\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/analyze:\x01*\x12V\n\rAnalyzeStream\x12 .crp.dpe.v1.AnalyzeStreamRequest\x1a!.crp.dpe.v1.AnalyzeStreamResponse0\x01\x12s\n\rSegmentClaims\x12 .crp.dpe.v1.SegmentClaimsRequest\x1a!.crp.dpe.v1.SegmentClaimsResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\"\x12/v1/claims/segment:\x01*\x12u\n\rVerifySummary\x12 .crp.dpe.v1.VerifySummaryRequest\x1a!.crp.dpe.v1.VerifySummaryResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\"\x14/v1/summaries/verify:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.provenance_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_AISYSTEMPROFILE_ISO42001EVIDENCEENTRY']._loaded_options = None
-  _globals['_AISYSTEMPROFILE_ISO42001EVIDENCEENTRY']._serialized_options = b'8\001'
   _globals['_SEGMENTCLAIMSRESPONSE_CLAIMSBYTYPEENTRY']._loaded_options = None
   _globals['_SEGMENTCLAIMSRESPONSE_CLAIMSBYTYPEENTRY']._serialized_options = b'8\001'
   _globals['_PROVENANCESERVICE'].methods_by_name['Analyze']._loaded_options = None
@@ -49,38 +48,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROVENANCESERVICE'].methods_by_name['SegmentClaims']._serialized_options = b'\202\323\344\223\002\027\"\022/v1/claims/segment:\001*'
   _globals['_PROVENANCESERVICE'].methods_by_name['VerifySummary']._loaded_options = None
   _globals['_PROVENANCESERVICE'].methods_by_name['VerifySummary']._serialized_options = b'\202\323\344\223\002\031\"\024/v1/summaries/verify:\001*'
-  _globals['_REMEDIATIONACTION']._serialized_start=2528
-  _globals['_REMEDIATIONACTION']._serialized_end=2821
-  _globals['_PRIORWINDOW']._serialized_start=276
-  _globals['_PRIORWINDOW']._serialized_end=365
-  _globals['_AISYSTEMPROFILE']._serialized_start=368
-  _globals['_AISYSTEMPROFILE']._serialized_end=578
-  _globals['_AISYSTEMPROFILE_ISO42001EVIDENCEENTRY']._serialized_start=523
-  _globals['_AISYSTEMPROFILE_ISO42001EVIDENCEENTRY']._serialized_end=578
-  _globals['_ANALYZEREQUEST']._serialized_start=581
-  _globals['_ANALYZEREQUEST']._serialized_end=1072
-  _globals['_ANALYZERESPONSE']._serialized_start=1074
-  _globals['_ANALYZERESPONSE']._serialized_end=1180
-  _globals['_REMEDIATIONSTEP']._serialized_start=1183
-  _globals['_REMEDIATIONSTEP']._serialized_end=1346
-  _globals['_REMEDIATIONPLAN']._serialized_start=1349
-  _globals['_REMEDIATIONPLAN']._serialized_end=1529
-  _globals['_ANALYZESTREAMREQUEST']._serialized_start=1531
-  _globals['_ANALYZESTREAMREQUEST']._serialized_end=1599
-  _globals['_STAGEEVENT']._serialized_start=1601
-  _globals['_STAGEEVENT']._serialized_end=1718
-  _globals['_ANALYZESTREAMRESPONSE']._serialized_start=1720
-  _globals['_ANALYZESTREAMRESPONSE']._serialized_end=1840
-  _globals['_SEGMENTCLAIMSREQUEST']._serialized_start=1842
-  _globals['_SEGMENTCLAIMSREQUEST']._serialized_end=1878
-  _globals['_SEGMENTCLAIMSRESPONSE']._serialized_start=1881
-  _globals['_SEGMENTCLAIMSRESPONSE']._serialized_end=2159
-  _globals['_SEGMENTCLAIMSRESPONSE_CLAIMSBYTYPEENTRY']._serialized_start=2108
-  _globals['_SEGMENTCLAIMSRESPONSE_CLAIMSBYTYPEENTRY']._serialized_end=2159
-  _globals['_VERIFYSUMMARYREQUEST']._serialized_start=2161
-  _globals['_VERIFYSUMMARYREQUEST']._serialized_end=2218
-  _globals['_VERIFYSUMMARYRESPONSE']._serialized_start=2221
-  _globals['_VERIFYSUMMARYRESPONSE']._serialized_end=2525
-  _globals['_PROVENANCESERVICE']._serialized_start=2824
-  _globals['_PROVENANCESERVICE']._serialized_end=3259
+  _globals['_REMEDIATIONACTION']._serialized_start=2368
+  _globals['_REMEDIATIONACTION']._serialized_end=2661
+  _globals['_PRIORWINDOW']._serialized_start=305
+  _globals['_PRIORWINDOW']._serialized_end=394
+  _globals['_ANALYZEREQUEST']._serialized_start=397
+  _globals['_ANALYZEREQUEST']._serialized_end=912
+  _globals['_ANALYZERESPONSE']._serialized_start=914
+  _globals['_ANALYZERESPONSE']._serialized_end=1020
+  _globals['_REMEDIATIONSTEP']._serialized_start=1023
+  _globals['_REMEDIATIONSTEP']._serialized_end=1186
+  _globals['_REMEDIATIONPLAN']._serialized_start=1189
+  _globals['_REMEDIATIONPLAN']._serialized_end=1369
+  _globals['_ANALYZESTREAMREQUEST']._serialized_start=1371
+  _globals['_ANALYZESTREAMREQUEST']._serialized_end=1439
+  _globals['_STAGEEVENT']._serialized_start=1441
+  _globals['_STAGEEVENT']._serialized_end=1558
+  _globals['_ANALYZESTREAMRESPONSE']._serialized_start=1560
+  _globals['_ANALYZESTREAMRESPONSE']._serialized_end=1680
+  _globals['_SEGMENTCLAIMSREQUEST']._serialized_start=1682
+  _globals['_SEGMENTCLAIMSREQUEST']._serialized_end=1718
+  _globals['_SEGMENTCLAIMSRESPONSE']._serialized_start=1721
+  _globals['_SEGMENTCLAIMSRESPONSE']._serialized_end=1999
+  _globals['_SEGMENTCLAIMSRESPONSE_CLAIMSBYTYPEENTRY']._serialized_start=1948
+  _globals['_SEGMENTCLAIMSRESPONSE_CLAIMSBYTYPEENTRY']._serialized_end=1999
+  _globals['_VERIFYSUMMARYREQUEST']._serialized_start=2001
+  _globals['_VERIFYSUMMARYREQUEST']._serialized_end=2058
+  _globals['_VERIFYSUMMARYRESPONSE']._serialized_start=2061
+  _globals['_VERIFYSUMMARYRESPONSE']._serialized_end=2365
+  _globals['_PROVENANCESERVICE']._serialized_start=2664
+  _globals['_PROVENANCESERVICE']._serialized_end=3099
 # @@protoc_insertion_point(module_scope)

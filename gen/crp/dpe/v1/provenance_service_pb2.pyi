@@ -4,6 +4,7 @@ from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.common.v1 import text_pb2 as _text_pb2
 from crp.dpe.v1 import claim_pb2 as _claim_pb2
 from crp.dpe.v1 import finding_pb2 as _finding_pb2
+from crp.dpe.v1 import regulatory_pb2 as _regulatory_pb2
 from crp.dpe.v1 import report_pb2 as _report_pb2
 from crp.envelope.v1 import envelope_pb2 as _envelope_pb2
 from google.api import annotations_pb2 as _annotations_pb2
@@ -46,27 +47,8 @@ class PriorWindow(_message.Message):
     is_summary: bool
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., is_summary: _Optional[bool] = ...) -> None: ...
 
-class AiSystemProfile(_message.Message):
-    __slots__ = ("domain", "sector", "iso_42001_evidence", "makes_decisions")
-    class Iso42001EvidenceEntry(_message.Message):
-        __slots__ = ("key", "value")
-        KEY_FIELD_NUMBER: _ClassVar[int]
-        VALUE_FIELD_NUMBER: _ClassVar[int]
-        key: str
-        value: str
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
-    DOMAIN_FIELD_NUMBER: _ClassVar[int]
-    SECTOR_FIELD_NUMBER: _ClassVar[int]
-    ISO_42001_EVIDENCE_FIELD_NUMBER: _ClassVar[int]
-    MAKES_DECISIONS_FIELD_NUMBER: _ClassVar[int]
-    domain: str
-    sector: str
-    iso_42001_evidence: _containers.ScalarMap[str, str]
-    makes_decisions: bool
-    def __init__(self, domain: _Optional[str] = ..., sector: _Optional[str] = ..., iso_42001_evidence: _Optional[_Mapping[str, str]] = ..., makes_decisions: _Optional[bool] = ...) -> None: ...
-
 class AnalyzeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -83,6 +65,7 @@ class AnalyzeRequest(_message.Message):
     SUB_QUERIES_FIELD_NUMBER: _ClassVar[int]
     CACHE_NO_CACHE_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_REMAINING_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_TRAIL_ID_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -93,13 +76,14 @@ class AnalyzeRequest(_message.Message):
     prior_windows: _containers.RepeatedCompositeFieldContainer[PriorWindow]
     grounding_mode: _taxonomy_pb2.GroundingMode
     ai_system_id: str
-    ai_system: AiSystemProfile
+    ai_system: _regulatory_pb2.AiSystemProfile
     loop_depth: int
     cache_no_store: bool
     sub_queries: _containers.RepeatedScalarFieldContainer[str]
     cache_no_cache: bool
     windows_remaining: int
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ...) -> None: ...
+    audit_trail_id: str
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ...) -> None: ...
 
 class AnalyzeResponse(_message.Message):
     __slots__ = ("report", "remediation")

@@ -1,5 +1,6 @@
 import datetime
 
+from crp.common.v1 import regulation_pb2 as _regulation_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -70,7 +71,7 @@ class ApiKey(_message.Message):
     def __init__(self, key_id: _Optional[str] = ..., prefix: _Optional[str] = ..., label: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[ApiKeyRole, str]]] = ..., state: _Optional[_Union[ApiKeyState, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class AiSystem(_message.Message):
-    __slots__ = ("ai_system_id", "name", "domain", "sector", "iso_42001_evidence", "register_time")
+    __slots__ = ("ai_system_id", "name", "domain", "sector", "iso_42001_evidence", "register_time", "intended_purpose", "annex_iii_areas", "prohibited_practices", "interacts_with_people", "generates_content", "safety_component", "makes_decisions", "role", "regulated_sector", "version", "update_time")
     class Iso42001EvidenceEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -84,13 +85,35 @@ class AiSystem(_message.Message):
     SECTOR_FIELD_NUMBER: _ClassVar[int]
     ISO_42001_EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     REGISTER_TIME_FIELD_NUMBER: _ClassVar[int]
+    INTENDED_PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    ANNEX_III_AREAS_FIELD_NUMBER: _ClassVar[int]
+    PROHIBITED_PRACTICES_FIELD_NUMBER: _ClassVar[int]
+    INTERACTS_WITH_PEOPLE_FIELD_NUMBER: _ClassVar[int]
+    GENERATES_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_COMPONENT_FIELD_NUMBER: _ClassVar[int]
+    MAKES_DECISIONS_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    REGULATED_SECTOR_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ai_system_id: str
     name: str
     domain: AiSystemDomain
     sector: str
     iso_42001_evidence: _containers.ScalarMap[str, str]
     register_time: _timestamp_pb2.Timestamp
-    def __init__(self, ai_system_id: _Optional[str] = ..., name: _Optional[str] = ..., domain: _Optional[_Union[AiSystemDomain, str]] = ..., sector: _Optional[str] = ..., iso_42001_evidence: _Optional[_Mapping[str, str]] = ..., register_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    intended_purpose: str
+    annex_iii_areas: _containers.RepeatedScalarFieldContainer[_regulation_pb2.AnnexIiiArea]
+    prohibited_practices: _containers.RepeatedScalarFieldContainer[_regulation_pb2.ProhibitedPractice]
+    interacts_with_people: bool
+    generates_content: bool
+    safety_component: bool
+    makes_decisions: bool
+    role: _regulation_pb2.AiActRole
+    regulated_sector: _regulation_pb2.RegulatedSector
+    version: int
+    update_time: _timestamp_pb2.Timestamp
+    def __init__(self, ai_system_id: _Optional[str] = ..., name: _Optional[str] = ..., domain: _Optional[_Union[AiSystemDomain, str]] = ..., sector: _Optional[str] = ..., iso_42001_evidence: _Optional[_Mapping[str, str]] = ..., register_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., intended_purpose: _Optional[str] = ..., annex_iii_areas: _Optional[_Iterable[_Union[_regulation_pb2.AnnexIiiArea, str]]] = ..., prohibited_practices: _Optional[_Iterable[_Union[_regulation_pb2.ProhibitedPractice, str]]] = ..., interacts_with_people: _Optional[bool] = ..., generates_content: _Optional[bool] = ..., safety_component: _Optional[bool] = ..., makes_decisions: _Optional[bool] = ..., role: _Optional[_Union[_regulation_pb2.AiActRole, str]] = ..., regulated_sector: _Optional[_Union[_regulation_pb2.RegulatedSector, str]] = ..., version: _Optional[int] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class TenantPolicy(_message.Message):
     __slots__ = ("safety_policy", "allowed_sink_hosts", "data_residency", "version", "update_time")

@@ -27,7 +27,7 @@ from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"crp/gateway/v1/admin_service.proto\x12\x0e\x63rp.gateway.v1\x1a\x1a\x63rp/gateway/v1/admin.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x01\n\x13\x43reateApiKeyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\x12)\n\x05roles\x18\x03 \x03(\x0e\x32\x1a.crp.gateway.v1.ApiKeyRole\x12/\n\x0b\x65xpire_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"e\n\x14\x43reateApiKeyResponse\x12#\n\x03key\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.ApiKey\x12\x0f\n\x07\x61pi_key\x18\x02 \x01(\t\x12\x17\n\x0fsecret_withheld\x18\x03 \x01(\x08\";\n\x12ListApiKeysRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListApiKeysResponse\x12$\n\x04keys\x18\x01 \x03(\x0b\x32\x16.crp.gateway.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"9\n\x13RevokeApiKeyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06key_id\x18\x02 \x01(\t\";\n\x14RevokeApiKeyResponse\x12#\n\x03key\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.ApiKey\"Z\n\x17RegisterAiSystemRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12+\n\tai_system\x18\x02 \x01(\x0b\x32\x18.crp.gateway.v1.AiSystem\"G\n\x18RegisterAiSystemResponse\x12+\n\tai_system\x18\x01 \x01(\x0b\x32\x18.crp.gateway.v1.AiSystem\"=\n\x14ListAiSystemsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"^\n\x15ListAiSystemsResponse\x12,\n\nai_systems\x18\x01 \x03(\x0b\x32\x18.crp.gateway.v1.AiSystem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"t\n\x16SetTenantPolicyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12,\n\x06policy\x18\x02 \x01(\x0b\x32\x1c.crp.gateway.v1.TenantPolicy\x12\x18\n\x10\x65xpected_version\x18\x03 \x01(\x04\"G\n\x17SetTenantPolicyResponse\x12,\n\x06policy\x18\x01 \x01(\x0b\x32\x1c.crp.gateway.v1.TenantPolicy\"\x18\n\x16GetTenantPolicyRequest\"G\n\x17GetTenantPolicyResponse\x12,\n\x06policy\x18\x01 \x01(\x0b\x32\x1c.crp.gateway.v1.TenantPolicy2\xa4\x07\n\x0c\x41\x64minService\x12x\n\x0c\x43reateApiKey\x12#.crp.gateway.v1.CreateApiKeyRequest\x1a$.crp.gateway.v1.CreateApiKeyResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\"\x12/v1/admin/api-keys:\x01*\x12r\n\x0bListApiKeys\x12\".crp.gateway.v1.ListApiKeysRequest\x1a#.crp.gateway.v1.ListApiKeysResponse\"\x1a\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/admin/api-keys\x12\x88\x01\n\x0cRevokeApiKey\x12#.crp.gateway.v1.RevokeApiKeyRequest\x1a$.crp.gateway.v1.RevokeApiKeyResponse\"-\x82\xd3\xe4\x93\x02\'\"\"/v1/admin/api-keys/{key_id}:revoke:\x01*\x12\x9f\x01\n\x10RegisterAiSystem\x12\'.crp.gateway.v1.RegisterAiSystemRequest\x1a(.crp.gateway.v1.RegisterAiSystemResponse\"8\x82\xd3\xe4\x93\x02\x32\x1a-/v1/admin/ai-systems/{ai_system.ai_system_id}:\x01*\x12z\n\rListAiSystems\x12$.crp.gateway.v1.ListAiSystemsRequest\x1a%.crp.gateway.v1.ListAiSystemsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/admin/ai-systems\x12\x7f\n\x0fSetTenantPolicy\x12&.crp.gateway.v1.SetTenantPolicyRequest\x1a\'.crp.gateway.v1.SetTenantPolicyResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\x1a\x10/v1/admin/policy:\x01*\x12|\n\x0fGetTenantPolicy\x12&.crp.gateway.v1.GetTenantPolicyRequest\x1a\'.crp.gateway.v1.GetTenantPolicyResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/admin/policyb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"crp/gateway/v1/admin_service.proto\x12\x0e\x63rp.gateway.v1\x1a\x1a\x63rp/gateway/v1/admin.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x01\n\x13\x43reateApiKeyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\x12)\n\x05roles\x18\x03 \x03(\x0e\x32\x1a.crp.gateway.v1.ApiKeyRole\x12/\n\x0b\x65xpire_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"e\n\x14\x43reateApiKeyResponse\x12#\n\x03key\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.ApiKey\x12\x0f\n\x07\x61pi_key\x18\x02 \x01(\t\x12\x17\n\x0fsecret_withheld\x18\x03 \x01(\x08\";\n\x12ListApiKeysRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListApiKeysResponse\x12$\n\x04keys\x18\x01 \x03(\x0b\x32\x16.crp.gateway.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"9\n\x13RevokeApiKeyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06key_id\x18\x02 \x01(\t\";\n\x14RevokeApiKeyResponse\x12#\n\x03key\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.ApiKey\"\x8e\x01\n\x17RegisterAiSystemRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12+\n\tai_system\x18\x02 \x01(\x0b\x32\x18.crp.gateway.v1.AiSystem\x12\x1d\n\x10\x65xpected_version\x18\x03 \x01(\x04H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"G\n\x18RegisterAiSystemResponse\x12+\n\tai_system\x18\x01 \x01(\x0b\x32\x18.crp.gateway.v1.AiSystem\"R\n\x14ListAiSystemsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x13\n\x0bversions_of\x18\x03 \x01(\t\"^\n\x15ListAiSystemsResponse\x12,\n\nai_systems\x18\x01 \x03(\x0b\x32\x18.crp.gateway.v1.AiSystem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"t\n\x16SetTenantPolicyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12,\n\x06policy\x18\x02 \x01(\x0b\x32\x1c.crp.gateway.v1.TenantPolicy\x12\x18\n\x10\x65xpected_version\x18\x03 \x01(\x04\"G\n\x17SetTenantPolicyResponse\x12,\n\x06policy\x18\x01 \x01(\x0b\x32\x1c.crp.gateway.v1.TenantPolicy\"\x18\n\x16GetTenantPolicyRequest\"G\n\x17GetTenantPolicyResponse\x12,\n\x06policy\x18\x01 \x01(\x0b\x32\x1c.crp.gateway.v1.TenantPolicy2\xa4\x07\n\x0c\x41\x64minService\x12x\n\x0c\x43reateApiKey\x12#.crp.gateway.v1.CreateApiKeyRequest\x1a$.crp.gateway.v1.CreateApiKeyResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\"\x12/v1/admin/api-keys:\x01*\x12r\n\x0bListApiKeys\x12\".crp.gateway.v1.ListApiKeysRequest\x1a#.crp.gateway.v1.ListApiKeysResponse\"\x1a\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/admin/api-keys\x12\x88\x01\n\x0cRevokeApiKey\x12#.crp.gateway.v1.RevokeApiKeyRequest\x1a$.crp.gateway.v1.RevokeApiKeyResponse\"-\x82\xd3\xe4\x93\x02\'\"\"/v1/admin/api-keys/{key_id}:revoke:\x01*\x12\x9f\x01\n\x10RegisterAiSystem\x12\'.crp.gateway.v1.RegisterAiSystemRequest\x1a(.crp.gateway.v1.RegisterAiSystemResponse\"8\x82\xd3\xe4\x93\x02\x32\x1a-/v1/admin/ai-systems/{ai_system.ai_system_id}:\x01*\x12z\n\rListAiSystems\x12$.crp.gateway.v1.ListAiSystemsRequest\x1a%.crp.gateway.v1.ListAiSystemsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/admin/ai-systems\x12\x7f\n\x0fSetTenantPolicy\x12&.crp.gateway.v1.SetTenantPolicyRequest\x1a\'.crp.gateway.v1.SetTenantPolicyResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\x1a\x10/v1/admin/policy:\x01*\x12|\n\x0fGetTenantPolicy\x12&.crp.gateway.v1.GetTenantPolicyRequest\x1a\'.crp.gateway.v1.GetTenantPolicyResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/admin/policyb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -60,22 +60,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REVOKEAPIKEYREQUEST']._serialized_end=603
   _globals['_REVOKEAPIKEYRESPONSE']._serialized_start=605
   _globals['_REVOKEAPIKEYRESPONSE']._serialized_end=664
-  _globals['_REGISTERAISYSTEMREQUEST']._serialized_start=666
-  _globals['_REGISTERAISYSTEMREQUEST']._serialized_end=756
-  _globals['_REGISTERAISYSTEMRESPONSE']._serialized_start=758
-  _globals['_REGISTERAISYSTEMRESPONSE']._serialized_end=829
-  _globals['_LISTAISYSTEMSREQUEST']._serialized_start=831
-  _globals['_LISTAISYSTEMSREQUEST']._serialized_end=892
-  _globals['_LISTAISYSTEMSRESPONSE']._serialized_start=894
-  _globals['_LISTAISYSTEMSRESPONSE']._serialized_end=988
-  _globals['_SETTENANTPOLICYREQUEST']._serialized_start=990
-  _globals['_SETTENANTPOLICYREQUEST']._serialized_end=1106
-  _globals['_SETTENANTPOLICYRESPONSE']._serialized_start=1108
-  _globals['_SETTENANTPOLICYRESPONSE']._serialized_end=1179
-  _globals['_GETTENANTPOLICYREQUEST']._serialized_start=1181
-  _globals['_GETTENANTPOLICYREQUEST']._serialized_end=1205
-  _globals['_GETTENANTPOLICYRESPONSE']._serialized_start=1207
-  _globals['_GETTENANTPOLICYRESPONSE']._serialized_end=1278
-  _globals['_ADMINSERVICE']._serialized_start=1281
-  _globals['_ADMINSERVICE']._serialized_end=2213
+  _globals['_REGISTERAISYSTEMREQUEST']._serialized_start=667
+  _globals['_REGISTERAISYSTEMREQUEST']._serialized_end=809
+  _globals['_REGISTERAISYSTEMRESPONSE']._serialized_start=811
+  _globals['_REGISTERAISYSTEMRESPONSE']._serialized_end=882
+  _globals['_LISTAISYSTEMSREQUEST']._serialized_start=884
+  _globals['_LISTAISYSTEMSREQUEST']._serialized_end=966
+  _globals['_LISTAISYSTEMSRESPONSE']._serialized_start=968
+  _globals['_LISTAISYSTEMSRESPONSE']._serialized_end=1062
+  _globals['_SETTENANTPOLICYREQUEST']._serialized_start=1064
+  _globals['_SETTENANTPOLICYREQUEST']._serialized_end=1180
+  _globals['_SETTENANTPOLICYRESPONSE']._serialized_start=1182
+  _globals['_SETTENANTPOLICYRESPONSE']._serialized_end=1253
+  _globals['_GETTENANTPOLICYREQUEST']._serialized_start=1255
+  _globals['_GETTENANTPOLICYREQUEST']._serialized_end=1279
+  _globals['_GETTENANTPOLICYRESPONSE']._serialized_start=1281
+  _globals['_GETTENANTPOLICYRESPONSE']._serialized_end=1352
+  _globals['_ADMINSERVICE']._serialized_start=1355
+  _globals['_ADMINSERVICE']._serialized_end=2287
 # @@protoc_insertion_point(module_scope)

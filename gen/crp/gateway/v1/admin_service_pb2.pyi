@@ -64,12 +64,14 @@ class RevokeApiKeyResponse(_message.Message):
     def __init__(self, key: _Optional[_Union[_admin_pb2.ApiKey, _Mapping]] = ...) -> None: ...
 
 class RegisterAiSystemRequest(_message.Message):
-    __slots__ = ("request_id", "ai_system")
+    __slots__ = ("request_id", "ai_system", "expected_version")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     AI_SYSTEM_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_VERSION_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     ai_system: _admin_pb2.AiSystem
-    def __init__(self, request_id: _Optional[str] = ..., ai_system: _Optional[_Union[_admin_pb2.AiSystem, _Mapping]] = ...) -> None: ...
+    expected_version: int
+    def __init__(self, request_id: _Optional[str] = ..., ai_system: _Optional[_Union[_admin_pb2.AiSystem, _Mapping]] = ..., expected_version: _Optional[int] = ...) -> None: ...
 
 class RegisterAiSystemResponse(_message.Message):
     __slots__ = ("ai_system",)
@@ -78,12 +80,14 @@ class RegisterAiSystemResponse(_message.Message):
     def __init__(self, ai_system: _Optional[_Union[_admin_pb2.AiSystem, _Mapping]] = ...) -> None: ...
 
 class ListAiSystemsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token")
+    __slots__ = ("page_size", "page_token", "versions_of")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_OF_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    versions_of: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., versions_of: _Optional[str] = ...) -> None: ...
 
 class ListAiSystemsResponse(_message.Message):
     __slots__ = ("ai_systems", "next_page_token")

@@ -109,15 +109,18 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RegisterAiSystem(self, request, context):
-        """Registers an AI system, or replaces the description of a registered one (its register_time stays). Idempotent by
-        request_id for 24 hours. Reasons: INVALID_FIELD, REQUEST_ID_REUSED, STORAGE_FULL.
+        """Registers an AI system, or describes a registered one anew: its register_time stays, its version grows by one, and the
+        versions before it are kept, so that a report leads to what was registered. The description that stands already makes
+        no version. Idempotent by request_id for 24 hours. Reasons: INVALID_FIELD, ETAG_STALE, REQUEST_ID_REUSED,
+        STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListAiSystems(self, request, context):
-        """Lists the tenant's AI systems, ordered by id. No side effects. Reasons: INVALID_FIELD, PAGE_TOKEN_INVALID.
+        """Lists the tenant's AI systems as they stand, ordered by id; or every version of one, the first first. No side effects.
+        Reasons: INVALID_FIELD, PAGE_TOKEN_INVALID, AI_SYSTEM_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
