@@ -27,6 +27,38 @@ class RemediationAction(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REMEDIATION_ACTION_AUTO_CONTINUE: _ClassVar[RemediationAction]
     REMEDIATION_ACTION_AUGMENT_FLOW: _ClassVar[RemediationAction]
     REMEDIATION_ACTION_STITCH_FLOW: _ClassVar[RemediationAction]
+    REMEDIATION_ACTION_WARN_CLIENT: _ClassVar[RemediationAction]
+
+class RemediationForce(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REMEDIATION_FORCE_UNSPECIFIED: _ClassVar[RemediationForce]
+    REMEDIATION_FORCE_REQUIRED: _ClassVar[RemediationForce]
+    REMEDIATION_FORCE_RECOMMENDED: _ClassVar[RemediationForce]
+    REMEDIATION_FORCE_ALTERNATIVE: _ClassVar[RemediationForce]
+
+class RemediationCondition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REMEDIATION_CONDITION_UNSPECIFIED: _ClassVar[RemediationCondition]
+    REMEDIATION_CONDITION_UPGRADE_ON_RISK: _ClassVar[RemediationCondition]
+    REMEDIATION_CONDITION_PROMPT_AUGMENTATION: _ClassVar[RemediationCondition]
+    REMEDIATION_CONDITION_REDISPATCH_OVER_BUDGET: _ClassVar[RemediationCondition]
+
+class RemediationCall(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REMEDIATION_CALL_UNSPECIFIED: _ClassVar[RemediationCall]
+    REMEDIATION_CALL_RE_DISPATCH: _ClassVar[RemediationCall]
+    REMEDIATION_CALL_CONTINUATION: _ClassVar[RemediationCall]
+    REMEDIATION_CALL_STITCH: _ClassVar[RemediationCall]
+    REMEDIATION_CALL_NOTICE: _ClassVar[RemediationCall]
+
+class SummaryClaimState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SUMMARY_CLAIM_STATE_UNSPECIFIED: _ClassVar[SummaryClaimState]
+    SUMMARY_CLAIM_STATE_VERIFIED: _ClassVar[SummaryClaimState]
+    SUMMARY_CLAIM_STATE_FAITHFUL: _ClassVar[SummaryClaimState]
+    SUMMARY_CLAIM_STATE_UNSUPPORTED: _ClassVar[SummaryClaimState]
+    SUMMARY_CLAIM_STATE_CONTRADICTED: _ClassVar[SummaryClaimState]
+    SUMMARY_CLAIM_STATE_NOT_CHECKED: _ClassVar[SummaryClaimState]
 REMEDIATION_ACTION_UNSPECIFIED: RemediationAction
 REMEDIATION_ACTION_UPGRADE_STRATEGY: RemediationAction
 REMEDIATION_ACTION_ANTI_REPETITION: RemediationAction
@@ -34,18 +66,40 @@ REMEDIATION_ACTION_CORRECT_CONTRADICTION: RemediationAction
 REMEDIATION_ACTION_AUTO_CONTINUE: RemediationAction
 REMEDIATION_ACTION_AUGMENT_FLOW: RemediationAction
 REMEDIATION_ACTION_STITCH_FLOW: RemediationAction
+REMEDIATION_ACTION_WARN_CLIENT: RemediationAction
+REMEDIATION_FORCE_UNSPECIFIED: RemediationForce
+REMEDIATION_FORCE_REQUIRED: RemediationForce
+REMEDIATION_FORCE_RECOMMENDED: RemediationForce
+REMEDIATION_FORCE_ALTERNATIVE: RemediationForce
+REMEDIATION_CONDITION_UNSPECIFIED: RemediationCondition
+REMEDIATION_CONDITION_UPGRADE_ON_RISK: RemediationCondition
+REMEDIATION_CONDITION_PROMPT_AUGMENTATION: RemediationCondition
+REMEDIATION_CONDITION_REDISPATCH_OVER_BUDGET: RemediationCondition
+REMEDIATION_CALL_UNSPECIFIED: RemediationCall
+REMEDIATION_CALL_RE_DISPATCH: RemediationCall
+REMEDIATION_CALL_CONTINUATION: RemediationCall
+REMEDIATION_CALL_STITCH: RemediationCall
+REMEDIATION_CALL_NOTICE: RemediationCall
+SUMMARY_CLAIM_STATE_UNSPECIFIED: SummaryClaimState
+SUMMARY_CLAIM_STATE_VERIFIED: SummaryClaimState
+SUMMARY_CLAIM_STATE_FAITHFUL: SummaryClaimState
+SUMMARY_CLAIM_STATE_UNSUPPORTED: SummaryClaimState
+SUMMARY_CLAIM_STATE_CONTRADICTED: SummaryClaimState
+SUMMARY_CLAIM_STATE_NOT_CHECKED: SummaryClaimState
 
 class PriorWindow(_message.Message):
-    __slots__ = ("window_id", "window_number", "text", "is_summary")
+    __slots__ = ("window_id", "window_number", "text", "is_summary", "session_id")
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     IS_SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     window_id: str
     window_number: int
     text: str
     is_summary: bool
-    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., is_summary: _Optional[bool] = ...) -> None: ...
+    session_id: str
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., is_summary: _Optional[bool] = ..., session_id: _Optional[str] = ...) -> None: ...
 
 class AnalyzeRequest(_message.Message):
     __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id")
@@ -93,33 +147,81 @@ class AnalyzeResponse(_message.Message):
     remediation: RemediationPlan
     def __init__(self, report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., remediation: _Optional[_Union[RemediationPlan, _Mapping]] = ...) -> None: ...
 
+class PromptExcerpt(_message.Message):
+    __slots__ = ("placeholder", "window_id", "span", "repeated")
+    PLACEHOLDER_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    REPEATED_FIELD_NUMBER: _ClassVar[int]
+    placeholder: str
+    window_id: str
+    span: _text_pb2.TextSpan
+    repeated: bool
+    def __init__(self, placeholder: _Optional[str] = ..., window_id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., repeated: _Optional[bool] = ...) -> None: ...
+
+class RemediationAccounting(_message.Message):
+    __slots__ = ("counts_as_redispatch", "opens_window", "counts_llm_call", "billed", "charges_safety_budget", "audit_events")
+    COUNTS_AS_REDISPATCH_FIELD_NUMBER: _ClassVar[int]
+    OPENS_WINDOW_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_LLM_CALL_FIELD_NUMBER: _ClassVar[int]
+    BILLED_FIELD_NUMBER: _ClassVar[int]
+    CHARGES_SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_EVENTS_FIELD_NUMBER: _ClassVar[int]
+    counts_as_redispatch: bool
+    opens_window: bool
+    counts_llm_call: bool
+    billed: bool
+    charges_safety_budget: bool
+    audit_events: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, counts_as_redispatch: _Optional[bool] = ..., opens_window: _Optional[bool] = ..., counts_llm_call: _Optional[bool] = ..., billed: _Optional[bool] = ..., charges_safety_budget: _Optional[bool] = ..., audit_events: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class RemediationStep(_message.Message):
-    __slots__ = ("action", "stage_number", "reason", "instruction", "claim_ids", "sub_queries")
+    __slots__ = ("action", "stage_number", "reason", "instruction", "claim_ids", "sub_queries", "force", "call", "conditions", "excerpts", "fact_ids", "window_ids", "accounting", "temperature")
     ACTION_FIELD_NUMBER: _ClassVar[int]
     STAGE_NUMBER_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     INSTRUCTION_FIELD_NUMBER: _ClassVar[int]
     CLAIM_IDS_FIELD_NUMBER: _ClassVar[int]
     SUB_QUERIES_FIELD_NUMBER: _ClassVar[int]
+    FORCE_FIELD_NUMBER: _ClassVar[int]
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    CONDITIONS_FIELD_NUMBER: _ClassVar[int]
+    EXCERPTS_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_IDS_FIELD_NUMBER: _ClassVar[int]
+    ACCOUNTING_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
     action: RemediationAction
     stage_number: int
     reason: str
     instruction: str
     claim_ids: _containers.RepeatedScalarFieldContainer[str]
     sub_queries: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, action: _Optional[_Union[RemediationAction, str]] = ..., stage_number: _Optional[int] = ..., reason: _Optional[str] = ..., instruction: _Optional[str] = ..., claim_ids: _Optional[_Iterable[str]] = ..., sub_queries: _Optional[_Iterable[str]] = ...) -> None: ...
+    force: RemediationForce
+    call: RemediationCall
+    conditions: _containers.RepeatedScalarFieldContainer[RemediationCondition]
+    excerpts: _containers.RepeatedCompositeFieldContainer[PromptExcerpt]
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    window_ids: _containers.RepeatedScalarFieldContainer[str]
+    accounting: RemediationAccounting
+    temperature: float
+    def __init__(self, action: _Optional[_Union[RemediationAction, str]] = ..., stage_number: _Optional[int] = ..., reason: _Optional[str] = ..., instruction: _Optional[str] = ..., claim_ids: _Optional[_Iterable[str]] = ..., sub_queries: _Optional[_Iterable[str]] = ..., force: _Optional[_Union[RemediationForce, str]] = ..., call: _Optional[_Union[RemediationCall, str]] = ..., conditions: _Optional[_Iterable[_Union[RemediationCondition, str]]] = ..., excerpts: _Optional[_Iterable[_Union[PromptExcerpt, _Mapping]]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., window_ids: _Optional[_Iterable[str]] = ..., accounting: _Optional[_Union[RemediationAccounting, _Mapping]] = ..., temperature: _Optional[float] = ...) -> None: ...
 
 class RemediationPlan(_message.Message):
-    __slots__ = ("steps", "temperature", "strategy", "max_redispatches")
+    __slots__ = ("steps", "temperature", "strategy", "max_redispatches", "change_seed", "stages_not_computed")
     STEPS_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
     MAX_REDISPATCHES_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_SEED_FIELD_NUMBER: _ClassVar[int]
+    STAGES_NOT_COMPUTED_FIELD_NUMBER: _ClassVar[int]
     steps: _containers.RepeatedCompositeFieldContainer[RemediationStep]
     temperature: float
     strategy: _taxonomy_pb2.DispatchStrategy
     max_redispatches: int
-    def __init__(self, steps: _Optional[_Iterable[_Union[RemediationStep, _Mapping]]] = ..., temperature: _Optional[float] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., max_redispatches: _Optional[int] = ...) -> None: ...
+    change_seed: bool
+    stages_not_computed: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, steps: _Optional[_Iterable[_Union[RemediationStep, _Mapping]]] = ..., temperature: _Optional[float] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., max_redispatches: _Optional[int] = ..., change_seed: _Optional[bool] = ..., stages_not_computed: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class AnalyzeStreamRequest(_message.Message):
     __slots__ = ("analysis",)
@@ -171,15 +273,31 @@ class SegmentClaimsResponse(_message.Message):
     def __init__(self, claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., claims_by_type: _Optional[_Mapping[str, int]] = ..., sentences: _Optional[_Iterable[_Union[_text_pb2.TextSpan, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ...) -> None: ...
 
 class VerifySummaryRequest(_message.Message):
-    __slots__ = ("summary", "original")
+    __slots__ = ("summary", "original", "grounded_spans")
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     ORIGINAL_FIELD_NUMBER: _ClassVar[int]
+    GROUNDED_SPANS_FIELD_NUMBER: _ClassVar[int]
     summary: str
     original: str
-    def __init__(self, summary: _Optional[str] = ..., original: _Optional[str] = ...) -> None: ...
+    grounded_spans: _containers.RepeatedCompositeFieldContainer[_text_pb2.TextSpan]
+    def __init__(self, summary: _Optional[str] = ..., original: _Optional[str] = ..., grounded_spans: _Optional[_Iterable[_Union[_text_pb2.TextSpan, _Mapping]]] = ...) -> None: ...
+
+class SummaryClaim(_message.Message):
+    __slots__ = ("claim_id", "span", "state", "support", "evidence")
+    CLAIM_ID_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    claim_id: str
+    span: _text_pb2.TextSpan
+    state: SummaryClaimState
+    support: float
+    evidence: _containers.RepeatedCompositeFieldContainer[_text_pb2.TextSpan]
+    def __init__(self, claim_id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., state: _Optional[_Union[SummaryClaimState, str]] = ..., support: _Optional[float] = ..., evidence: _Optional[_Iterable[_Union[_text_pb2.TextSpan, _Mapping]]] = ...) -> None: ...
 
 class VerifySummaryResponse(_message.Message):
-    __slots__ = ("fidelity_score", "faithful", "fabrications", "distortions", "claims", "stages", "models")
+    __slots__ = ("fidelity_score", "faithful", "fabrications", "distortions", "claims", "stages", "models", "stage3_score", "supported_ratio", "checked_claims", "reason")
     FIDELITY_SCORE_FIELD_NUMBER: _ClassVar[int]
     FAITHFUL_FIELD_NUMBER: _ClassVar[int]
     FABRICATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +305,10 @@ class VerifySummaryResponse(_message.Message):
     CLAIMS_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
+    STAGE3_SCORE_FIELD_NUMBER: _ClassVar[int]
+    SUPPORTED_RATIO_FIELD_NUMBER: _ClassVar[int]
+    CHECKED_CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     fidelity_score: float
     faithful: bool
     fabrications: _containers.RepeatedCompositeFieldContainer[_finding_pb2.Fabrication]
@@ -194,4 +316,8 @@ class VerifySummaryResponse(_message.Message):
     claims: _containers.RepeatedCompositeFieldContainer[_claim_pb2.Claim]
     stages: _containers.RepeatedCompositeFieldContainer[_report_pb2.StageOutcome]
     models: _containers.RepeatedCompositeFieldContainer[_report_pb2.ModelFingerprint]
-    def __init__(self, fidelity_score: _Optional[float] = ..., faithful: _Optional[bool] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., stages: _Optional[_Iterable[_Union[_report_pb2.StageOutcome, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ...) -> None: ...
+    stage3_score: float
+    supported_ratio: float
+    checked_claims: _containers.RepeatedCompositeFieldContainer[SummaryClaim]
+    reason: str
+    def __init__(self, fidelity_score: _Optional[float] = ..., faithful: _Optional[bool] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., stages: _Optional[_Iterable[_Union[_report_pb2.StageOutcome, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., stage3_score: _Optional[float] = ..., supported_ratio: _Optional[float] = ..., checked_claims: _Optional[_Iterable[_Union[SummaryClaim, _Mapping]]] = ..., reason: _Optional[str] = ...) -> None: ...

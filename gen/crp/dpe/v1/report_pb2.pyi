@@ -137,12 +137,14 @@ class Coverage(_message.Message):
     def __init__(self, pairs_total: _Optional[int] = ..., pairs_scored: _Optional[int] = ..., cross_window_pairs_total: _Optional[int] = ..., cross_window_pairs_scored: _Optional[int] = ..., premise_windows_total: _Optional[int] = ..., premise_windows_scored: _Optional[int] = ..., response_chunks: _Optional[int] = ..., sentences_total: _Optional[int] = ...) -> None: ...
 
 class StageTiming(_message.Message):
-    __slots__ = ("number", "elapsed")
+    __slots__ = ("number", "elapsed", "sub_stage")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ELAPSED_FIELD_NUMBER: _ClassVar[int]
+    SUB_STAGE_FIELD_NUMBER: _ClassVar[int]
     number: int
     elapsed: _duration_pb2.Duration
-    def __init__(self, number: _Optional[int] = ..., elapsed: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    sub_stage: str
+    def __init__(self, number: _Optional[int] = ..., elapsed: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., sub_stage: _Optional[str] = ...) -> None: ...
 
 class Timings(_message.Message):
     __slots__ = ("stages", "total")
