@@ -1,0 +1,155 @@
+"""Measure the rules of stages 1 and 3b on the hand-labelled sets, both halves apart.
+
+    python -m tools.evaluate_rules [--save] [--mistakes]
+
+Needs no data but the repository's. Mistakes are shown of the tuning half alone: rules are never fitted to the other.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from services.common.adapters.spacy.recognizer import open_recognizer
+from services.common.settings.inference import InferenceSettings
+from services.dpe.domain.findings import DistortionType
+from tools.evaluation.labelled_answers import (
+    TUNING,
+    LabelledAnswer,
+    LabelledDistortion,
+    read_answers,
+    read_distortions,
+)
+from tools.evaluation.rules import (
+    ClaimScores,
+    DistortionScores,
+    Score,
+    cut_by_people,
+    cut_by_rules,
+    found_distortions,
+    measure_claims,
+    measure_distortions,
+)
+from tools.evaluation.tables import Table
+
+PAGE: Final = Path("docs/rules.md")
+_SECTION: Final = re.compile(r"^<!-- begin (?P<table>\S+) -->$.*?^<!-- end (?P=table) -->$", re.MULTILINE | re.DOTALL)
+_NONE: Final = "-"
+
+
+def claim_table(scores: Sequence[ClaimScores]) -> Table:
+    """Return a row for each half."""
+    kinds = list(scores[0].types)
+    rows = tuple(
+        (
+            one.half,
+            str(one.sentences),
+            str(one.claims),
+            _figure(one.boundaries.f1),
+            _figure(one.one_claim_a_sentence.f1),
+            _figure(one.type_macro_f1),
+            *(_figure(one.types[kind].f1) for kind in kinds),
+            _figure(one.whole_macro_f1),
+        )
+        for one in scores
+    )
+    columns = (
+        "half", "sentences", "claims", "boundary F1", "one claim a sentence", "type macro-F1",
+        *(f"F1 {kind}" for kind in kinds), "macro-F1, boundary and type",
+    )  # fmt: skip
+    return Table("claims", "Claims: boundaries and types", columns, rows)
+
+
+def distortion_table(scores: Sequence[DistortionScores]) -> Table:
+    """Return a row for each type with precision and recall on both halves."""
+    rows = [(str(kind), [one.by_type[kind] for one in scores]) for kind in DistortionType]
+    rows.append(("any type", [one.any_type for one in scores]))
+    columns = ["type"]
+    for one in scores:
+        columns += [f"{one.half}: pairs with it", f"{one.half}: precision", f"{one.half}: recall"]
+    texts = tuple((name, *(text for score in each for text in _row(score))) for name, each in rows)
+    return Table("distortion", "Distortions by type", tuple(columns), texts)
+
+
+def _row(score: Score) -> tuple[str, str, str]:
+    return str(score.right + score.missed), _figure(score.precision), _figure(score.recall)
+
+
+def _figure(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.3f}"
+
+
+def rewritten(page: str, tables: Sequence[Table]) -> str:
+    """Return the page with the tables between its markers."""
+    known: dict[str, Table] = {table.name: table for table in tables}
+
+    def section(match: re.Match[str]) -> str:
+        name = match["table"]
+        return f"<!-- begin {name} -->\n\n{known[name].markdown()}\n\n<!-- end {name} -->"
+
+    return _SECTION.sub(section, page)
+
+
+def mistakes(
+    answers: Sequence[LabelledAnswer],
+    pairs: Sequence[LabelledDistortion],
+    found: Sequence[frozenset[DistortionType]],
+) -> list[str]:
+    """Return one line for each mistake on the tuning half."""
+    lines: list[str] = []
+    for answer in answers:
+        if answer.half == TUNING:
+            expected, cut = set(cut_by_people(answer)), set(cut_by_rules(answer.text))
+            lines += [f"{answer.number} missed {kind} {answer.text[a:b]!r}" for a, b, kind in sorted(expected - cut)]
+            lines += [f"{answer.number} wrong {kind} {answer.text[a:b]!r}" for a, b, kind in sorted(cut - expected)]
+    for pair, types in zip(pairs, found, strict=True):
+        if pair.half == TUNING and types != pair.labels:
+            lines.append(
+                f"{pair.number} expected {_names(pair.labels)}, found {_names(types)}: {pair.fact} -> {pair.answer}"
+            )
+    return lines
+
+
+def _names(types: frozenset[DistortionType]) -> str:
+    return ",".join(sorted(types)) or _NONE
+
+
+async def _measure() -> tuple[list[LabelledAnswer], list[LabelledDistortion], list[frozenset[DistortionType]]]:
+    answers, pairs = read_answers(), read_distortions()
+    recognizer = await open_recognizer(InferenceSettings())
+    try:
+        return answers, pairs, await found_distortions(recognizer, pairs)
+    finally:
+        await recognizer.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m tools.evaluate_rules", description=__doc__.partition("\n")[0])
+    parser.add_argument("--save", action="store_true", help=f"write the tables into {PAGE}")
+    parser.add_argument("--mistakes", action="store_true", help="show the mistakes on the tuning half")
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    options = parser.parse_args()
+    answers, pairs, found = asyncio.run(_measure())
+    tables = [claim_table(measure_claims(answers)), distortion_table(measure_distortions(pairs, found))]
+    if options.mistakes:
+        print("\n".join(mistakes(answers, pairs, found)))
+    if options.json:
+        document: dict[str, Any] = {
+            table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables
+        }
+        print(json.dumps(document, indent=2))
+    else:
+        for table in tables:
+            table.show(Console(width=180))
+    if options.save:
+        PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
