@@ -1,6 +1,7 @@
 """The loop makes the same steps whether or not it was interrupted, and never trains what it must not."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 
@@ -8,10 +9,12 @@ torch = pytest.importorskip("torch", reason="install the training group")
 
 from transformers import AutoModel, MPNetConfig  # noqa: E402
 
-from training.encoder import PairEncoder  # noqa: E402
-from training.grounding import UNKNOWN, grounding_loss  # noqa: E402
+from services.common.grounding.windows import WindowSettings  # noqa: E402
+from training.encoder import PairEncoder, load_tokenizer  # noqa: E402
+from training.grounding import UNKNOWN, examples, grounding_loss, weakest  # noqa: E402
 from training.loop import Schedule, Trainer, batches, pad  # noqa: E402
 from training.nli import MASKED, distilled, inference_loss, layers_of  # noqa: E402
+from training.rows import GroundingRow  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -31,6 +34,11 @@ def model():
     )
     encoder = AutoModel.from_config(config, add_pooling_layer=False, attn_implementation="eager")
     return PairEncoder(encoder, 3, per_token=False)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_tokenizer(Path("model_repository/nli"))
 
 
 ROWS = [[0, *range(4, 4 + size), 2] for size in (3, 8, 5, 9, 4, 7, 6, 3, 8, 5)]
@@ -127,11 +135,31 @@ def test_distillation_is_nothing_for_equal_logits_and_grows_with_their_distance(
 
 
 def test_tokens_without_a_label_do_not_count():
-    logits, tokens = torch.zeros(1, 1), torch.tensor([[5.0, -3.0]])
+    logits, tokens = torch.zeros(1), torch.tensor([[5.0, -3.0]])
     unmarked = grounding_loss(logits, tokens, torch.ones(1), torch.full((1, 2), UNKNOWN))
     assert float(unmarked) == pytest.approx(0.6931, abs=1e-4)
     marked = grounding_loss(logits, tokens, torch.ones(1), torch.tensor([[UNKNOWN, 1.0]]))
     assert float(marked) == pytest.approx(0.6931 + 0.5 * 3.0486, abs=1e-3)
+
+
+def test_the_weakest_piece_speaks_for_its_claim_and_learns_alone():
+    logits = torch.tensor([2.0, -1.0, 3.0, 0.5], requires_grad=True)
+    found = weakest(logits, torch.tensor([0, 0, 1, 0]), 2)
+    assert found.tolist() == [-1.0, 3.0]
+    found.sum().backward()
+    assert logits.grad.tolist() == [0.0, 1.0, 1.0, 0.0]
+
+
+def test_a_long_claim_is_read_in_pieces_with_their_own_labels(tokenizer):
+    first = "Red one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen."
+    second = "Blue one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen."
+    claim = f"{first} {second}"
+    at = claim.index("Blue")
+    row = GroundingRow("Red and blue one two.", claim, False, ((at, at + 4),), "test", None)
+    (example,) = examples(tokenizer, [row], WindowSettings(64, 1))
+    assert [sum(label == 1 for label in part.tokens) for part in example.parts] == [0, 1]
+    assert example.size == 2 * max(len(part.ids) for part in example.parts)
+    assert example.supported == 0.0
 
 
 @pytest.mark.parametrize(("text", "layers"), [("all", None), ("0-5", [0, 1, 2, 3, 4, 5]), ("0,2,4", [0, 2, 4])])
