@@ -145,12 +145,13 @@ class ProvenanceApp:
         given = replace(
             given, facts=tuple(self._with_usable_vector(fact, given.embedding_model) for fact in given.facts)
         )
-        return await self._compute(
+        analysis = await self._compute(
             len(given.answer),
             lambda: begin(
                 given, self._at.policy, self._at.gazetteer, entailment_tokens=encoder.max_tokens if encoder else None
             ),
         )
+        return replace(analysis, models=replace(analysis.models, fingerprints=self._models.fingerprints()))
 
     def _with_usable_vector(self, fact: EnvelopeFact, model: str) -> EnvelopeFact:
         """Drop a vector that another model made, or one of the wrong length: the fact is then embedded here."""

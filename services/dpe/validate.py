@@ -1,13 +1,19 @@
 """What a request must hold before it is converted; all violations at once."""
 
+import re
+from typing import Final
+
+from crp.common.v1 import regulation_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
-from services.common.rpc.validation import Violations
+from services.common.rpc.validation import Violations, require_member, require_members
 from services.common.settings.dpe import DpeSettings
+from services.dpe.domain.regulation.system import Domain, domain_of
 
 _MAX_ID_CHARS = 64
 _MAX_QUERY_CHARS = 100_000
 _MAX_SUB_QUERIES = 100
+_TRAIL_ID: Final = re.compile(r"(crp_trail_[A-Za-z0-9]{16,32})?")
 
 
 def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: str = "") -> None:
@@ -36,6 +42,7 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
     found.require(
         len(request.sub_queries) <= _MAX_SUB_QUERIES, prefix + "sub_queries", f"must be at most {_MAX_SUB_QUERIES}"
     )
+    _ai_system(request, prefix, found)
     _facts(request, settings, prefix, found)
     _prior_windows(request, settings, prefix, found)
     found.raise_if_any()
@@ -46,6 +53,24 @@ def validate_segment(request: pb.SegmentClaimsRequest) -> None:
     found = Violations()
     found.require(request.text.strip(), "text", "must not be empty")
     found.raise_if_any()
+
+
+def _ai_system(request: pb.AnalyzeRequest, prefix: str, found: Violations) -> None:
+    name = prefix + "ai_system"
+    text = "must be empty or crp_trail_ and 16 to 32 letters and digits"
+    found.require(_TRAIL_ID.fullmatch(request.audit_trail_id), prefix + "audit_trail_id", text)
+    if not request.HasField("ai_system"):
+        return
+    system = request.ai_system
+    found.require(request.ai_system_id, prefix + "ai_system_id", "must not be empty when ai_system is given")
+    domains = f"must be one of {', '.join(Domain)} (CRP-SPEC-005 §14.2)"
+    found.require(domain_of(system.domain) is not None, f"{name}.domain", domains)
+    require_members(found, f"{name}.annex_iii_areas", system.annex_iii_areas, regulation_pb2.AnnexIiiArea)
+    require_members(
+        found, f"{name}.prohibited_practices", system.prohibited_practices, regulation_pb2.ProhibitedPractice
+    )
+    require_member(found, f"{name}.role", system.role, regulation_pb2.AiActRole)
+    require_member(found, f"{name}.regulated_sector", system.regulated_sector, regulation_pb2.RegulatedSector)
 
 
 def _facts(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: str, found: Violations) -> None:

@@ -1,7 +1,8 @@
 """Collecting every field violation of a request before refusing it (style: all at once, never one by one)."""
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from services.common.errors import FieldViolation, InvalidRequestError
 
@@ -36,3 +37,29 @@ class Violations:
         """Raise ``InvalidRequestError`` (INVALID_FIELD) with all violations, if there are any."""
         if self._found:
             raise InvalidRequestError.of(*self._found)
+
+
+def require_member(found: Violations, field: str, value: int, enum: Any) -> None:
+    """Note a violation unless ``value`` is one of the enum's; the unset value is.
+
+    Args:
+        found: where it is noted.
+        field: proto path.
+        value: as sent.
+        enum: generated wrapper of the enum.
+    """
+    if value not in enum.values():
+        found.add(field, f"must be one of {_names(enum)}, or unset")
+
+
+def require_members(found: Violations, field: str, values: Sequence[int], enum: Any) -> None:
+    """Note a violation unless every value is one of the enum's and set, none twice. Arguments as ``require_member``."""
+    known = set(enum.values()) - {0}
+    if not set(values) <= known:
+        found.add(field, f"may hold {_names(enum)}")
+    if len(set(values)) < len(values):
+        found.add(field, "must not hold a value twice")
+
+
+def _names(enum: Any) -> str:
+    return ", ".join(enum.keys()[1:])

@@ -15,6 +15,7 @@ from services.common.rpc.canonical import message_json
 from services.dpe.app import Finished
 from services.dpe.convert import findings
 from services.dpe.convert.findings import enum_value
+from services.dpe.convert.regulatory import fill_regulatory
 from services.dpe.domain.analysis import Outputs
 from services.dpe.domain.findings import AttributionType, DistortionType, OmissionSeverity, Verdict
 from services.dpe.domain.outcome import STAGES, StageOutcome
@@ -54,12 +55,11 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
         gazetteer_version=analysis.gazetteer.version,
         stages=[outcome_message(outcome) for outcome in analysis.outcomes],
     )
-    if not given.ai_system_id:
-        message.eu_ai_act_class = report_pb2.EU_AI_ACT_CLASS_UNKNOWN
     _fill_claims(message, outputs)
     _fill_findings(message, outputs)
     _fill_quality(message, outputs)
     _fill_risk(message, outputs)
+    fill_regulatory(message, given.ai_system, outputs.regulatory)
     message.report_hash = report_hash(message_json(message))
     message.timings.CopyFrom(_timings(finished))
     return message

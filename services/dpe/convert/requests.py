@@ -8,6 +8,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact
@@ -42,6 +43,8 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         sub_queries=tuple(part for part in request.sub_queries if part.strip()),
         loop_depth=request.loop_depth,
         ai_system_id=request.ai_system_id,
+        ai_system=ai_system(request.ai_system) if request.HasField("ai_system") else None,
+        audit_trail_id=request.audit_trail_id,
         envelope_etag=envelope.etag,
         embedding_model=envelope.embedding_model,
     )
@@ -55,6 +58,7 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         fact.importance_weight,
         tuple(_entity(entity, fact.content) for entity in fact.entities) or None,
         vector,
+        fact.source_id,
     )
 
 

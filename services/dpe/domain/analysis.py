@@ -28,6 +28,8 @@ from services.dpe.domain.findings import (
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.regulation.result import Regulatory
+from services.dpe.domain.regulation.system import AiSystem
 from services.dpe.domain.text_types import Claim, ClaimType, Sentence, Span, Value
 
 Vectors = NDArray[np.float32]
@@ -82,8 +84,18 @@ class AnalysisInput:
     sub_queries: tuple[str, ...] = ()
     loop_depth: int = 0
     ai_system_id: str = ""
+    ai_system: AiSystem | None = None
+    audit_trail_id: str = ""
     envelope_etag: str = ""
     embedding_model: str = ""
+    windows_remaining: int = 0
+    cache_no_cache: bool = False
+
+    @property
+    def lacks_prior_windows(self) -> bool:
+        """Say whether the text of some earlier window is not given (SPEC-005 §8.2 asks for all of them)."""
+        given = {window.window_number for window in self.prior_windows if window.text.strip()}
+        return len(given) < self.window_number - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +160,7 @@ class Outputs:
     sub_queries_total: int = 0
     omissions: tuple[Omission, ...] | None = None
     quality_score: float | None = None
+    regulatory: Regulatory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +189,14 @@ class Models:
         recognised: entities by text.
         vectors: embeddings by text.
         classified: probabilities of entailment, neutral and contradiction by (premise, hypothesis).
+        fingerprints: role and fingerprint of each configured model.
     """
 
     entailment_tokens: int | None = None
     recognised: Mapping[str, tuple[Entity, ...]] | None = None
     vectors: VectorTable | None = None
     classified: Mapping[Pair, NDArray[np.float32]] | None = None
+    fingerprints: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

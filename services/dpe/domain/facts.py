@@ -29,13 +29,18 @@ _ROUNDED_DIGITS: Final = (1, 2, 3)
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeFact:
-    """One fact as the envelope gives it; ``entities`` and ``embedding`` are ``None`` when it gives none."""
+    """One fact as the envelope gives it; ``entities`` and ``embedding`` are ``None`` when it gives none.
+
+    Attributes:
+        source_id: of the source that it was ingested from; empty when the envelope names none.
+    """
 
     fact_id: str
     content: str = field(repr=False)
     importance_weight: float = 0.0
     entities: tuple[Entity, ...] | None = None
     embedding: NDArray[np.float32] | None = None
+    source_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

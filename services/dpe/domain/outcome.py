@@ -48,6 +48,7 @@ class Reason(StrEnum):
     FIRST_WINDOW = "FIRST_WINDOW"
     NO_PRIOR_TEXT = "NO_PRIOR_TEXT"
     AI_SYSTEM_NOT_REGISTERED = "AI_SYSTEM_NOT_REGISTERED"
+    PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
     NOT_FURNISHED = "NOT_FURNISHED"
 
 
@@ -69,6 +70,7 @@ DETAILS: Final = {
     Reason.FIRST_WINDOW: "There is no earlier window.",
     Reason.NO_PRIOR_TEXT: "The request gives no text of earlier windows.",
     Reason.AI_SYSTEM_NOT_REGISTERED: "The call names no registered AI system; nothing is guessed.",
+    Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
     Reason.NOT_FURNISHED: "This version does not furnish the stage.",
 }
 """One sentence for people about each reason."""

@@ -25,6 +25,7 @@ from services.dpe.domain.stages import (
     s07_repetition,
     s08_completeness,
     s10_omission,
+    s12_regulatory,
     s13_report,
 )
 
@@ -53,14 +54,6 @@ def _unfurnished(key: StageKey, *, cross_window: bool = False) -> Step:
     return Step(key, apply)
 
 
-def _regulatory(analysis: Analysis) -> Analysis:
-    """Stage 12 without a registered AI system has nothing to classify; with one it is not furnished yet."""
-    if not analysis.input.ai_system_id:
-        outcome = StageOutcome(StageKey(12), StageStatus.NOT_APPLICABLE, Reason.AI_SYSTEM_NOT_REGISTERED)
-        return analysis.ended(outcome)
-    return analysis.ended(StageOutcome(StageKey(12), StageStatus.SKIPPED, Reason.NOT_FURNISHED))
-
-
 PIPELINE: Final = (
     Step(s01_claims.KEY, s01_claims.apply, s01_claims.plan),
     Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
@@ -76,7 +69,7 @@ PIPELINE: Final = (
     _unfurnished(StageKey(9), cross_window=True),
     Step(s10_omission.KEY, s10_omission.apply),
     _unfurnished(StageKey(11)),
-    Step(StageKey(12), _regulatory),
+    Step(s12_regulatory.KEY, s12_regulatory.apply),
     Step(s13_report.KEY, s13_report.apply),
 )
 """Every stage, in the order in which it ends."""

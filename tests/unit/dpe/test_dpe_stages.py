@@ -39,10 +39,11 @@ async def test_every_stage_reports_how_it_ended():
     }
 
 
-async def test_the_second_window_and_a_registered_system():
+async def test_the_second_window_and_a_system_of_which_nothing_is_registered():
     prior = (PriorWindow("w0", 1, FINE),)
     ended = statuses(await analyse(FEE, FEE, window_number=2, prior_windows=prior, ai_system_id="sys"))
-    assert (ended["6"], ended["9"], ended["12"]) == (("SKIPPED", "NOT_FURNISHED"),) * 3
+    assert (ended["6"], ended["9"]) == (("SKIPPED", "NOT_FURNISHED"),) * 2
+    assert ended["12"] == ("NOT_APPLICABLE", "AI_SYSTEM_NOT_REGISTERED")  # named, but nothing is known of it
     assert ended["7"] == ("COMPLETED", "")
 
 

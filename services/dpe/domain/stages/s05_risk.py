@@ -35,6 +35,11 @@ def settle(analysis: Analysis) -> Risk | None:
     if risk is None:
         return None
     applied: list[str] = []
+    regulatory = analysis.outputs.regulatory
+    if regulatory is not None and regulatory.is_high_risk:
+        applied.append("eu_high_risk")
+    if regulatory is not None and regulatory.in_amplified_sector:
+        applied.append("sector")
     if analysis.input.loop_depth > analysis.policy.loop_depth_threshold:
         applied.append("loop_depth")
     if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:

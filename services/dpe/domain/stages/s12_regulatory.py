@@ -1,0 +1,81 @@
+"""Stage 12, regulatory classification (SPEC-005 §14): class, tier and controls of the registered AI system.
+
+Nothing is read out of prompt, facts or answer: the class follows from the registration by a table, and from whether
+stage 11 found personal data. Without a registration the class is UNKNOWN and nothing else is stated. The report is
+hashed before its window is committed, so only what is known now counts as evidence (ADR 0039).
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.regulation.eu_ai_act import classify
+from services.dpe.domain.regulation.iso_42001 import DispatchEvidence, assess
+from services.dpe.domain.regulation.nist import TIER_BY_CLASS, TIER_BY_RISK, nist_tier
+from services.dpe.domain.regulation.result import Regulatory
+from services.dpe.domain.stages.s05_risk import settle
+
+KEY: Final = StageKey(12)
+_PII_STAGE: Final = StageKey(11)
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Classify the registered system, or say that none is registered."""
+    system = analysis.input.ai_system
+    if system is None:
+        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.AI_SYSTEM_NOT_REGISTERED)
+        return analysis.ended(outcome)
+    found = classify(system, pii_detected=_pii_detected(analysis))
+    controls = assess(system, _evidence(analysis))
+    regulatory = _with_tier(analysis, Regulatory(found, controls, system.in_amplified_sector))
+    if found.eu_class is None:
+        outcome = StageOutcome(KEY, StageStatus.DEGRADED, Reason.PII_NOT_SEARCHED, len(found.rows))
+    else:
+        outcome = StageOutcome(KEY, StageStatus.COMPLETED, findings=len(found.rows))
+    return analysis.ended(outcome, regulatory=regulatory)
+
+
+def _pii_detected(analysis: Analysis) -> bool | None:
+    """Return what stage 11 found; finding nothing counts only when it looked everywhere (decision 18)."""
+    ended = analysis.outcome(_PII_STAGE)
+    if ended is None:
+        return None
+    if ended.findings:
+        return True
+    return False if ended.status in {StageStatus.COMPLETED, StageStatus.NOT_APPLICABLE} else None
+
+
+def _with_tier(analysis: Analysis, regulatory: Regulatory) -> Regulatory:
+    """Add the NIST tiers; the risk is the one that stage 13 settles, for no stage between them changes it."""
+    eu_class = regulatory.classification.eu_class
+    risk = settle(replace(analysis, outputs=replace(analysis.outputs, regulatory=regulatory)))
+    if eu_class is None or risk is None:
+        return regulatory
+    return replace(
+        regulatory,
+        tier_by_class=TIER_BY_CLASS.get(eu_class),
+        tier_by_risk=TIER_BY_RISK[risk.level],
+        tier=nist_tier(eu_class, risk.level),
+    )
+
+
+def _evidence(analysis: Analysis) -> DispatchEvidence:
+    given = analysis.input
+    return DispatchEvidence(
+        outcomes=analysis.outcomes,
+        source_ids=tuple(fact.source_id for fact in given.facts),
+        envelope_etag=given.envelope_etag,
+        audit_trail_id=given.audit_trail_id,
+        models=tuple(f"{role} {fingerprint}" for role, fingerprint in analysis.models.fingerprints),
+        stated_headers=_stated_headers(analysis),
+    )
+
+
+def _stated_headers(analysis: Analysis) -> tuple[str, ...]:
+    """Return the headers that tell users how far to trust the answer, where the analysis gave their values (§20)."""
+    outputs = analysis.outputs
+    if outputs.risk is None or outputs.risk.composite_score is None:
+        return ()
+    grounded = () if outputs.grounding_pct is None else ("CRP-Safety-Grounding-Pct",)
+    return ("CRP-Safety-Hallucination-Risk", "CRP-Safety-Hallucination-Score", *grounded)
