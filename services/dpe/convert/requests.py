@@ -47,6 +47,8 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         audit_trail_id=request.audit_trail_id,
         envelope_etag=envelope.etag,
         embedding_model=envelope.embedding_model,
+        windows_remaining=request.windows_remaining,
+        cache_no_cache=request.cache_no_cache,
     )
 
 
