@@ -37,5 +37,5 @@ class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
 
     async def SegmentClaims(self, request: pb.SegmentClaimsRequest, _: Any) -> pb.SegmentClaimsResponse:
         """Split a text into claims."""
-        validate_segment(request)
+        validate_segment(request, self._settings)
         return segment_response(await self._app.segment(request.text))

@@ -1,18 +1,33 @@
-"""What a request must hold before it is converted; all violations at once."""
+"""What a request must hold before it is converted; all violations at once.
+
+What is checked here would otherwise end as a wrong verdict: a vector that is not of length 1 makes any similarity, a
+window of another session makes any contradiction. Texts over a limit are refused whole, never cut.
+"""
 
 import re
 from typing import Final
 
-from crp.common.v1 import regulation_pb2
+import numpy as np
+from crp.common.v1 import regulation_pb2, taxonomy_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
+from crp.envelope.v1 import envelope_pb2
 
+from services.common.errors import ErrorReason, LimitExceededError
 from services.common.rpc.validation import Violations, require_member, require_members
 from services.common.settings.dpe import DpeSettings
 from services.dpe.domain.regulation.system import Domain, domain_of
 
 _MAX_ID_CHARS = 64
+_ID = f"must hold 1 to {_MAX_ID_CHARS} characters"
 _MAX_QUERY_CHARS = 100_000
 _MAX_SUB_QUERIES = 100
+_MAX_SUB_QUERY_CHARS = 10_000
+_PROMPTS_PER_RESPONSE = 4
+"""A prompt may be so many times as long as an answer: it holds the envelope."""
+_FLOAT_BYTES = 4
+_UNIT_TOLERANCE = 0.01
+"""Of a vector's length from 1; float16 on the way costs less than a tenth of it."""
+_VECTOR = "must be a unit vector of little-endian float32: finite, of length 1"
 _TRAIL_ID: Final = re.compile(r"(crp_trail_[A-Za-z0-9]{16,32})?")
 
 
@@ -21,16 +36,18 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
 
     Args:
         request: the request.
-        settings: limits on numbers of facts and windows; sizes of texts are checked where they are analysed.
+        settings: limits on texts and on numbers of facts and windows.
         prefix: path of the message inside an outer request, e.g. ``analysis.``.
 
     Raises:
+        LimitExceededError: MESSAGE_TOO_LARGE, the answer is too long.
         InvalidRequestError: INVALID_FIELD with every violation.
     """
+    require_size(prefix + "response_text", request.response_text, settings.max_response_chars)
     found = Violations()
     for name in ("session_id", "window_id"):
         value = getattr(request, name)
-        found.require(0 < len(value) <= _MAX_ID_CHARS, prefix + name, f"must hold 1 to {_MAX_ID_CHARS} characters")
+        found.require(0 < len(value) <= _MAX_ID_CHARS, prefix + name, _ID)
     found.require(request.window_number >= 1, prefix + "window_number", "must be 1 or more")
     found.require(request.query.strip(), prefix + "query", "must not be empty")
     found.require(
@@ -42,17 +59,58 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
     found.require(
         len(request.sub_queries) <= _MAX_SUB_QUERIES, prefix + "sub_queries", f"must be at most {_MAX_SUB_QUERIES}"
     )
+    for index, part in enumerate(request.sub_queries[:_MAX_SUB_QUERIES]):
+        _chars(found, f"{prefix}sub_queries[{index}]", part, _MAX_SUB_QUERY_CHARS)
+    _chars(found, prefix + "prompt", request.prompt, _PROMPTS_PER_RESPONSE * settings.max_response_chars)
+    require_member(found, prefix + "grounding_mode", request.grounding_mode, taxonomy_pb2.GroundingMode)
     _ai_system(request, prefix, found)
     _facts(request, settings, prefix, found)
     _prior_windows(request, settings, prefix, found)
     found.raise_if_any()
 
 
-def validate_segment(request: pb.SegmentClaimsRequest) -> None:
+def validate_segment(request: pb.SegmentClaimsRequest, settings: DpeSettings) -> None:
     """Refuse a malformed SegmentClaimsRequest. Raises as ``validate_analyze``."""
+    require_size("text", request.text, settings.max_response_chars)
     found = Violations()
     found.require(request.text.strip(), "text", "must not be empty")
     found.raise_if_any()
+
+
+def validate_summary(request: pb.VerifySummaryRequest, settings: DpeSettings) -> None:
+    """Refuse a malformed VerifySummaryRequest. Raises as ``validate_analyze``."""
+    found = Violations()
+    for name in ("summary", "original"):
+        require_size(name, getattr(request, name), settings.max_response_chars)
+        found.require(getattr(request, name).strip(), name, "must not be empty")
+    if len(request.grounded_spans) > settings.max_claims:
+        found.add("grounded_spans", f"must be at most {settings.max_claims}")
+    else:
+        for index, span in enumerate(request.grounded_spans):
+            inside = span.start < span.end <= len(request.original)
+            found.require(inside, f"grounded_spans[{index}]", "must be a stretch inside original, start before end")
+    found.raise_if_any()
+
+
+def require_size(field: str, text: str, limit: int) -> None:
+    """Refuse a text that is too long to be analysed.
+
+    Raises:
+        LimitExceededError: MESSAGE_TOO_LARGE.
+    """
+    if len(text) > limit:
+        raise LimitExceededError(
+            ErrorReason.MESSAGE_TOO_LARGE,
+            f"{field} holds {len(text)} characters, the limit is {limit}; split the text into windows.",
+            field=field,
+            actual=str(len(text)),
+            limit=str(limit),
+            unit="characters",
+        )
+
+
+def _chars(found: Violations, field: str, text: str, limit: int) -> None:
+    found.require(len(text) <= limit, field, f"must hold at most {limit} characters")
 
 
 def _ai_system(request: pb.AnalyzeRequest, prefix: str, found: Violations) -> None:
@@ -83,8 +141,36 @@ def _facts(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: str, found
         found.require(fact.fact_id, f"{path}[{index}].fact_id", "must not be empty")
         found.require(fact.fact_id not in seen, f"{path}[{index}].fact_id", "must be unique in the envelope")
         found.require(0.0 <= fact.importance_weight <= 1.0, f"{path}[{index}].importance_weight", "must be 0.0 to 1.0")
-        found.require(len(fact.embedding) % 4 == 0, f"{path}[{index}].embedding", "must be little-endian float32")
+        _chars(found, f"{path}[{index}].content", fact.content, settings.max_response_chars)
+        _entities(fact, f"{path}[{index}]", found)
         seen.add(fact.fact_id)
+    _vectors(request.envelope, path, found)
+
+
+def _entities(fact: envelope_pb2.EnvelopeFact, path: str, found: Violations) -> None:
+    for number, entity in enumerate(fact.entities):
+        inside = entity.span.start < entity.span.end <= len(fact.content)
+        found.require(inside, f"{path}.entities[{number}].span", "must be a stretch inside content, start before end")
+
+
+def _vectors(envelope: envelope_pb2.ContextEnvelope, path: str, found: Violations) -> None:
+    """Note every vector that is none, or not as long as the first: one model made them all."""
+    expected = 0
+    for index, fact in enumerate(envelope.facts):
+        size = len(fact.embedding)
+        if not size:
+            continue
+        field = f"{path}[{index}].embedding"
+        expected = expected or size
+        if size % _FLOAT_BYTES or not _is_unit(fact.embedding):
+            found.add(field, _VECTOR)
+        elif size != expected:
+            found.add(field, "must have as many dimensions as the envelope's other vectors")
+
+
+def _is_unit(embedding: bytes) -> bool:
+    length = float(np.linalg.norm(np.frombuffer(embedding, dtype="<f4").astype(np.float64)))
+    return abs(length - 1.0) <= _UNIT_TOLERANCE  # false for NaN and infinity
 
 
 def _prior_windows(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: str, found: Violations) -> None:
@@ -92,10 +178,18 @@ def _prior_windows(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: st
     if len(windows) > settings.max_prior_windows:
         found.add(path, f"must be at most {settings.max_prior_windows}")
         return
+    seen = {request.window_id}
     for index, window in enumerate(windows):
-        found.require(window.window_id, f"{path}[{index}].window_id", "must not be empty")
+        field = f"{path}[{index}]"
+        found.require(0 < len(window.window_id) <= _MAX_ID_CHARS, f"{field}.window_id", _ID)
+        unseen = not window.window_id or window.window_id not in seen
+        found.require(unseen, f"{field}.window_id", "must be unique, and not the analysed window's")
         found.require(
             1 <= window.window_number < request.window_number,
-            f"{path}[{index}].window_number",
+            f"{field}.window_number",
             "must be 1 or more and smaller than window_number",
         )
+        own = window.session_id in {"", request.session_id}
+        found.require(own, f"{field}.session_id", "must be empty or the request's session_id")
+        _chars(found, f"{field}.text", window.text, settings.max_response_chars)
+        seen.add(window.window_id)

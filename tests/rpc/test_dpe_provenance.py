@@ -251,7 +251,7 @@ async def test_duplicate_facts_and_bad_vectors_are_named(client):
     asked.envelope.facts[0].embedding = b"123"
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await client.call("Analyze", asked)
-    assert refusal(refused.value)[2] == ["envelope.facts[0].embedding", "envelope.facts[1].fact_id"]
+    assert refusal(refused.value)[2] == ["envelope.facts[1].fact_id", "envelope.facts[0].embedding"]
 
 
 async def test_the_stream_refuses_with_the_path_of_the_field(client):
