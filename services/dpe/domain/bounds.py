@@ -14,7 +14,7 @@ _REACH_CHARS: Final = 32
 _AT_MOST: Final = re.compile(
     r"\b(?:up to|at (?:the )?most|(?:no|not|never) (?:more|later|longer|higher|greater) than"
     r"|(?:not|never) exceed(?:ing)?|within|(?:a )?maximum(?: of)?|less than|fewer than|lower than|shorter than|below"
-    r"|under|until|before)\s+(?:the |an? )?$",
+    r"|under|until|before|prior to)\s+(?:the |an? )?$",
     re.IGNORECASE,
 )
 _AT_LEAST: Final = re.compile(
@@ -25,8 +25,14 @@ _AT_LEAST: Final = re.compile(
 )
 _OVER: Final = re.compile(r"\b(?:over|from)\s+$", re.IGNORECASE)
 _RANGE_BEHIND: Final = re.compile(r"\s*(?:to|until|[-–—])\s*[\d€£$]", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
-_OR_LESS: Final = re.compile(r"\s*(?:or (?:less|fewer|below|under)\b|at (?:the )?(?:most|latest)\b)", re.IGNORECASE)
-_OR_MORE: Final = re.compile(r"\s*(?:or (?:more|above|over|longer)\b|at (?:the )?(?:least|earliest)\b)", re.IGNORECASE)
+_OR_LESS: Final = re.compile(
+    r"\s*(?:old )?(?:or (?:less|fewer|below|under|younger|earlier|shorter)\b|at (?:the )?(?:most|latest)\b)",
+    re.IGNORECASE,
+)
+_OR_MORE: Final = re.compile(
+    r"\s*(?:old )?(?:or (?:more|above|over|longer|older|later|higher|greater)\b|at (?:the )?(?:least|earliest)\b)",
+    re.IGNORECASE,
+)
 
 
 @unique

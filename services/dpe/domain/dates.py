@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-_MONTHS: Final = (
+MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
@@ -29,12 +29,18 @@ _PATTERNS: Final = (
     _DAY.format("d7") + r"\s+(?:of\s+)?" + _MONTH.format("m7"),
     _MONTH.format("m8") + r"\s+" + _DAY.format("d8"),
     _YEAR.format("y9") + r"-(?P<m9>[01]\d)(?!\d)",
+    r"(?P<y0>\d{4})/(?P<m0>[01]\d)/(?P<d0>[0-3]\d)",
 )
 DATE: Final = re.compile(r"(?<![\w.,/-])(?:" + "|".join(_PATTERNS) + r")(?![\w/]|[.,]\d)", re.IGNORECASE)
 YEAR: Final = re.compile(
     r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\bfrom )|(?<=\buntil )|(?<=\bof )|(?<=\byear )|(?<=\bduring )"
-    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bfor )|(?<=\()|(?<=\bto )|(?<=\band )|(?<=\bthrough )|(?<=\btill ))"
-    r"(?P<y>(?:19|20)\d\d)(?=[)\s.,;:!?]|$)(?!\s+(?:[a-z]+s\b|people|percent|%)|[.,]\d)",
+    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bfor )|(?<=\()|(?<=\bto )|(?<=\band )|(?<=\bthrough )|(?<=\btill )"
+    r"|(?<=\bbetween )|(?<=\baround )|(?<=\bcirca )|(?<=\bthe ))"
+    r"(?P<y>(?:19|20)\d\d)(?=[)\s.,;:!?]|$)(?!\s+(?:[a-z]+s\b|people|percent|%)|[.,]\d)"
+    # Earlier years are numbers as often: only where little else can stand.
+    r"|(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\byear )|(?<=\bduring )|(?<=\bcirca )|(?<=\()"
+    r"|(?<=\b1\d\d\d and )|(?<=\b1\d\d\d to )|(?<=\bfrom )(?=1\d\d\d to 1)|(?<=\bbetween )(?=1\d\d\d and 1))"
+    r"(?P<old>1[0-8]\d\d)(?=[)\s.,;:!?]|$)(?!\s+[a-z]+s\b|\s+(?:people|percent|%)|[.,]\d)",
     re.IGNORECASE,
 )
 """A year alone: after a preposition, and not before something that is counted."""
@@ -42,7 +48,7 @@ YEAR: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DateReading:
-    """One reading: ``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY-Qn``, ``YYYY`` or ``--MM-DD``."""
+    """One reading: ``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY-Qn``, ``YYYY`` or ``--MM-DD``; ``periods`` has further forms."""
 
     normal: str
     alternative: str = ""
@@ -58,7 +64,7 @@ def read_date(match: re.Match[str]) -> DateReading | None:
     year, month, day = (_part(part, name) for name in "ymd")
     number = int(month) if month.isdigit() else _month(month)
     if not day:
-        return DateReading(f"{year}-{number:02d}") if 1 <= number <= len(_MONTHS) else None
+        return DateReading(f"{year}-{number:02d}") if 1 <= number <= len(MONTHS) else None
     # A leap year stands in for a missing one, so that 29 February is a day.
     reading = _full(year or "2000", number, int(day))
     return reading if reading is None or year else DateReading(f"-{reading.normal[4:]}")
@@ -69,10 +75,25 @@ def dates_agree(left: str, right: str) -> bool:
     if left == right or (right.startswith(left + "-") and left[:4].isdigit()):
         return True
     if left.startswith("--"):
-        return right[4:] == left[1:]
-    if "-Q" in left and len(right) >= len("YYYY-MM") and "-Q" not in right:
-        return left == f"{right[:4]}-Q{(int(right[5:7]) + 2) // 3}"
-    return False
+        # "12 June" and "June" say less than "12 June 2024" and "12 June".
+        return not left.startswith("---") and (right + "-").startswith((f"{right[:4]}{left[1:]}-", left + "-"))
+    if left.startswith("Q"):
+        return right.endswith(f"-{left}")
+    has_month = right[:4].isdigit() and right[4:5] == "-" and right[5:7].isdigit()
+    if has_month and left[4:5] == "-" and left[5:6] in {"Q", "H"}:
+        length = 3 if left[5] == "Q" else 6
+        return left[:4] == right[:4] and int(left[6:]) == (int(right[5:7]) + length - 1) // length
+    return _holds_year(left, right[:4]) if right[:4].isdigit() else _holds_decade(left, right)
+
+
+def _holds_year(period: str, year: str) -> bool:
+    if period.endswith("s") and period[:4].isdigit():
+        return period[:3] == year[:3] or (period[2:4] == "00" and period[:2] == year[:2])
+    return period.startswith("C") and int(period[1:]) == (int(year) + 99) // 100
+
+
+def _holds_decade(period: str, other: str) -> bool:
+    return other.endswith("s") and other[:4].isdigit() and period.startswith("C") and _holds_year(period, other[:4])
 
 
 def _part(parts: dict[str, str], letter: str) -> str:
@@ -82,7 +103,7 @@ def _part(parts: dict[str, str], letter: str) -> str:
 
 def _month(text: str) -> int:
     prefix = text.lower()[:3]
-    return next(number for number, name in enumerate(_MONTHS, start=1) if name.startswith(prefix))
+    return next(number for number, name in enumerate(MONTHS, start=1) if name.startswith(prefix))
 
 
 def _full(year: str, month: int, day: int) -> DateReading | None:

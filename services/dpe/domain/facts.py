@@ -7,7 +7,7 @@ anywhere in the fact.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Final
 
 import numpy as np
@@ -17,8 +17,10 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.clauses import clauses
 from services.dpe.domain.dates import dates_agree
 from services.dpe.domain.numerals import rounds_to
+from services.dpe.domain.ratios import SHARE, TIMES, same_ratio
 from services.dpe.domain.sentences import sentences
 from services.dpe.domain.text_types import Span, Value
+from services.dpe.domain.units import same_span
 from services.dpe.domain.values import mark_numbers, scan_values
 from services.dpe.domain.words import content_stems, normal_text
 
@@ -127,8 +129,34 @@ def without_values(text: str, span: Span, values: Sequence[Value]) -> str:
 def comparable(left: Value, right: Value) -> bool:
     """Say whether two values measure the same: equal kinds and units, or one of the two is a bare number."""
     if left.kind in MEASURED and right.kind in MEASURED:
-        return left.unit == right.unit or not left.unit or not right.unit
+        return left.unit == right.unit or not left.unit or not right.unit or {left.unit, right.unit} in _ONE_MEASURE
     return left.kind is right.kind
+
+
+_ONE_MEASURE: Final = ({"month", "second"}, {SHARE, TIMES})
+"""Units that are not the same and still measure the same: ``_agree_across`` compares them."""
+
+
+def _agree_across(left: Value, right: Value) -> bool:
+    """Compare 30 days with one month, and 50 % with halved (ADR 0040)."""
+    by_unit = {value.unit: value.magnitude for value in (left, right)}
+    first, second = (
+        (by_unit.get("month"), by_unit.get("second"))
+        if "month" in by_unit
+        else (by_unit.get(SHARE), by_unit.get(TIMES))
+    )
+    if first is None or second is None:
+        return False
+    return same_span(first, second) if "month" in by_unit else same_ratio(first, second)
+
+
+def _is_fraction(value: Value) -> bool:
+    """Say whether a share is written as a fraction, whose percentage is rounded: "a third" is 33.33 %."""
+    return (
+        value.unit == SHARE
+        and value.kind is EntityKind.PERCENT
+        and not ("cent" in value.text.lower() or SHARE in value.text)
+    )
 
 
 def agrees(claimed: Value, known: Value) -> bool:
@@ -139,17 +167,27 @@ def agrees(claimed: Value, known: Value) -> bool:
         return any(dates_agree(reading, other) for reading in readings for other in others)
     if claimed.number is not None and known.number is not None and claimed.magnitude is not None:
         if claimed.unit and known.unit:
-            same = claimed.unit == known.unit and claimed.magnitude == known.magnitude
-            near = claimed.unit == known.unit and known.magnitude is not None
-            return same or (
-                near and claimed.approximate and rounds_to(claimed.magnitude, known.magnitude or Decimal(0))
-            )
+            return _same_measure(claimed, known)
         return claimed.number == known.number or (claimed.approximate and rounds_to(claimed.number, known.number))
     if claimed.kind is EntityKind.CITATION and known.kind is EntityKind.CITATION:
         return known.normal == claimed.normal or known.normal.startswith((claimed.normal + "(", claimed.normal + "."))
     if claimed.kind is EntityKind.URL and known.kind is EntityKind.URL:
         return known.normal == claimed.normal or known.normal.startswith(claimed.normal + "/")
     return claimed.kind is known.kind and claimed.normal == known.normal
+
+
+def _same_measure(claimed: Value, known: Value) -> bool:
+    if claimed.magnitude is None or known.magnitude is None:
+        return False
+    if claimed.unit != known.unit:
+        return _agree_across(claimed, known)
+    if claimed.magnitude == known.magnitude:
+        return True
+    if claimed.approximate and rounds_to(claimed.magnitude, known.magnitude):
+        return True
+    # "A third" and "33 %": the one that is no fraction says how far it was rounded.
+    fraction, other = (claimed, known) if _is_fraction(claimed) else (known, claimed)
+    return _is_fraction(fraction) and rounds_to(other.magnitude or Decimal(0), fraction.magnitude or Decimal(0))
 
 
 class ValueIndex:
@@ -163,6 +201,8 @@ class ValueIndex:
         self._numbers: set[Decimal] = set()
         self._bare_numbers: set[Decimal] = set()
         self._rounded: set[tuple[str, Decimal]] = set()
+        self._floors: set[tuple[str, Decimal]] = set()
+        self._across: dict[str, list[Value]] = {}
         self._dates: set[str] = set()
         for value in values:
             self._add(value)
@@ -180,6 +220,9 @@ class ValueIndex:
                 self._bare_numbers.add(value.number)
             self._rounded |= {(value.unit, rounded) for rounded in _roundings(value.magnitude)}
             self._rounded |= {("", rounded) for rounded in _roundings(value.number)}
+            self._floors |= {(value.unit, rounded) for rounded in _roundings(value.magnitude, ROUND_FLOOR)}
+            if any(value.unit in pair for pair in _ONE_MEASURE):
+                self._across.setdefault(value.unit, []).append(value)
 
     def traces(self, value: Value) -> bool:
         """Say whether the value is among those indexed, in whatever notation."""
@@ -197,14 +240,22 @@ class ValueIndex:
         # A unit may be missing on one side; two different units never agree.
         same = (value.unit, value.magnitude) in self._measured or value.number in self._bare_numbers
         unitless = not value.unit and value.number in self._numbers
-        return same or unitless or (value.approximate and (value.unit, value.magnitude) in self._rounded)
+        if same or unitless or (value.approximate and (value.unit, value.magnitude) in self._rounded):
+            return True
+        if value.floor and (value.unit, value.magnitude) in self._floors:
+            return True
+        others = [unit for pair in _ONE_MEASURE if value.unit in pair for unit in pair]
+        return any(_same_measure(value, known) for unit in others for known in self._across.get(unit, ()))
 
 
 def _cuts(normal: str) -> list[int]:
     return [at for at, char in enumerate(normal) if char in "/(."]
 
 
-def _roundings(number: Decimal) -> set[Decimal]:
+def _roundings(number: Decimal, rounding: str = ROUND_HALF_EVEN) -> set[Decimal]:
     if number == 0:
         return {number}
-    return {number.quantize(Decimal(1).scaleb(number.adjusted() - digits + 1)) for digits in _ROUNDED_DIGITS}
+    return {
+        number.quantize(Decimal(1).scaleb(number.adjusted() - digits + 1), rounding=rounding)
+        for digits in _ROUNDED_DIGITS
+    }

@@ -1,4 +1,4 @@
-"""Numbers as people write them: ``1,000``, ``1000``, ``one thousand``, ``4.2M``; all to one ``Decimal``."""
+"""Numbers as people write them: ``1,000``, ``1 000``, ``one thousand``, ``two dozen``, ``4.2M``; to one ``Decimal``."""
 
 import re
 from decimal import Decimal
@@ -31,17 +31,27 @@ _UNITS: Final = [
     "nineteen",
 ]
 _TENS: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALES: Final = {
+    "hundred": 100, "dozen": 12, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+}  # fmt: skip
+_JOINING: Final = frozenset({"hundred", "dozen"})
+"""Scales that multiply what stands right before them and are added to what follows."""
 _SMALL: Final = {word: number for number, word in enumerate(_UNITS)} | {
     word: 10 * number for number, word in enumerate(_TENS, start=2)
 }
 _WORD: Final = "(?:" + "|".join(sorted((*_SMALL, *_SCALES), key=len, reverse=True)) + ")"
-WORDS: Final = rf"\b{_WORD}\b(?:(?:\s+and\s+|\s+|-){_WORD}\b){{0,12}}"
+_HALF: Final = r"\s+and\s+a\s+half\b"
+_AND: Final = r"(?:(?<=hundred)|(?<=thousand)|(?<=[mbr]illion))\s+and\s+"
+WORDS: Final = rf"\b{_WORD}\b(?:(?:{_AND}|\s+|-){_WORD}\b){{0,12}}(?:{_HALF})?"
 """A number in words."""
+COUNT_WORDS: Final = r"(?:" + "|".join(sorted(_SMALL, key=len, reverse=True)) + ")"
+"""A single number word below one hundred."""
 _FRACTIONS: Final = "½¼¾⅕⅖⅗⅘⅛⅜⅝⅞"
 DIGITS: Final = (
     rf"\d{{0,6}}[{_FRACTIONS}]|"
-    r"\d{1,3}(?:[,\u2009\u202f\u00a0'’]\d{3}){1,10}(?:\.\d{1,30})?|\d{1,3}(?:\.\d{3}){1,10},\d{1,30}|\d{1,30}(?:\.\d{1,30})?"  # noqa: RUF001 - Swiss
+    r"\d{1,3}(?: \d{3}){1,10}(?!\d)(?:\.\d{1,30})?|"
+    r"\d{1,3}(?:[,\u2009\u202f\u00a0'’]\d{3}){1,10}(?:\.\d{1,30})?|"  # noqa: RUF001 - Swiss
+    r"\d{1,3}(?:\.\d{3}){1,10},\d{1,30}|\d{1,30}(?:\.\d{1,30})?"
 )
 """A number in digits, with English, Swiss, SI or continental separators."""
 SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
@@ -62,16 +72,19 @@ def parse_digits(text: str) -> Decimal | None:
         return Decimal(text[:-1] or 0) + Decimal(str(numeric(text[-1])))
     if _CONTINENTAL.fullmatch(text):
         return Decimal(text.replace(".", "").replace(",", "."))
-    return Decimal(re.sub(r"[,\u2009\u202f\u00a0'’]", "", text))  # noqa: RUF001 - Swiss separators
+    return Decimal(re.sub(r"[ ,\u2009\u202f\u00a0'’]", "", text))  # noqa: RUF001 - Swiss separators
 
 
 def parse_words(text: str) -> Decimal:
-    """Return the number that words spell, e.g. ``two hundred and five thousand``."""
+    """Return the number that words spell, e.g. ``two hundred and five thousand``, ``two and a half``."""
+    half = re.search(_HALF, text, re.IGNORECASE)
+    if half is not None:
+        return parse_words(text[: half.start()]) + Decimal("0.5")
     total, current = 0, 0
     for word in re.findall(_WORD, text.lower()):
         if word in _SMALL:
             current += _SMALL[word]
-        elif word == "hundred":
+        elif word in _JOINING:
             current = max(current, 1) * _SCALES[word]
         else:
             total += max(current, 1) * _SCALES[word]

@@ -58,6 +58,7 @@ class Value:
         magnitude: the number in base units; equal to ``number`` without a unit of measure.
         unit: base unit, e.g. ``meter``, ``USD``, ``%``; empty for a bare number.
         approximate: a word such as "about" stands before it.
+        floor: words such as "more than" or "over" stand before it: the true number is larger.
     """
 
     kind: EntityKind
@@ -70,6 +71,7 @@ class Value:
     magnitude: Decimal | None = None
     unit: str = ""
     approximate: bool = False
+    floor: bool = False
 
 
 @dataclass(frozen=True, slots=True)

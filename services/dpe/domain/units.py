@@ -1,7 +1,7 @@
 """Units of measure: what is written after a number, in base units, so that 5 km and 5,000 m are equal.
 
-Only words of this list are units; the conversion is pint's. Months and years keep their own dimension: a month is no
-fixed number of days in a contract.
+Only words of this list are units; the conversion is pint's. Months and years keep their own dimension, for a month is
+no fixed number of days: ``same_span`` says which numbers of days a number of months can be (ADR 0040).
 """
 
 from decimal import Decimal
@@ -32,7 +32,7 @@ _PINT: Final = {
     "metric_ton": "tonne tonnes",
     "pound": "lb lbs",
     "ounce": "oz ounce ounces",
-    "milliliter": "ml millilitre millilitres milliliter milliliters",
+    "milliliter": "ml cc millilitre millilitres milliliter milliliters",
     "liter": "litre litres liter liters",
     "hectare": "ha hectare hectares",
     "acre": "acre acres",
@@ -47,6 +47,45 @@ _PINT: Final = {
     "kilowatt": "kw kilowatt kilowatts",
     "megawatt": "mw megawatt megawatts",
     "kilowatt_hour": "kwh",
+    "microgram": "µg μg mcg microgram micrograms",
+    "nanogram": "ng nanogram nanograms",
+    "microsecond": "µs μs microsecond microseconds",
+    "US_ton": "ton tons",
+    "gallon": "gal gallon gallons",
+    "centiliter": "cl centilitre centilitres centiliter centiliters",
+    "deciliter": "dl decilitre decilitres deciliter deciliters",
+    "meter ** 3": "m³ m3",
+    "gram / deciliter": "g/dl",
+    "milligram / deciliter": "mg/dl",
+    "milligram / liter": "mg/l",
+    "millimole / liter": "mmol/l",
+    "gram / liter": "g/l",
+    "milligram / kilogram": "mg/kg",
+    "millimeter_Hg": "mmhg",
+    "bar": "bar",
+    "hectopascal": "hpa",
+    "kilocalorie": "kcal kilocalorie kilocalories",
+    "kilojoule": "kj kilojoule kilojoules",
+    "volt": "volt volts",
+    "millivolt": "mv millivolt millivolts",
+    "ampere": "amp amps ampere amperes",
+    "milliampere_hour": "mah",
+    "gigawatt": "gw gigawatt gigawatts",
+    "megawatt_hour": "mwh",
+    "terawatt_hour": "twh",
+    "megabit / second": "mbps mbit/s",
+    "gigabit / second": "gbps gbit/s",
+    "kibibyte": "kib",
+    "mebibyte": "mib",
+    "gibibyte": "gib",
+    "tebibyte": "tib",
+    "petabyte": "pb petabyte petabytes",
+    "kilohertz": "khz",
+    "megahertz": "mhz",
+    "gigahertz": "ghz",
+    "nautical_mile": "nmi",
+    "knot": "knot knots",
+    "meter / second": "m/s",
     "kilometer / hour": "km/h kph",
     "mile / hour": "mph",
     "hertz": "hz",
@@ -57,10 +96,26 @@ _CALENDAR_WORDS: Final = {
     for word, base in _CALENDAR.items()
     for written in (word, word + "s")
 } | {"yr": ("month", 12), "yrs": ("month", 12)}  # fmt: skip
-_OWN: Final = {"token": "token", "tokens": "token", "°c": "°c", "°f": "°f", "bps": "bp", "fte": "fte", "ftes": "fte"}
+_OWN: Final = {
+    "token": "token", "tokens": "token", "°c": "°c", "degrees celsius": "°c", "fte": "fte", "ftes": "fte",
+    "bpm": "bpm", "iu": "iu", "px": "px", "pixels": "px",
+}  # fmt: skip
+_FAHRENHEIT: Final = frozenset({"°f", "degrees fahrenheit"})
+_DEGREE_DIGITS: Final = Decimal("0.0001")
+_DAY_S: Final = 86_400
+_MONTH_DAYS: Final = Decimal("30.4375")
+"""The mean month: a year of 365.25 days by twelve."""
+_SHORTER_DAYS: Final = Decimal("2.4375")
+_LONGER_DAYS: Final = Decimal("1.4")
+_COMMERCIAL_MONTH_DAYS: Final = 30
 
-UNIT_WORDS: Final = tuple(sorted((*_WORDS, *_CALENDAR_WORDS, *_OWN), key=len, reverse=True))
+UNIT_WORDS: Final = tuple(sorted((*_WORDS, *_CALENDAR_WORDS, *_OWN, *_FAHRENHEIT), key=len, reverse=True))
 """Every word that is read as a unit, longest first."""
+
+
+def warm() -> None:
+    """Build pint's registry, which takes a third of a second, before the first request needs it."""
+    _registry()
 
 
 @lru_cache(maxsize=1)
@@ -86,5 +141,18 @@ def in_base_units(number: Decimal, word: str) -> tuple[Decimal, str]:
         return number * factor, unit
     if key in _OWN:
         return number, _OWN[key]
+    if key in _FAHRENHEIT:
+        celsius = _registry().Quantity(number, "degF").to("degC").magnitude
+        return Decimal(celsius).quantize(_DEGREE_DIGITS), "°c"
     factor_to_base, base = _to_base(_WORDS[key])
     return number * factor_to_base, base
+
+
+def same_span(months: Decimal, seconds: Decimal) -> bool:
+    """Say whether a length in seconds can be so many calendar months: 30 days each, or what a calendar has (ADR 0040).
+
+    28 to 31 days are one month, 89 to 92 three, 363 to 366 and 360 twelve.
+    """
+    days = seconds / _DAY_S
+    beyond = days - months * _MONTH_DAYS
+    return -_SHORTER_DAYS <= beyond <= _LONGER_DAYS or days == months * _COMMERCIAL_MONTH_DAYS

@@ -1,7 +1,8 @@
 """Numbers, dates, amounts, addresses and references in a text, in a form in which equal values are equal (SPEC-005 §5).
 
 ``1,000``, ``1000`` and ``one thousand``; ``15 %``, ``15 percent`` and ``fifteen per cent``; ``$4.2M`` and ``4.2 million
-dollars``; ``1 March 2024``, ``March 1st, 2024`` and ``2024-03-01``; ``5 km`` and ``5,000 metres`` are the same value.
+dollars``; ``1 March 2024``, ``March 1st, 2024`` and ``2024-03-01``; ``5 km`` and ``5,000 metres``; ``a quarter of`` and
+``25 %``; ``twice`` and ``two times`` are the same value.
 Scanners run in a fixed order, the most telling first, and no two values overlap. Linear in the text.
 """
 
@@ -16,6 +17,8 @@ from services.dpe.domain.dates import DATE, YEAR, read_date
 from services.dpe.domain.folding import folded
 from services.dpe.domain.lexicon import APPROXIMATORS
 from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
+from services.dpe.domain.periods import PERIOD, read_period
+from services.dpe.domain.ratios import HALF_A, RATIO, SHARE, TIMES, read_ratio
 from services.dpe.domain.text_types import Value
 from services.dpe.domain.units import UNIT_WORDS, in_base_units
 
@@ -35,7 +38,8 @@ _AFTER_MONEY: Final = rf"(?:(?:{_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
 # "1,500 m" is a distance; "5 m customers" and "5 m EUR" are millions.
 _METRE: Final = r"(?-i:m)(?!\s+(?-i:[a-z]+s\b|people\b|[A-Z]{3}\b))"
 _UNIT: Final = "(?:" + "|".join([*(re.escape(word) for word in UNIT_WORDS if word != "m"), _METRE]) + ")"
-_PERCENT: Final = r"(?:%|per\s?cent\b|percentage\spoints?\b)"
+_PERCENT: Final = r"(?:%|per\s?cent\b|percentage\spoints?\b|basis\spoints?\b|bps?\b|pp\b)"
+_BASIS_POINT: Final = Decimal("0.01")
 _REFERENCES: Final = {
     "art.": "article", "articles": "article", "sec.": "section", "sections": "section", "§": "section", "§§": "section",
     "para.": "paragraph", "p.": "page", "pp.": "page", "pages": "page",
@@ -59,11 +63,13 @@ _WORK: Final = _compile(
 )
 _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
-    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b"
+    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?P<named>noon|midday|midnight)\b"
 )
+_HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
     rf"(?<![\w.,])(?P<n>{_NUMBER})\s?(?:–|—|-|to|and|or)\s?"  # noqa: RUF001 - dashes of ranges
-    rf"(?={_NUMBER}[\s-]?(?:(?P<pc>{_PERCENT})|(?P<cur>{_AFTER_MONEY})|(?P<unit>{_UNIT})(?![\w/])))"
+    rf"(?={_NUMBER}[\s-]?(?:(?P<pc>{_PERCENT})|(?P<cur>{_AFTER_MONEY})|(?P<unit>{_UNIT})(?![\w/])"
+    r"|(?P<times>times\b|fold\b)))"
 )
 _MONEY: Final = _compile(
     rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{_NUMBER})(?!\w)"
@@ -79,6 +85,8 @@ _IDENTIFIER: Final = re.compile(
 _NOT_IDENTIFIER: Final = _compile(r"[\d.,]+(?:st|nd|rd|th|s|[kmbx])")
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
 _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{_NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
+_FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")
+_DOZEN: Final = 12
 _SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE})?")
 
 
@@ -110,6 +118,7 @@ def _qualified(text: str, value: Value) -> Value:
         magnitude = -value.magnitude
         value = replace(value, number=-value.number, magnitude=magnitude, normal=_normal(magnitude, value.unit))
     last = before.rstrip().rsplit(None, 1)[-1:]
+    value = replace(value, floor=bool(_FLOOR.search(before)))
     is_approximate = bool(last) and (last[0].lower() in APPROXIMATORS or last[0].endswith("~"))
     return replace(value, approximate=True) if is_approximate else value
 
@@ -150,8 +159,38 @@ def _read_money(match: re.Match[str]) -> Value | None:
 
 
 def _read_share(match: re.Match[str]) -> Value | None:
-    unit = "pp" if "point" in match.group("pc").lower() else "%"
-    return _measure(match, EntityKind.PERCENT, match.group("n"), unit)
+    written = match.group("pc").lower()
+    unit = "pp" if "p" in written and "cent" not in written.replace("percentage", "") else SHARE
+    value = _measure(match, EntityKind.PERCENT, match.group("n"), unit)
+    if value is None or value.magnitude is None or not written.startswith("b"):
+        return value
+    points = value.magnitude * _BASIS_POINT
+    return replace(value, number=points, magnitude=points, normal=_normal(points, unit))
+
+
+def _read_ratio(match: re.Match[str]) -> Value | None:
+    ratio = read_ratio(match)
+    if ratio is None:
+        return None
+    number, unit = ratio
+    kind = EntityKind.PERCENT if unit == SHARE else EntityKind.NUMBER
+    return replace(_plain(match, kind, _normal(number, unit)), number=number, magnitude=number, unit=unit)
+
+
+def _read_half_a(match: re.Match[str]) -> Value | None:
+    """Read half of a unit, of a percent, or of a scale; of anything else it is no value."""
+    what = match.group("what").lower()
+    half = Decimal("0.5")
+    if what in {"percent", "per"}:
+        return _sized(match, EntityKind.PERCENT, half, SHARE)
+    if scale_factor(what) > 1 or what == "dozen":
+        return _sized(match, EntityKind.NUMBER, half * (_DOZEN if what == "dozen" else scale_factor(what)), "")
+    return _sized(match, EntityKind.QUANTITY, half, what) if what in UNIT_WORDS else None
+
+
+def _sized(match: re.Match[str], kind: EntityKind, number: Decimal, unit: str) -> Value:
+    magnitude, base = in_base_units(number, unit) if kind is EntityKind.QUANTITY else (number, unit)
+    return replace(_plain(match, kind, _normal(magnitude, base)), number=number, magnitude=magnitude, unit=base)
 
 
 def _read_quantity(match: re.Match[str]) -> Value | None:
@@ -164,6 +203,8 @@ def _read_range(match: re.Match[str]) -> Value | None:
         value = _read_share(match)
     elif match.group("cur"):
         value = _measure(match, EntityKind.MONEY, match.group("n"), _currency(match.group("cur")))
+    elif match.group("times"):
+        value = _measure(match, EntityKind.NUMBER, match.group("n"), TIMES)
     else:
         value = _read_quantity(match)
     if value is None:
@@ -185,11 +226,18 @@ def _read_date(match: re.Match[str]) -> Value | None:
 
 
 def _read_year(match: re.Match[str]) -> Value:
-    year = Decimal(match.group("y"))
-    return replace(_plain(match, EntityKind.DATE, match.group("y")), number=year, magnitude=year)
+    written = match.group("y") or match.group("old")
+    year = Decimal(written)
+    return replace(_plain(match, EntityKind.DATE, written), number=year, magnitude=year)
+
+
+def _read_period(match: re.Match[str]) -> Value:
+    return _plain(match, EntityKind.DATE, read_period(match))
 
 
 def _read_clock(match: re.Match[str]) -> Value:
+    if match.group("named"):
+        return _plain(match, EntityKind.TIME, _HOURS[match.group("named").lower()])
     hour, half = int(match.group("h") or match.group("h2")), (match.group("half") or match.group("half2") or "").lower()
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
@@ -236,7 +284,10 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_WORK, _as(EntityKind.CITATION)),
     (_REFERENCE, _read_reference),
     (DATE, _read_date),
+    (PERIOD, _read_period),
     (_CLOCK, _read_clock),
+    (HALF_A, _read_half_a),
+    (RATIO, _read_ratio),
     (_RANGE, _read_range),
     (_MONEY, _read_money),
     (_SHARE, _read_share),
