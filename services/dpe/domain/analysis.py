@@ -18,6 +18,7 @@ from services.dpe.domain.findings import (
     Attribution,
     AttributionType,
     Contradiction,
+    CrossContradiction,
     Distortion,
     Fabrication,
     Omission,
@@ -28,6 +29,7 @@ from services.dpe.domain.findings import (
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.register import Register
 from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem
 from services.dpe.domain.text_types import Claim, ClaimType, Sentence, Span, Value
@@ -123,11 +125,26 @@ class Risk:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowSignals:
+    """SPEC-005 §11.3, against the window before; the three ratios 0.0-1.0."""
+
+    opening_coherence: float
+    topic_continuity: float
+    register_consistency: float
+    has_transition: bool
+    register: Register
+    prior_register: Register
+    prior_window_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """Pairs that were there and pairs that were compared (decision 11)."""
 
     pairs_total: int = 0
     pairs_scored: int = 0
+    cross_window_pairs_total: int = 0
+    cross_window_pairs_scored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +170,18 @@ class Outputs:
     fidelity_score: float | None = None
     entailment: Entailment | None = None
     risk: Risk | None = None
+    cross_window_contradictions: tuple[CrossContradiction, ...] | None = None
+    coherence_score: float | None = None
     repetition_level: RepetitionLevel | None = None
     repetition_overlap: float | None = None
     completeness_score: float | None = None
     uncovered_sub_queries: tuple[str, ...] = ()
     sub_queries_total: int = 0
     omissions: tuple[Omission, ...] | None = None
+    flow_score: float | None = None
+    flow_signals: FlowSignals | None = None
     quality_score: float | None = None
+    quality_degraded: bool = False
     regulatory: Regulatory | None = None
 
 

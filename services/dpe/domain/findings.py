@@ -111,6 +111,27 @@ class Contradiction:
     probability: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CrossContradiction:
+    """A claim of this window and a claim of an earlier one that cannot both be true (SPEC-005 §8.2).
+
+    Attributes:
+        claim: of this window, with offsets in the answer.
+        earlier: of the earlier window, with offsets in its answer or, with ``is_summary``, in its summary.
+        window_id: the earlier window.
+        values: the two values, when values contradict each other; ``known`` is the earlier one.
+        probability: of contradiction by the entailment model, 0.0-1.0; ``None`` when none ran.
+    """
+
+    severity: ContradictionSeverity
+    claim: Claim
+    earlier: Claim
+    window_id: str
+    is_summary: bool
+    values: AlignedValue | None = None
+    probability: float | None = None
+
+
 @unique
 class OmissionSeverity(StrEnum):
     """SPEC-005 §12.2."""

@@ -47,6 +47,8 @@ class Reason(StrEnum):
     EMPTY_ENVELOPE = "EMPTY_ENVELOPE"
     FIRST_WINDOW = "FIRST_WINDOW"
     NO_PRIOR_TEXT = "NO_PRIOR_TEXT"
+    PRIOR_WINDOWS_MISSING = "PRIOR_WINDOWS_MISSING"
+    PRIOR_IS_SUMMARY = "PRIOR_IS_SUMMARY"
     AI_SYSTEM_NOT_REGISTERED = "AI_SYSTEM_NOT_REGISTERED"
     PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
     NOT_FURNISHED = "NOT_FURNISHED"
@@ -69,6 +71,8 @@ DETAILS: Final = {
     Reason.EMPTY_ENVELOPE: "The envelope holds no fact.",
     Reason.FIRST_WINDOW: "There is no earlier window.",
     Reason.NO_PRIOR_TEXT: "The request gives no text of earlier windows.",
+    Reason.PRIOR_WINDOWS_MISSING: "The text of some earlier window is not in the request.",
+    Reason.PRIOR_IS_SUMMARY: "An earlier window is given as a summary, which does not show how it was worded.",
     Reason.AI_SYSTEM_NOT_REGISTERED: "The call names no registered AI system; nothing is guessed.",
     Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
     Reason.NOT_FURNISHED: "This version does not furnish the stage.",

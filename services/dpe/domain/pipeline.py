@@ -22,8 +22,10 @@ from services.dpe.domain.stages import (
     s03c_contradiction,
     s04_entailment,
     s05_risk,
+    s06_coherence,
     s07_repetition,
     s08_completeness,
+    s09_flow,
     s10_omission,
     s12_regulatory,
     s13_report,
@@ -43,12 +45,10 @@ class Step:
     plan: Callable[[Analysis], Requests] = _nothing
 
 
-def _unfurnished(key: StageKey, *, cross_window: bool = False) -> Step:
-    """Declare a stage that this version does not furnish; cross-window stages have no meaning in window 1."""
+def _unfurnished(key: StageKey) -> Step:
+    """Declare a stage that this version does not furnish."""
 
     def apply(analysis: Analysis) -> Analysis:
-        if cross_window and analysis.input.window_number == 1:
-            return analysis.ended(StageOutcome(key, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW))
         return analysis.ended(StageOutcome(key, StageStatus.SKIPPED, Reason.NOT_FURNISHED))
 
     return Step(key, apply)
@@ -59,14 +59,14 @@ PIPELINE: Final = (
     Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
     Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan),
     Step(s03b_distortion.KEY, s03b_distortion.apply),
-    Step(s03c_contradiction.KEY, s03c_contradiction.apply),
+    Step(s03c_contradiction.KEY, s03c_contradiction.apply, s03c_contradiction.plan),
     Step(s03_fidelity.KEY, s03_fidelity.apply),
-    Step(s04_entailment.KEY, s04_entailment.apply),
+    Step(s04_entailment.KEY, s04_entailment.apply, s04_entailment.plan),
     Step(s05_risk.KEY, s05_risk.apply),
-    _unfurnished(StageKey(6), cross_window=True),
+    Step(s06_coherence.KEY, s06_coherence.apply),
     Step(s07_repetition.KEY, s07_repetition.apply),
     Step(s08_completeness.KEY, s08_completeness.apply),
-    _unfurnished(StageKey(9), cross_window=True),
+    Step(s09_flow.KEY, s09_flow.apply),
     Step(s10_omission.KEY, s10_omission.apply),
     _unfurnished(StageKey(11)),
     Step(s12_regulatory.KEY, s12_regulatory.apply),
@@ -75,15 +75,15 @@ PIPELINE: Final = (
 """Every stage, in the order in which it ends."""
 
 
-def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, *, entailment_tokens: int | None) -> Analysis:
+def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, models: Models) -> Analysis:
     """Return the analysis before stage 1: the sentences of answer and earlier windows are found, nothing else is.
 
     Args:
         given: what to analyse.
         policy: what the deployment chose.
         gazetteer: common knowledge.
-        entailment_tokens: what the entailment encoder reads; ``None`` = none is configured.
+        models: which there are; nothing was asked of them yet.
     """
-    analysis = Analysis(given, policy, gazetteer, Models(entailment_tokens=entailment_tokens))
+    analysis = Analysis(given, policy, gazetteer, models)
     read = [PriorText(window, tuple(sentences(window.text))) for window in given.prior_windows]
     return analysis.segmented(tuple(sentences(given.answer)), tuple(prior for prior in read if prior.sentences))

@@ -22,6 +22,8 @@ OMITTED_HIGH: Final = 0.80
 OMITTED_CRITICAL: Final = 0.90
 REPEATED_COSINE: Final = 0.92  # SPEC-005 §9.2, raw (decision 12)
 COVERED_SIMILARITY: Final = 0.70  # SPEC-005 §10.2, calibrated (decision 12)
+CONTRADICTED_ACROSS: Final = 0.75  # SPEC-005 §8.2, P(contradiction) above which a pair is flagged
+OPENING_SIMILARITY: Final = 0.40  # SPEC-005 §11.3, calibrated (decision 12)
 ALL_PAIRS_LIMIT: Final = 300  # decision 11
 
 
@@ -54,6 +56,7 @@ class Policy:
     weights: Weights = Weights()
     amplifiers: Amplifiers = Amplifiers()
     loop_depth_threshold: int = 3
+    score_all_pairs: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return policy and normative thresholds as JSON data, the form that is hashed into every report."""

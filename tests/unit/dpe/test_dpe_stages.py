@@ -42,7 +42,7 @@ async def test_every_stage_reports_how_it_ended():
 async def test_the_second_window_and_a_system_of_which_nothing_is_registered():
     prior = (PriorWindow("w0", 1, FINE),)
     ended = statuses(await analyse(FEE, FEE, window_number=2, prior_windows=prior, ai_system_id="sys"))
-    assert (ended["6"], ended["9"]) == (("SKIPPED", "NOT_FURNISHED"),) * 2
+    assert (ended["6"], ended["9"]) == (NOT_CONFIGURED, ("COMPLETED", ""))
     assert ended["12"] == ("NOT_APPLICABLE", "AI_SYSTEM_NOT_REGISTERED")  # named, but nothing is known of it
     assert ended["7"] == ("COMPLETED", "")
 
@@ -252,7 +252,8 @@ async def test_severe_repetition_and_loop_depth_amplify():
 
 async def test_summaries_are_no_repetition():
     prior = (PriorWindow("w0", 1, FEE, is_summary=True),)
-    assert statuses(await analyse(FEE, FEE, window_number=2, prior_windows=prior))["7"] == ("SKIPPED", "NO_PRIOR_TEXT")
+    ended = statuses(await analyse(FEE, FEE, window_number=2, prior_windows=prior))
+    assert ended["7"] == ("SKIPPED", "PRIOR_IS_SUMMARY")
 
 
 async def test_completeness_by_sub_query():

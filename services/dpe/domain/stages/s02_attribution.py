@@ -2,7 +2,7 @@
 
 By calibrated similarity alone, of the claim to the fact or to the part of it that is nearest: a fact of three sentences
 bears a claim out when one of them does. Whether a grounded claim says what its fact says is stage 3's question. The one
-batch of embeddings that this stage asks for also holds what stages 4, 7, 8 and 10 will need.
+batch of embeddings that this stage asks for also holds what stages 4 and 7 to 10 will need.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vect
 from services.dpe.domain.findings import Attribution, AttributionType, Evidence
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
-from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness
+from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
 from services.dpe.domain.text_types import Claim, Span
 
 KEY: Final = StageKey(2)
@@ -32,6 +32,7 @@ def plan(analysis: Analysis) -> Requests:
     texts += s04_entailment.texts(analysis)
     texts += s07_repetition.texts(analysis)
     texts += s08_completeness.texts(analysis)
+    texts += s09_flow.texts(analysis)
     return Requests(embed=tuple(dict.fromkeys(texts)))
 
 

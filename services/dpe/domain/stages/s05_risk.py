@@ -42,6 +42,8 @@ def settle(analysis: Analysis) -> Risk | None:
         applied.append("sector")
     if analysis.input.loop_depth > analysis.policy.loop_depth_threshold:
         applied.append("loop_depth")
+    if analysis.outputs.cross_window_contradictions:
+        applied.append("cross_window_contradiction")  # once, though §16.1 names it twice (decision 17)
     if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:
         applied.append("severe_repetition")
     composite = amplified(risk.base_score, applied, analysis.policy.amplifiers)

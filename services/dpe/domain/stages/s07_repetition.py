@@ -1,7 +1,7 @@
 """Stage 7, repetition (SPEC-005 §9, decision 14): what the answer says again that earlier windows have said.
 
 4-grams of words and sentences of nearly equal meaning (raw cosine above 0.92); the worse level counts, and the larger
-ratio is the overlap. Summaries are not compared: a summary repeats by its nature.
+ratio is the overlap. Summaries are not compared: a summary repeats by its nature (ADR 0037).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import RepetitionLevel
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import REPEATED_COSINE
-from services.dpe.domain.sentences import sentences
+from services.dpe.domain.priors import prior_status, verbatim
 from services.dpe.domain.words import words
 
 KEY: Final = StageKey(7)
@@ -23,8 +23,8 @@ _ROWS_AT_ONCE: Final = 1_024
 
 
 def texts(analysis: Analysis) -> list[str]:
-    """Return the sentences of earlier windows."""
-    return [text for prior in _priors(analysis) for text in _sentence_texts(prior)]
+    """Return the sentences of earlier windows, in their own words."""
+    return [text for prior in verbatim(analysis) for text in prior.sentence_texts]
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -33,26 +33,18 @@ def apply(analysis: Analysis) -> Analysis:
         # Nothing was said before, so nothing is said again: the ratio is 0 by definition.
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW)
         return analysis.ended(outcome, repetition_level=RepetitionLevel.NONE, repetition_overlap=0.0)
-    priors = _priors(analysis)
-    if not priors:
-        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.NO_PRIOR_TEXT))
+    status, reason = prior_status(analysis, summaries_serve=False)
+    if status is StageStatus.SKIPPED:
+        return analysis.ended(StageOutcome(KEY, status, reason))
     if analysis.models.vectors is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
-    grams = _gram_overlap(analysis.input.answer, priors)
+    grams = _gram_overlap(analysis.input.answer, [prior.window.text for prior in verbatim(analysis)])
     repeated = _repeated_sentences(analysis)
     ratio = repeated / len(analysis.outputs.sentences) if analysis.outputs.sentences else 0.0
     levels = list(RepetitionLevel)
     level = max(_level(grams, _GRAM_BOUNDS), _level(ratio, _SENTENCE_BOUNDS), key=levels.index)
-    outcome = StageOutcome(KEY, StageStatus.COMPLETED, findings=repeated)
+    outcome = StageOutcome(KEY, status, reason, findings=repeated)
     return analysis.ended(outcome, repetition_level=level, repetition_overlap=max(grams, ratio))
-
-
-def _priors(analysis: Analysis) -> list[str]:
-    return [prior.text for prior in analysis.input.prior_windows if not prior.is_summary and prior.text.strip()]
-
-
-def _sentence_texts(text: str) -> list[str]:
-    return [text[sentence.start : sentence.end] for sentence in sentences(text)]
 
 
 def _grams(text: str) -> list[tuple[str, ...]]:

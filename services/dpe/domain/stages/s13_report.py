@@ -7,27 +7,51 @@ not the domain's to know.
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.outcome import StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import UNSOUND, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.stages.s05_risk import settle
 
 KEY: Final = StageKey(13)
-_REPETITION_WEIGHT: Final = 0.25  # SPEC-005 §18.2
-_COMPLETENESS_WEIGHT: Final = 0.35
+# SPEC-005 §18.2, by the stage that gives the term.
+REPETITION_WEIGHT: Final = 0.25
+COMPLETENESS_WEIGHT: Final = 0.35
+FLOW_WEIGHT: Final = 0.25
+COHERENCE_WEIGHT: Final = 0.15
+_FIRST_WINDOW_WEIGHT: Final = REPETITION_WEIGHT + COMPLETENESS_WEIGHT
+_LEAST_SHARE: Final = 0.5
+"""Share of the weights in force that must have been measured for a score to be given (ADR 0037)."""
+_QUALITY_STAGES: Final = frozenset({6, 7, 8, 9})
+_DIGITS: Final = 12
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Settle what depends on several stages."""
-    outcome = StageOutcome(KEY, StageStatus.COMPLETED)
-    return analysis.ended(outcome, risk=settle(analysis), quality_score=_quality(analysis))
+    quality = quality_score(analysis)
+    # As decision 18 has it for the risk: a score that rests on what ran says so.
+    degraded = any(outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in _QUALITY_STAGES)
+    return analysis.ended(
+        StageOutcome(KEY, StageStatus.COMPLETED),
+        risk=settle(analysis),
+        quality_score=quality,
+        quality_degraded=degraded,
+    )
 
 
-def _quality(analysis: Analysis) -> float | None:
-    """Return the quality score of window 1, where flow and coherence are not applicable (decision 14).
+def quality_score(analysis: Analysis) -> float | None:
+    """Return the score of SPEC-005 §18.2 from the terms that there are, their weights divided by their sum.
 
-    From window 2 on it needs stages 6 and 9; without them there is no score rather than a partial one.
+    In window 1 flow and coherence are not applicable (decision 14). ``None`` when less than half of the weight that
+    applies was measured: a number over the rest would look like a score of the whole.
     """
     outputs = analysis.outputs
-    if analysis.input.window_number > 1 or outputs.repetition_overlap is None or outputs.completeness_score is None:
+    in_first = analysis.input.window_number == 1
+    terms = [
+        (None if outputs.repetition_overlap is None else 1.0 - outputs.repetition_overlap, REPETITION_WEIGHT),
+        (outputs.completeness_score, COMPLETENESS_WEIGHT),
+        (None if in_first else outputs.flow_score, FLOW_WEIGHT),
+        (None if in_first else outputs.coherence_score, COHERENCE_WEIGHT),
+    ]
+    present = [(value, weight) for value, weight in terms if value is not None]
+    total = sum(weight for _, weight in present)
+    if total < _LEAST_SHARE * (_FIRST_WINDOW_WEIGHT if in_first else 1.0):
         return None
-    total = (1.0 - outputs.repetition_overlap) * _REPETITION_WEIGHT + outputs.completeness_score * _COMPLETENESS_WEIGHT
-    return total / (_REPETITION_WEIGHT + _COMPLETENESS_WEIGHT)
+    return round(sum(value * weight for value, weight in present) / total, _DIGITS)

@@ -1,0 +1,133 @@
+"""Stage 6, cross-window coherence (SPEC-005 §8): what the answer says against what the session has said before.
+
+Claims of both are read by the code of stage 1 and held against each other by the rules of ``statements`` and by the
+entailment model, whose verdict counts above 0.75. Where a window was summarised its summary stands for it, and each
+finding says so. Up to 300 pairs all are compared; above, those that share no name, number, date or word of content are
+taken as neutral (decision 11). Severities and the compared claims: ADR 0037.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.ports.entailment import CONTRADICTION
+from services.dpe.domain.analysis import Analysis, Pair, PriorText
+from services.dpe.domain.findings import CrossContradiction
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.pairing import related
+from services.dpe.domain.policy import ALL_PAIRS_LIMIT, CONTRADICTED_ACROSS
+from services.dpe.domain.priors import prior_status
+from services.dpe.domain.stages.s03b_distortion import nli_status
+from services.dpe.domain.statements import Statement, conflict, differing_values, read_statement, severity_of_words
+from services.dpe.domain.text_types import ClaimType
+
+KEY: Final = StageKey(6)
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    statement: Statement
+    prior: PriorText
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """What is held against what: index pairs, and the claims that share something with an earlier one (step 6.1)."""
+
+    current: tuple[Statement, ...]
+    earlier: tuple[_Earlier, ...]
+    pairs: Sequence[tuple[int, int]]
+    concerned: frozenset[int]
+
+    @property
+    def total(self) -> int:
+        """Number of pairs that there are."""
+        return len(self.current) * len(self.earlier)
+
+
+def pairs(analysis: Analysis) -> list[Pair]:
+    """Return (claim, earlier claim) for every pair that the entailment model should see (SPEC-005 §8.2, step 6.3)."""
+    if not analysis.outputs.prior_texts:
+        return []
+    compared = _comparison(analysis)
+    return [
+        (compared.current[left].claim.text, compared.earlier[right].statement.claim.text)
+        for left, right in compared.pairs
+    ]
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Compare the factual claims with those of earlier windows."""
+    if analysis.input.window_number == 1:
+        return analysis.ended(
+            StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW),
+            cross_window_contradictions=(),
+        )
+    status, reason = prior_status(analysis, summaries_serve=True)
+    if status is StageStatus.SKIPPED:
+        return analysis.ended(StageOutcome(KEY, status, reason))
+    compared = _comparison(analysis)
+    found: list[CrossContradiction] = []
+    contradicted: set[int] = set()
+    for left, right in compared.pairs:
+        item = _compare(analysis.models.classified, compared.current[left], compared.earlier[right])
+        if item is not None:
+            found.append(item)
+            contradicted.add(left)
+    counted = compared.concerned | contradicted
+    if status is StageStatus.COMPLETED:
+        status, reason = nli_status(analysis)
+    return analysis.ended(
+        StageOutcome(KEY, status, reason, findings=len(found)),
+        cross_window_contradictions=tuple(found),
+        # Decision 14: 1 - contradicted / compared claims; nothing compared, nothing contradicted.
+        coherence_score=1.0 - len(contradicted) / len(counted) if counted else 1.0,
+        coverage=replace(
+            analysis.outputs.coverage,
+            cross_window_pairs_total=compared.total,
+            cross_window_pairs_scored=len(compared.pairs),
+        ),
+    )
+
+
+def _comparison(analysis: Analysis) -> _Comparison:
+    current = tuple(read_statement(claim) for claim in analysis.factual_claims)
+    earlier = tuple(
+        _Earlier(read_statement(claim), prior)
+        for prior in analysis.outputs.prior_texts
+        for claim in prior.claims
+        if claim.claim_type is ClaimType.FACTUAL
+    )
+    shared = related(current, [item.statement for item in earlier])
+    concerned = frozenset(int(left) for left in np.unique(shared[:, 0]))
+    chosen: Sequence[tuple[int, int]] = _listed(shared)
+    if analysis.policy.score_all_pairs or len(current) * len(earlier) <= ALL_PAIRS_LIMIT:
+        chosen = list(product(range(len(current)), range(len(earlier))))
+    return _Comparison(current, earlier, chosen, concerned)
+
+
+def _listed(shared: NDArray[np.int64]) -> list[tuple[int, int]]:
+    return [(int(left), int(right)) for left, right in shared]
+
+
+def _compare(
+    classified: Mapping[Pair, NDArray[np.float32]] | None, left: Statement, right: _Earlier
+) -> CrossContradiction | None:
+    """Return the contradiction of two claims; rules first, for they say which values differ."""
+    earlier = right.statement
+    by_rule = conflict(left, earlier)
+    row = None if classified is None else classified.get((left.claim.text, earlier.claim.text))
+    probability = None if row is None else float(row[CONTRADICTION])
+    if by_rule is None and (probability is None or probability <= CONTRADICTED_ACROSS):
+        return None
+    by_rule = by_rule or differing_values(left, earlier)
+    severity = by_rule.severity if by_rule else severity_of_words(left, earlier)
+    values = by_rule.values if by_rule else None
+    window = right.prior.window
+    return CrossContradiction(
+        severity, left.claim, earlier.claim, window.window_id, window.is_summary, values, probability
+    )

@@ -1,0 +1,121 @@
+"""Stage 9, flow and continuity (SPEC-005 §11): does the answer read on from the window before?
+
+Four signals of §11.3, weighted by §11.4: how near the opening is to the earlier close (calibrated cosine, decision 12),
+how many topics stay, whether the register stays, and whether an opening sentence marks the transition. Headings and
+code are no sentences here. Choices: ADR 0014, ADR 0037.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis, FlowSignals, PriorText
+from services.dpe.domain.discourse import has_transition, topics
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.policy import OPENING_SIMILARITY
+from services.dpe.domain.priors import previous
+from services.dpe.domain.register import consistency, register_of
+from services.dpe.domain.text_types import Sentence, SentenceKind
+from services.dpe.domain.words import jaccard
+
+KEY: Final = StageKey(9)
+OPENING_WEIGHT: Final = 0.35  # SPEC-005 §11.4
+TOPIC_WEIGHT: Final = 0.25
+REGISTER_WEIGHT: Final = 0.20
+TRANSITION_WEIGHT: Final = 0.20
+_ENDS: Final = 2  # SPEC-005 §11.3, signal 9a: first and last two sentences
+_MARKED: Final = 3  # SPEC-005 §11.3, signal 9d: first three sentences
+_DIGITS: Final = 12
+_NOT_RUNNING_TEXT: Final = frozenset({SentenceKind.HEADING, SentenceKind.CODE})
+
+
+def texts(analysis: Analysis) -> list[str]:
+    """Return the opening and the earlier close, whose vectors are compared; nothing where the stage will not run."""
+    prior = previous(analysis)
+    if prior is None or prior.window.is_summary or not analysis.outputs.sentences:
+        return []
+    return [_opening(analysis), _close(prior)]
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """Score the flow from the window before."""
+    prior = previous(analysis)
+    if prior is None:
+        return analysis.ended(_without_prior(analysis))
+    obstacle = _obstacle(analysis, prior)
+    if obstacle is not None:
+        return analysis.ended(obstacle)
+    signals = _signals(analysis, prior)
+    weak = signals.opening_coherence < OPENING_SIMILARITY
+    return analysis.ended(
+        StageOutcome(KEY, StageStatus.COMPLETED, findings=int(weak)),
+        flow_score=flow_score(signals),
+        flow_signals=signals,
+    )
+
+
+def _without_prior(analysis: Analysis) -> StageOutcome:
+    if analysis.input.window_number == 1:
+        return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW)
+    has_others = bool(analysis.outputs.prior_texts)
+    return StageOutcome(KEY, StageStatus.SKIPPED, Reason.PRIOR_WINDOWS_MISSING if has_others else Reason.NO_PRIOR_TEXT)
+
+
+def _obstacle(analysis: Analysis, prior: PriorText) -> StageOutcome | None:
+    """Return why there is nothing to compare with the window before, ``None`` where there is."""
+    if prior.window.is_summary:
+        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.PRIOR_IS_SUMMARY)
+    if not analysis.outputs.sentences:
+        return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE)
+    if analysis.models.vectors is None:
+        return StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
+    return None
+
+
+def flow_score(signals: FlowSignals) -> float:
+    """Return the weighted sum of SPEC-005 §11.4, 0.0-1.0."""
+    score = (
+        signals.opening_coherence * OPENING_WEIGHT
+        + signals.topic_continuity * TOPIC_WEIGHT
+        + signals.register_consistency * REGISTER_WEIGHT
+        + signals.has_transition * TRANSITION_WEIGHT
+    )
+    return round(score, _DIGITS)
+
+
+def _signals(analysis: Analysis, prior: PriorText) -> FlowSignals:
+    table = analysis.models.vectors
+    answer, earlier = analysis.input.answer, prior.window.text
+    now, before = _running(analysis.outputs.sentences), _running(prior.sentences)
+    current, former = register_of(_texts(answer, now)), register_of(_texts(earlier, before))
+    if table is None or current is None or former is None:
+        msg = "a text with sentences has words, and the vectors were asked for"
+        raise ValueError(msg)
+    opening, close = table.of([_opening(analysis)]), table.of([_close(prior)])
+    return FlowSignals(
+        float(table.calibration.apply(opening @ close.T)[0, 0]),
+        jaccard(topics(answer, now, analysis.outputs.claims), topics(earlier, before, prior.claims)),
+        consistency(current, former),
+        has_transition(_texts(answer, now[:_MARKED])),
+        current,
+        former,
+        prior.window.window_id,
+    )
+
+
+def _running(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Return the sentences of running text; all of them where there is none."""
+    return [sentence for sentence in sentences if sentence.kind not in _NOT_RUNNING_TEXT] or sentences
+
+
+def _texts(text: str, sentences: Sequence[Sentence]) -> list[str]:
+    return [text[sentence.start : sentence.end] for sentence in sentences]
+
+
+def _opening(analysis: Analysis) -> str:
+    first = _running(analysis.outputs.sentences)[:_ENDS]
+    return analysis.input.answer[first[0].start : first[-1].end]
+
+
+def _close(prior: PriorText) -> str:
+    last = _running(prior.sentences)[-_ENDS:]
+    return prior.window.text[last[0].start : last[-1].end]
