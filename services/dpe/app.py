@@ -1,35 +1,36 @@
-"""Runs the pipeline: fulfils what each stage asks of the models, in one batch each, and keeps time.
+"""Runs the pipeline: has ``Inference`` fulfil what each stage asks of the models, and keeps time.
 
 The stages are pure and may take a while on a long answer, so they run off the event loop when the input is large. A
 model that fails leaves its stages FAILED or DEGRADED, with the reason; a full queue and a passed deadline end the call.
+Results and events come in the order of the stages, whatever was computed together.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from services.common.build_manifest import BuildIdentity
 from services.common.clock import Clock
 from services.common.context import current_call
 from services.common.encoding import canonical_json, sha256_hex
-from services.common.errors import DeadlineError, ErrorReason, LimitExceededError, UnavailableError
+from services.common.errors import DeadlineError, ErrorReason, LimitExceededError
 from services.common.ids import IdSource
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Pair, Requests, VectorTable
+from services.dpe.answer_cache import AnswerCache
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.pipeline import PIPELINE, Step, begin
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.text_types import Claim, Sentence
+from services.dpe.inference import Inference
 from services.dpe.ports import AnalysisModels
 
 ResultT = TypeVar("ResultT")
 
-_INLINE_CHARS: Final = 20_000
+_INLINE_CHARS: Final = 4_000
 """Inputs up to this size are analysed on the event loop: a thread would cost more than it saves."""
 _FIRST_STAGE: Final = StageKey(1)
 
@@ -42,6 +43,7 @@ class Limits:
     max_claims: int = 10_000
     embed_batch_size: int = 2_048
     min_remaining_s: float = 0.05
+    cache_bytes: int = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Workplace:
     limits: Limits
     clock: Clock
     ids: IdSource
+    build: BuildIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Finished:
     total_s: float
     policy_hash: str
     models: tuple[tuple[str, str], ...]
+    build: BuildIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +90,14 @@ class Segmented:
 
 
 class ProvenanceApp:
-    """Analyses answers; safe to share between tasks, for it keeps nothing."""
+    """Analyses answers; safe to share between tasks of one event loop. It keeps nothing but what models said."""
 
     def __init__(self, models: AnalysisModels, workplace: Workplace) -> None:
         self._models = models
         self._at = workplace
+        self.cache = AnswerCache(workplace.limits.cache_bytes)
+        """What models said before, per tenant; its counts are metrics."""
+        self._inference = Inference(models, self.cache, workplace.limits.embed_batch_size)
         self._policy_hash = sha256_hex(canonical_json(workplace.policy.document()))
 
     async def analyze(self, given: AnalysisInput) -> Finished:
@@ -125,33 +132,33 @@ class ProvenanceApp:
             loop.time() - start,
             self._policy_hash,
             self._models.fingerprints(),
+            self._at.build,
         )
 
     async def segment(self, text: str) -> Segmented:
         """Return the claims of a text (stage 1 alone). Raises as ``analyze``."""
         analysis = await self._begin(AnalysisInput("", "", 1, "", text, ()))
-        analysis = await self._run(PIPELINE[0], analysis)
+        first = PIPELINE[0]
+        names_only = replace(first, plan=lambda given: replace(first.plan(given), embed=()))
+        analysis = await self._run(names_only, analysis)
         models = tuple(item for item in self._models.fingerprints() if item[0] == "entity_recognizer")
         return Segmented(analysis.outputs.claims, analysis.outputs.sentences, models)
 
     async def check(self) -> None:
-        """Return when an analysis could be served: the models answer."""
-        await self._models.recognizer.recognize([""])
-        await self._models.embedding.embed([""])
+        """Return when an analysis could be served: every configured model answers.
+
+        Raises:
+            UnavailableError: MODEL_UNAVAILABLE.
+        """
+        await self._inference.check()
 
     async def _begin(self, given: AnalysisInput) -> Analysis:
         self._require_size("response_text", len(given.answer), self._at.limits.max_response_chars, "characters")
-        encoder = self._models.entailment
         given = replace(
             given, facts=tuple(self._with_usable_vector(fact, given.embedding_model) for fact in given.facts)
         )
-        analysis = await self._compute(
-            len(given.answer),
-            lambda: begin(
-                given, self._at.policy, self._at.gazetteer, entailment_tokens=encoder.max_tokens if encoder else None
-            ),
-        )
-        return replace(analysis, models=replace(analysis.models, fingerprints=self._models.fingerprints()))
+        models = self._inference.unasked()
+        return await self._compute(len(given.answer), lambda: begin(given, self._at.policy, self._at.gazetteer, models))
 
     def _with_usable_vector(self, fact: EnvelopeFact, model: str) -> EnvelopeFact:
         """Drop a vector that another model made, or one of the wrong length: the fact is then embedded here."""
@@ -170,32 +177,7 @@ class ProvenanceApp:
         return done
 
     async def _fulfil(self, analysis: Analysis, requests: Requests) -> Analysis:
-        """Ask the models; one that is down leaves its answer ``None``, for the stages to say so."""
-        models = analysis.models
-        try:
-            if requests.recognise:
-                found = await self._models.recognizer.recognize(requests.recognise)
-                models = replace(models, recognised=dict(zip(requests.recognise, found, strict=True)))
-            if requests.embed:
-                models = replace(models, vectors=await self._embed(requests.embed))
-            if requests.classify and self._models.entailment is not None:
-                models = replace(models, classified=await self._classify(requests.classify))
-        except UnavailableError:
-            pass
-        return replace(analysis, models=models)
-
-    async def _embed(self, texts: Sequence[str]) -> VectorTable:
-        """Embed each text once, in calls of a bounded size."""
-        size = self._at.limits.embed_batch_size
-        parts = [await self._models.embedding.embed(texts[at : at + size]) for at in range(0, len(texts), size)]
-        index = {text: row for row, text in enumerate(texts)}
-        return VectorTable(index, np.concatenate(parts), self._models.embedding.calibration)
-
-    async def _classify(self, pairs: Sequence[Pair]) -> dict[Pair, NDArray[np.float32]]:
-        if self._models.entailment is None:
-            return {}
-        rows = await self._models.entailment.classify(pairs)
-        return dict(zip(pairs, rows, strict=True))
+        return replace(analysis, models=await self._inference.fulfil(requests, analysis.models))
 
     async def _compute(self, size: int, work: Callable[[], ResultT]) -> ResultT:
         return work() if size <= _INLINE_CHARS else await asyncio.to_thread(work)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.ports.embedding import Calibration
+from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.ports.recognition import Entity
 from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.findings import (
@@ -21,6 +22,8 @@ from services.dpe.domain.findings import (
     CrossContradiction,
     Distortion,
     Fabrication,
+    Judgement,
+    NearFact,
     Omission,
     RepetitionLevel,
     RiskLevel,
@@ -93,16 +96,16 @@ class AnalysisInput:
     windows_remaining: int = 0
     cache_no_cache: bool = False
 
-    @property
-    def lacks_prior_windows(self) -> bool:
-        """Say whether the text of some earlier window is not given (SPEC-005 §8.2 asks for all of them)."""
-        given = {window.window_number for window in self.prior_windows if window.text.strip()}
-        return len(given) < self.window_number - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Entailment:
-    """SPEC-005 §6.3 and how many windows of how many were read."""
+    """SPEC-005 §6.3 and how many windows of how many were read (ADR 0041).
+
+    Attributes:
+        response_chunks: chunks with a claim; the score is the least of theirs.
+        quoted_chunks: of these, those that stand word for word in a fact and are entailed by definition.
+        chunks_without_claims: sentences that assert nothing and are not counted.
+    """
 
     score: float
     neutral: float
@@ -110,6 +113,8 @@ class Entailment:
     response_chunks: int
     premise_windows_total: int
     premise_windows_scored: int
+    quoted_chunks: int = 0
+    chunks_without_claims: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,9 @@ class Outputs:
     fabrications: tuple[Fabrication, ...] | None = None
     distortions: tuple[Distortion, ...] | None = None
     contradictions: tuple[Contradiction, ...] | None = None
+    passages: Mapping[str, tuple[NearFact, ...]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    judgements: Mapping[str, Judgement] = field(default_factory=dict)
     coverage: Coverage = Coverage()
     fidelity_score: float | None = None
     entailment: Entailment | None = None
@@ -201,23 +208,32 @@ class VectorTable:
         """
         return self.rows[[self.index[text] for text in texts]]
 
+    def extended(self, texts: Sequence[str], rows: Vectors) -> "VectorTable":
+        """Return a table that also holds the rows of further texts."""
+        index = {**self.index, **{text: len(self.rows) + row for row, text in enumerate(texts)}}
+        return VectorTable(index, np.concatenate([self.rows, rows]), self.calibration)
+
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What the models answered so far; ``None`` = not asked, failed, or not configured.
+    """What the models answered so far; ``None`` = failed, or not configured.
 
     Attributes:
         entailment_tokens: what the entailment encoder reads at most; ``None`` = none is configured.
+        grounding_configured: there is a grounding model, whether or not it answers.
         recognised: entities by text.
         vectors: embeddings by text.
         classified: probabilities of entailment, neutral and contradiction by (premise, hypothesis).
+        judged: what the grounding model says, by request.
         fingerprints: role and fingerprint of each configured model.
     """
 
     entailment_tokens: int | None = None
+    grounding_configured: bool = False
     recognised: Mapping[str, tuple[Entity, ...]] | None = None
     vectors: VectorTable | None = None
     classified: Mapping[Pair, NDArray[np.float32]] | None = None
+    judged: Mapping[GroundingRequest, GroundingVerdict] | None = None
     fingerprints: tuple[tuple[str, str], ...] = ()
 
 
@@ -228,6 +244,16 @@ class Requests:
     recognise: tuple[str, ...] = ()
     embed: tuple[str, ...] = ()
     classify: tuple[Pair, ...] = ()
+    judge: tuple[GroundingRequest, ...] = ()
+
+    def and_(self, other: "Requests") -> "Requests":
+        """Return both, as one batch for each model."""
+        return Requests(
+            self.recognise + other.recognise,
+            self.embed + other.embed,
+            self.classify + other.classify,
+            self.judge + other.judge,
+        )
 
 
 @dataclass(frozen=True, slots=True)

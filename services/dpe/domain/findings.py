@@ -27,6 +27,17 @@ class Verdict(StrEnum):
     UNSUPPORTED = "UNSUPPORTED"
 
 
+@unique
+class Basis(StrEnum):
+    """What decided a verdict (ADR 0041), from the firmest to the least firm."""
+
+    QUOTATION = "QUOTATION"
+    VALUE_CONFLICT = "VALUE_CONFLICT"
+    DISTORTION = "DISTORTION"
+    CONTRADICTION = "CONTRADICTION"
+    GROUNDING = "GROUNDING"
+
+
 @dataclass(frozen=True, slots=True)
 class AlignedValue:
     """A value (or name) of the claim and the one that stands in its place in the fact."""
@@ -34,6 +45,15 @@ class AlignedValue:
     claimed: Value
     known: Value
     equal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NearFact:
+    """A fact and how near it is to a claim: raw cosine and calibrated similarity."""
+
+    fact_index: int
+    raw_similarity: float
+    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +74,35 @@ class Attribution:
 
     claim: Claim
     type: AttributionType
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulSpan:
+    """A stretch of the answer that nothing read supports, with the mean probability of that, in [0, 1]."""
+
+    span: Span
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on a claim with all that it rests on (decision 12, ADR 0041).
+
+    Attributes:
+        support: calibrated probability that the facts support the claim, in [0, 1]; ``None`` = not computed.
+        contradiction: probability that its nearest fact contradicts it, in [0, 1]; ``None`` = not computed.
+        entailment: probability that its nearest fact entails it; ``None`` = not computed.
+        doubtful: what nothing supports; empty for a supported claim.
+        evidence: the facts that were read, the one that decided first.
+    """
+
+    verdict: Verdict
+    basis: Basis | None
+    support: float | None = None
+    contradiction: float | None = None
+    entailment: float | None = None
+    doubtful: tuple[DoubtfulSpan, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
 

@@ -37,6 +37,8 @@ class Reason(StrEnum):
     EMBEDDING_MODEL_FAILED = "EMBEDDING_MODEL_FAILED"
     ENTAILMENT_MODEL_FAILED = "ENTAILMENT_MODEL_FAILED"
     ENTAILMENT_MODEL_NOT_CONFIGURED = "ENTAILMENT_MODEL_NOT_CONFIGURED"
+    GROUNDING_MODEL_FAILED = "GROUNDING_MODEL_FAILED"
+    GROUNDING_MODEL_NOT_CONFIGURED = "GROUNDING_MODEL_NOT_CONFIGURED"
     ATTRIBUTION_NOT_AVAILABLE = "ATTRIBUTION_NOT_AVAILABLE"
     UPSTREAM_NOT_COMPLETED = "UPSTREAM_NOT_COMPLETED"
     NO_FACTUAL_CLAIMS = "NO_FACTUAL_CLAIMS"
@@ -51,6 +53,7 @@ class Reason(StrEnum):
     PRIOR_IS_SUMMARY = "PRIOR_IS_SUMMARY"
     AI_SYSTEM_NOT_REGISTERED = "AI_SYSTEM_NOT_REGISTERED"
     PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
+    DEADLINE_TOO_SHORT = "DEADLINE_TOO_SHORT"
     NOT_FURNISHED = "NOT_FURNISHED"
 
 
@@ -61,6 +64,9 @@ DETAILS: Final = {
     Reason.ENTAILMENT_MODEL_FAILED: "The entailment model failed.",
     Reason.ENTAILMENT_MODEL_NOT_CONFIGURED: "No entailment model is configured: only rules over aligned words, values "
     "and names were applied, if any.",
+    Reason.GROUNDING_MODEL_FAILED: "The grounding model failed: verdicts rest on quotations, values, contradictions.",
+    Reason.GROUNDING_MODEL_NOT_CONFIGURED: "No grounding model is configured: verdicts rest on quotations, values and "
+    "contradictions.",
     Reason.ATTRIBUTION_NOT_AVAILABLE: "Stage 2 gave no attribution to build on.",
     Reason.UPSTREAM_NOT_COMPLETED: "A stage before this one did not complete; the result rests on what ran.",
     Reason.NO_FACTUAL_CLAIMS: "The answer holds no factual claim.",
@@ -75,6 +81,7 @@ DETAILS: Final = {
     Reason.PRIOR_IS_SUMMARY: "An earlier window is given as a summary, which does not show how it was worded.",
     Reason.AI_SYSTEM_NOT_REGISTERED: "The call names no registered AI system; nothing is guessed.",
     Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
+    Reason.DEADLINE_TOO_SHORT: "The caller's deadline left no time for it; the report says what was computed without.",
     Reason.NOT_FURNISHED: "This version does not furnish the stage.",
 }
 """One sentence for people about each reason."""

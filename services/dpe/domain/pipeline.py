@@ -59,9 +59,9 @@ PIPELINE: Final = (
     Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
     Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan),
     Step(s03b_distortion.KEY, s03b_distortion.apply),
-    Step(s03c_contradiction.KEY, s03c_contradiction.apply),
+    Step(s03c_contradiction.KEY, s03c_contradiction.apply, s03c_contradiction.plan),
     Step(s03_fidelity.KEY, s03_fidelity.apply),
-    Step(s04_entailment.KEY, s04_entailment.apply),
+    Step(s04_entailment.KEY, s04_entailment.apply, s04_entailment.plan),
     Step(s05_risk.KEY, s05_risk.apply),
     Step(s06_coherence.KEY, s06_coherence.apply),
     Step(s07_repetition.KEY, s07_repetition.apply),
@@ -75,15 +75,15 @@ PIPELINE: Final = (
 """Every stage, in the order in which it ends."""
 
 
-def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, *, entailment_tokens: int | None) -> Analysis:
+def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, models: Models) -> Analysis:
     """Return the analysis before stage 1: the sentences of answer and earlier windows are found, nothing else is.
 
     Args:
         given: what to analyse.
         policy: what the deployment chose.
         gazetteer: common knowledge.
-        entailment_tokens: what the entailment encoder reads; ``None`` = none is configured.
+        models: which there are; nothing was asked of them yet.
     """
-    analysis = Analysis(given, policy, gazetteer, Models(entailment_tokens=entailment_tokens))
+    analysis = Analysis(given, policy, gazetteer, models)
     read = [PriorText(window, tuple(sentences(window.text))) for window in given.prior_windows]
     return analysis.segmented(tuple(sentences(given.answer)), tuple(prior for prior in read if prior.sentences))

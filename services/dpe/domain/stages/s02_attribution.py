@@ -2,21 +2,26 @@
 
 By calibrated similarity alone, of the claim to the fact or to the part of it that is nearest: a fact of three sentences
 bears a claim out when one of them does. Whether a grounded claim says what its fact says is stage 3's question. The one
-batch of embeddings that this stage asks for also holds what stages 4 and 7 to 10 will need.
+batch of embeddings that this stage asks for also holds what stages 4 and 7 to 10 will need. On the
+way it chooses the facts by which stage 3 judges each claim, PROCEDURAL ones that state facts included (ADR 0041).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from services.dpe.domain.alignment import ClaimWords, align_values, matches
+from services.dpe.domain.alignment import ClaimWords
 from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vectors, VectorTable, fact_vectors
-from services.dpe.domain.findings import Attribution, AttributionType, Evidence
+from services.dpe.domain.findings import Attribution, AttributionType, NearFact
+from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.passages import MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
+from services.dpe.domain.quotations import quotable, quoted
 from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
-from services.dpe.domain.text_types import Claim, Span
+from services.dpe.domain.text_types import Claim
 
 KEY: Final = StageKey(2)
 EVIDENCE_PER_CLAIM: Final = 3
@@ -25,7 +30,7 @@ _ROWS_AT_ONCE: Final = 1_024
 
 def plan(analysis: Analysis) -> Requests:
     """Ask for all vectors of the analysis at once."""
-    texts = [claim.text for claim in analysis.factual_claims]
+    texts = [claim.text for claim in judged_claims(analysis.outputs.claims)]
     texts += [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
     texts += [fact.content for fact in analysis.input.facts if fact.embedding is None]
     texts += [part for view in analysis.outputs.fact_views for part in view.parts]
@@ -39,11 +44,14 @@ def plan(analysis: Analysis) -> Requests:
 def apply(analysis: Analysis) -> Analysis:
     """Attribute every factual claim."""
     claims = analysis.factual_claims
-    if not claims:
-        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS), attributions={})
-    if analysis.models.vectors is None:
+    if analysis.models.vectors is None and claims:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
-    attributions = {item.claim.claim_id: item for item in _attribute(analysis, claims)}
+    compared = {item.attribution.claim.claim_id: item for item in _compare(analysis)}
+    passages = {key: item.passages for key, item in compared.items()}
+    if not claims:
+        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
+        return analysis.ended(outcome, attributions={}, passages=passages)
+    attributions = {claim.claim_id: compared[claim.claim_id].attribution for claim in claims}
     counted = [item.type for item in attributions.values()]
     violations: tuple[str, ...] = ()
     if analysis.input.grounding_mode is GroundingMode.OPEN:
@@ -55,23 +63,42 @@ def apply(analysis: Analysis) -> Analysis:
     return analysis.ended(
         StageOutcome(KEY, StageStatus.COMPLETED, findings=len(attributions)),
         attributions=attributions,
+        passages=passages,
         grounding_pct=grounded / len(counted) if counted else None,  # SPEC-005 §4.4
         dominant=_dominant([item.type for item in attributions.values()]),
         grounding_violations=violations,
     )
 
 
-def _attribute(analysis: Analysis, claims: Sequence[Claim]) -> list[Attribution]:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What a claim rests on, and the facts to judge it by."""
+
+    attribution: Attribution
+    passages: tuple[NearFact, ...] = ()
+
+
+def _compare(analysis: Analysis) -> list[_Compared]:
+    claims = judged_claims(analysis.outputs.claims)
     table = analysis.models.vectors
     if not analysis.input.facts or table is None:
-        return [Attribution(claim, _unmatched(claim)) for claim in claims]
+        return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
     units, starts = _units(analysis, table)
-    found: list[Attribution] = []
+    mentions, known = MentionIndex.of(analysis.outputs.fact_views), quotable(analysis.outputs.fact_views)
+    lengths = [len(fact.content) for fact in analysis.input.facts]
+    found: list[_Compared] = []
     for start in range(0, len(claims), _ROWS_AT_ONCE):
         block = claims[start : start + _ROWS_AT_ONCE]
         raw = np.maximum.reduceat(table.of([claim.text for claim in block]) @ units.T, starts, axis=1)
         similar = table.calibration.apply(raw)
-        found += [_one(analysis, claim, raw[row], similar[row]) for row, claim in enumerate(block)]
+        for row, claim in enumerate(block):
+            # A stable order: by raw cosine, then by place in the envelope.
+            order = np.argsort(-raw[row], kind="stable").tolist()
+            quotation = quoted(analysis.text_of(analysis.outputs.sentences[claim.sentence_index]), known)
+            first = [] if quotation is None else [quotation.fact_index]
+            chosen = choose([*first, *order], mentions.sharing(claim), lengths)
+            passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
+            found.append(_Compared(_one(analysis, claim, order, raw[row], similar[row]), passages))
     return found
 
 
@@ -87,14 +114,14 @@ def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:
     return np.stack(rows), starts
 
 
-def _one(analysis: Analysis, claim: Claim, raw: Vectors, similar: Vectors) -> Attribution:
-    # A stable order: by raw cosine, then by place in the envelope.
-    order = np.argsort(-raw, kind="stable")[:EVIDENCE_PER_CLAIM]
-    best = float(similar[order[0]])
-    kept = [index for position, index in enumerate(order) if position == 0 or similar[index] >= MIXED_SIMILARITY]
+def _one(analysis: Analysis, claim: Claim, order: Sequence[int], raw: Vectors, similar: Vectors) -> Attribution:
+    nearest = order[:EVIDENCE_PER_CLAIM]
+    kept = [index for position, index in enumerate(nearest) if position == 0 or similar[index] >= MIXED_SIMILARITY]
     words = ClaimWords.of(claim)
-    evidence = tuple(_evidence(analysis, words, int(index), float(raw[index]), float(similar[index])) for index in kept)
-    return Attribution(claim, _type(claim, best), evidence)
+    found = tuple(
+        evidence(analysis, words, NearFact(index, float(raw[index]), float(similar[index]))) for index in kept
+    )
+    return Attribution(claim, _type(claim, float(similar[order[0]])), found)
 
 
 def _type(claim: Claim, similarity: float) -> AttributionType:
@@ -108,14 +135,6 @@ def _type(claim: Claim, similarity: float) -> AttributionType:
 
 def _unmatched(claim: Claim) -> AttributionType:
     return AttributionType.UNVERIFIABLE if claim.specificity >= SPECIFIC_CLAIM else AttributionType.PARAMETRIC
-
-
-def _evidence(analysis: Analysis, claim: ClaimWords, index: int, raw: float, similarity: float) -> Evidence:
-    view = analysis.outputs.fact_views[index]
-    nearest = matches(claim, view.clauses)
-    span = nearest[0].clause.span if nearest else Span(0, len(view.fact.content))
-    aligned = tuple(align_values(claim.claim, nearest))
-    return Evidence(index, view.fact.fact_id, span, raw, similarity, aligned)
 
 
 def _dominant(kinds: Sequence[AttributionType]) -> AttributionType:

@@ -1,30 +1,37 @@
-"""Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found; one batch of pairs for all of them."""
+"""Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found, and the verdict on each claim.
+
+One batch of pairs serves all of them, stage 4 and stage 6; the verdict is decision 12's (ADR 0041).
+"""
 
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, Requests
-from services.dpe.domain.outcome import StageKey, StageOutcome, worst
+from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
-from services.dpe.domain.stages import s03b_distortion, s03c_contradiction, s04_entailment, s06_coherence
+from services.dpe.domain.stages import s03c_contradiction, s04_entailment, s06_coherence
+from services.dpe.domain.verdicts import cases, judgements, named
 
 KEY: Final = StageKey(3)
 _SUB_STAGES: Final = (StageKey(3, "a"), StageKey(3, "b"), StageKey(3, "c"))
 
 
 def plan(analysis: Analysis) -> Requests:
-    """Ask for every pair that stages 3b, 3c, 4 and 6 need; none without an entailment model.
+    """Ask for all that stages 3b, 3c, 4 and 6 and the verdicts need first: one batch for each model.
 
     Pairs of claims need no attribution: they are asked for when the embedding model failed, too.
     """
+    found = cases(analysis)
+    judge = tuple(case.request for case in found if case.request is not None)
     if analysis.models.entailment_tokens is None:
-        return Requests()
-    wanted = s03b_distortion.pairs(analysis) + s03c_contradiction.pairs(analysis) + s04_entailment.pairs(analysis)
-    wanted += s06_coherence.pairs(analysis)
-    return Requests(classify=tuple(dict.fromkeys(wanted)))
+        return Requests(judge=judge)
+    wanted = [case.pair for case in found if case.pair is not None]
+    wanted += s03c_contradiction.pairs(analysis) + s04_entailment.pairs(analysis) + s06_coherence.pairs(analysis)
+    return Requests(classify=tuple(dict.fromkeys(wanted)), judge=judge)
 
 
 def apply(analysis: Analysis) -> Analysis:
-    """Score the fidelity from the sub-stages that ran."""
+    """Score the fidelity from the sub-stages that ran, and give every claim its verdict."""
     outputs = analysis.outputs
     counts = [
         (outputs.fabrications, FABRICATION_COST),
@@ -32,10 +39,25 @@ def apply(analysis: Analysis) -> Analysis:
         (outputs.contradictions, CONTRADICTION_COST),
     ]
     cost = sum(len(items) * each for items, each in counts if items is not None)
-    score = 1.0 - cost / max(1, len(analysis.factual_claims))
-    gravest = worst([outcome for key in _SUB_STAGES if (outcome := analysis.outcome(key))])
+    score = 1.0 - cost / max(1, len(analysis.factual_claims))  # SPEC-005 §5.5
+    found = judgements(analysis, outputs.distortions or ())
+    ended = [outcome for key in _SUB_STAGES if (outcome := analysis.outcome(key))]
+    gravest = worst([*ended, StageOutcome(KEY, *_verdict_status(analysis))])
     findings = sum(len(items) for items, _ in counts if items is not None)
     return analysis.ended(
         StageOutcome(KEY, gravest.status, gravest.reason, findings=findings),
         fidelity_score=min(1.0, max(0.0, score)),
+        judgements=found,
+        verdicts=named(found),
     )
+
+
+def _verdict_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
+    """Say whether the verdicts had their model (decision 18)."""
+    if not judged_claims(analysis.outputs.claims):
+        return StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS
+    if not analysis.models.grounding_configured:
+        return StageStatus.DEGRADED, Reason.GROUNDING_MODEL_NOT_CONFIGURED
+    if analysis.models.judged is None:
+        return StageStatus.DEGRADED, Reason.GROUNDING_MODEL_FAILED
+    return StageStatus.COMPLETED, Reason.NONE

@@ -1,14 +1,14 @@
 """Stage 3b, distortion (SPEC-005 §5.3): grounded claims that misrepresent their facts, in six types.
 
 Values are compared directly; negation, names and conditions by aligned words. Without an entailment model the stage is
-DEGRADED, for paraphrased contradictions are then not seen. With one, every grounded claim also gets a verdict.
+DEGRADED, for paraphrased contradictions are then not seen; with one and the grounding model's spans, a swapped name and
+a turned negation are also found where words differ (``unseen``). The verdict on a claim is stage 3's.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.alignment import (
     ClaimWords,
@@ -20,13 +20,14 @@ from services.dpe.domain.alignment import (
     substituted_names,
     turned_bounds,
 )
-from services.dpe.domain.analysis import Analysis, Pair
-from services.dpe.domain.facts import FactView
-from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Verdict
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType
 from services.dpe.domain.lexicon import CONDITION_ADVERBS, CONDITION_CUES
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.text_types import Claim, Span, Value
+from services.dpe.domain.unseen import unseen
+from services.dpe.domain.verdicts import heard_cases
 from services.dpe.domain.words import containment, content_stems
 
 KEY: Final = StageKey(3, "b")
@@ -43,11 +44,6 @@ _CUES: Final = re.compile(
 )
 
 
-def pairs(analysis: Analysis) -> list[Pair]:
-    """Return (fact, claim) for every grounded claim and its best fact."""
-    return [(_best_view(analysis, item).fact.content, item.claim.text) for item in _grounded(analysis)]
-
-
 def apply(analysis: Analysis) -> Analysis:
     """Compare every grounded claim with its facts."""
     if analysis.outputs.attributions is None:
@@ -56,15 +52,11 @@ def apply(analysis: Analysis) -> Analysis:
     if not grounded:
         return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
     found: list[Distortion] = []
-    verdicts: dict[str, Verdict] = {}
+    heard = {case.case.claim.claim_id: case for case in heard_cases(analysis)}
     for item in grounded:
-        distortions, verdict = _check(analysis, item)
-        found += distortions
-        verdicts[item.claim.claim_id] = verdict
+        found += _check(analysis, item) or unseen(analysis, item, heard.get(item.claim.claim_id))
     status, reason = nli_status(analysis)
-    return analysis.ended(
-        StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found), verdicts=verdicts
-    )
+    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found))
 
 
 def nli_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
@@ -81,34 +73,20 @@ def _grounded(analysis: Analysis) -> list[Attribution]:
     return [item for item in items if item.type is AttributionType.CONTEXT_GROUNDED]
 
 
-def _best_view(analysis: Analysis, item: Attribution) -> FactView:
-    return analysis.outputs.fact_views[item.evidence[0].fact_index]
-
-
-def _check(analysis: Analysis, item: Attribution) -> tuple[list[Distortion], Verdict]:
+def _check(analysis: Analysis, item: Attribution) -> list[Distortion]:
     views = [analysis.outputs.fact_views[evidence.fact_index] for evidence in item.evidence]
     claim = ClaimWords.of(item.claim)
     nearest = matches(claim, [clause for view in views for clause in view.clauses])
     if not nearest:
-        return [], Verdict.NONE
+        return []
     stripped = _stripped(analysis, claim, nearest[0])
     if nearest[0].is_copy:
-        return stripped, Verdict.CONTRADICTED if stripped else Verdict.SUPPORTED
+        return stripped
     found = _values(analysis, item.claim, nearest)
     found += _bounds(analysis, item.claim, nearest)
     found += _names(analysis, item.claim, nearest_for_names(claim, nearest))
     found += _negation(analysis, item.claim, nearest)
-    found += stripped
-    return found, Verdict.CONTRADICTED if found else _verdict_of_model(analysis, item)
-
-
-def _verdict_of_model(analysis: Analysis, item: Attribution) -> Verdict:
-    classified = analysis.models.classified
-    if classified is None:
-        return Verdict.NONE
-    probabilities = classified[_best_view(analysis, item).fact.content, item.claim.text]
-    by_class = {ENTAILMENT: Verdict.SUPPORTED, CONTRADICTION: Verdict.CONTRADICTED}
-    return by_class.get(int(probabilities.argmax()), Verdict.UNSUPPORTED)
+    return found + stripped
 
 
 def _fact_id(analysis: Analysis, match: Match) -> str:

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION
-from services.dpe.domain.analysis import Analysis, Coverage, Pair
+from services.dpe.domain.analysis import Analysis, Coverage, Pair, Requests
 from services.dpe.domain.findings import Contradiction, ContradictionSeverity
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
@@ -26,6 +26,20 @@ def pairs(analysis: Analysis) -> list[Pair]:
     """Return the pairs of claim texts that the entailment model should see."""
     statements = [read_statement(claim) for claim in analysis.factual_claims]
     return [(left.claim.text, right.claim.text) for left, right in _candidates(statements)]
+
+
+def plan(analysis: Analysis) -> Requests:
+    """Ask for the other direction of every pair that is a contradiction in the first; of the rest it could change none.
+
+    A pair is a contradiction when both directions are (ADR 0041): contradiction is symmetric, the encoder is not.
+    """
+    statements = [read_statement(claim) for claim in analysis.factual_claims]
+    doubtful = [
+        (right.claim.text, left.claim.text)
+        for left, right in _candidates(statements)
+        if conflict(left, right) is None and _says_contradiction(analysis, left, right)
+    ]
+    return Requests(classify=tuple(dict.fromkeys(doubtful)))
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -70,9 +84,16 @@ def _compare(analysis: Analysis, left: Statement, right: Statement) -> Contradic
     by_rule = conflict(left, right)
     if by_rule is not None:
         return Contradiction(by_rule.severity, left.claim, right.claim, by_rule.values)
-    classified = analysis.models.classified
-    probabilities = None if classified is None else classified.get((left.claim.text, right.claim.text))
-    if probabilities is None or int(probabilities.argmax()) != CONTRADICTION:
+    if not _says_contradiction(analysis, left, right) or not _says_contradiction(analysis, right, left):
         return None
-    probability = float(probabilities[CONTRADICTION])
+    probability = min(_probability(analysis, left, right), _probability(analysis, right, left))
     return Contradiction(ContradictionSeverity.HIGH, left.claim, right.claim, probability=probability)
+
+
+def _says_contradiction(analysis: Analysis, premise: Statement, hypothesis: Statement) -> bool:
+    row = (analysis.models.classified or {}).get((premise.claim.text, hypothesis.claim.text))
+    return row is not None and int(row.argmax()) == CONTRADICTION
+
+
+def _probability(analysis: Analysis, premise: Statement, hypothesis: Statement) -> float:
+    return float((analysis.models.classified or {})[premise.claim.text, hypothesis.claim.text][CONTRADICTION])

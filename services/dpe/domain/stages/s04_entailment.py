@@ -1,56 +1,72 @@
-"""Stage 4, entailment (SPEC-005 §6, decision 13): is the answer, chunk by chunk, entailed by the envelope?
+"""Stage 4, entailment (SPEC-005 §6, decision 13, ADR 0041): is the answer, chunk by chunk, entailed by the envelope?
 
-Each chunk of the answer is read against windows of facts, the nearest facts first and together, up to what the encoder
-reads. The best premise window counts for a chunk, the worst chunk for the answer (weakest link). All pairs go out in
-one batch, and the outcome says how many windows of how many were read.
+A chunk is a sentence that makes a claim, or its claims one by one where it is longer than half of what the encoder
+reads; what asserts nothing cannot be entailed and is counted apart. Each chunk is read against windows of facts, the
+nearest facts first and together, in the order of the envelope. The best window counts for a chunk, the worst chunk for
+the answer (weakest link, §6.2). A sentence that stands word for word in a fact is entailed by definition.
+
+The first windows of all chunks go out in one batch; further windows only for chunks that their first one does not bear
+out, since another window can but add to them. The outcome says how many windows of how many were read.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
 import numpy as np
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
-from services.dpe.domain.analysis import Analysis, Entailment, Pair, Vectors, fact_vectors
+from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
+from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.text_types import SentenceKind
+from services.dpe.domain.quotations import quotable, quoted
 
 KEY: Final = StageKey(4)
 CHARS_PER_TOKEN: Final = 3
 """A low estimate for English word pieces, so that a window that is counted full is never cut by the encoder."""
-CHUNK_SHARE: Final = 0.25
-"""Share of the encoder's window that a response chunk may take; the premise has the rest."""
-MAX_PREMISE_WINDOWS: Final = 4
-"""Premise windows that are read for each chunk, nearest facts first."""
+SPECIAL_TOKENS: Final = 4
+CHUNK_SHARE: Final = 0.5
+"""Share of the encoder's window that a response chunk may take; the premise has what it leaves."""
+MAX_PREMISE_WINDOWS: Final = 3
+"""Premise windows that are read for a chunk, nearest facts first."""
+_QUOTED: Final = (1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A stretch of the answer as hypothesis; ``windows`` are its premises, nearest first, empty when it is quoted."""
+
+    text: str
+    quoted: bool
+    windows: tuple[str, ...] = ()
 
 
 def texts(analysis: Analysis) -> list[str]:
     """Return the chunks, whose vectors order the facts; none without an entailment model."""
-    return [] if analysis.models.entailment_tokens is None else chunks(analysis)
-
-
-def chunks(analysis: Analysis) -> list[str]:
-    """Return the answer cut at sentence ends into pieces of a quarter of the encoder's window."""
-    limit = int((analysis.models.entailment_tokens or 0) * CHUNK_SHARE) * CHARS_PER_TOKEN
-    found: list[str] = []
-    start, end = -1, -1
-    for sentence in analysis.outputs.sentences:
-        if sentence.kind in {SentenceKind.CODE, SentenceKind.HEADING}:
-            continue
-        if start >= 0 and sentence.end - start > limit:
-            found.append(analysis.input.answer[start:end])
-            start = -1
-        start = sentence.start if start < 0 else start
-        end = sentence.end
-    if start >= 0:
-        found.append(analysis.input.answer[start:end])
-    return found
+    if analysis.models.entailment_tokens is None:
+        return []
+    return [chunk.text for chunk in _chunks(analysis) if not chunk.quoted]
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
-    """Return (premise window, chunk) for every chunk and every window that is read."""
-    return [(premise, chunk) for chunk, premises in _premises(analysis) for premise in premises[:MAX_PREMISE_WINDOWS]]
+    """Return (first premise window, chunk) for every chunk that is not quoted."""
+    return [(chunk.windows[0], chunk.text) for chunk in _read(analysis) if chunk.windows]
+
+
+def plan(analysis: Analysis) -> Requests:
+    """Ask for the further windows of the chunks that their first window does not entail."""
+    classified = analysis.models.classified
+    if classified is None:
+        return Requests()
+    open_ = [
+        chunk
+        for chunk in _read(analysis)
+        if chunk.windows and int(classified[chunk.windows[0], chunk.text].argmax()) != ENTAILMENT
+    ]
+    return Requests(
+        classify=tuple((window, chunk.text) for chunk in open_ for window in chunk.windows[1:MAX_PREMISE_WINDOWS])
+    )
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -59,53 +75,78 @@ def apply(analysis: Analysis) -> Analysis:
         return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED))
     if not analysis.input.facts:
         return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.EMPTY_ENVELOPE))
-    if not chunks(analysis):
+    if not analysis.outputs.sentences:
         return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE))
+    if not _chunks(analysis):
+        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS))
     classified = analysis.models.classified
     if analysis.outputs.attributions is None or analysis.models.vectors is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
     if classified is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.ENTAILMENT_MODEL_FAILED))
-    planned = _premises(analysis)
-    best = [
-        max((classified[premise, chunk] for premise in premises[:MAX_PREMISE_WINDOWS]), key=lambda row: row[ENTAILMENT])
-        for chunk, premises in planned
-    ]
-    weakest = min(best, key=lambda row: row[ENTAILMENT])
+    chunks = _read(analysis)
+    rows = [[classified[window, chunk.text] for window in chunk.windows if (window, chunk.text) in classified]
+            for chunk in chunks]  # fmt: skip
+    best = [max(read, key=lambda row: row[ENTAILMENT]) if read else np.array(_QUOTED) for read in rows]
+    weakest = min(best, key=lambda row: row[ENTAILMENT])  # SPEC-005 §6.2, weakest link
+    claiming = {claim.sentence_index for claim in judged_claims(analysis.outputs.claims)}
     result = Entailment(
         float(weakest[ENTAILMENT]),
         float(weakest[NEUTRAL]),
         float(weakest[CONTRADICTION]),
-        len(planned),
-        sum(len(premises) for _, premises in planned),
-        sum(min(len(premises), MAX_PREMISE_WINDOWS) for _, premises in planned),
+        len(chunks),
+        sum(len(chunk.windows) for chunk in chunks),
+        sum(len(read) for read in rows),
+        quoted_chunks=sum(chunk.quoted for chunk in chunks),
+        chunks_without_claims=len(analysis.outputs.sentences) - len(claiming),
     )
-    return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(planned)), entailment=result)
+    return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(chunks)), entailment=result)
 
 
-def _premises(analysis: Analysis) -> list[tuple[str, list[str]]]:
-    """Return for each chunk its premise windows, the one with the nearest facts first."""
+def _chunks(analysis: Analysis) -> list[_Chunk]:
+    """Return what makes a claim, each text once, in order."""
+    limit = int((analysis.models.entailment_tokens or 0) * CHUNK_SHARE) * CHARS_PER_TOKEN
+    known = quotable(analysis.outputs.fact_views)
+    found: dict[str, _Chunk] = {}
+    for claim in judged_claims(analysis.outputs.claims):
+        sentence = analysis.text_of(analysis.outputs.sentences[claim.sentence_index])
+        text = sentence if len(sentence) <= limit else claim.text
+        found.setdefault(text, _Chunk(text, quoted(sentence, known) is not None))
+    return list(found.values())
+
+
+def _read(analysis: Analysis) -> list[_Chunk]:
+    """Return the chunks with their premise windows; none where there is nothing to compare by."""
     table = analysis.models.vectors
     if table is None or not analysis.input.facts:
         return []
     facts = fact_vectors(analysis)
     contents = [fact.content for fact in analysis.input.facts]
-    budget = int((analysis.models.entailment_tokens or 0) * (1 - CHUNK_SHARE))
-    return [(chunk, _windows(contents, _nearest(table.of([chunk])[0], facts), budget)) for chunk in chunks(analysis)]
+    room = (analysis.models.entailment_tokens or 0) - SPECIAL_TOKENS
+    found = []
+    for chunk in _chunks(analysis):
+        if chunk.quoted:
+            found.append(chunk)
+            continue
+        order = np.argsort(-(facts @ table.of([chunk.text])[0]), kind="stable").tolist()
+        windows = _windows(contents, order, max(1, room - _tokens(chunk.text)))
+        found.append(_Chunk(chunk.text, quoted=False, windows=windows))
+    return found
 
 
-def _nearest(vector: Vectors, facts: Vectors) -> list[int]:
-    return [int(index) for index in np.argsort(-(facts @ vector), kind="stable")]
-
-
-def _windows(contents: Sequence[str], order: Sequence[int], budget_tokens: int) -> list[str]:
-    windows: list[list[str]] = []
+def _windows(contents: Sequence[str], order: Sequence[int], budget_tokens: int) -> tuple[str, ...]:
+    """Fill windows with facts, nearest first; within a window they stand in the order of the envelope."""
+    windows: list[list[int]] = []
     used = 0
     for index in order:
-        cost = ceil((len(contents[index]) + 1) / CHARS_PER_TOKEN)
+        cost = _tokens(contents[index]) + 1
         if not windows or used + cost > budget_tokens:
             windows.append([])
             used = 0
-        windows[-1].append(contents[index])
+        windows[-1].append(index)
         used += cost
-    return ["\n".join(window) for window in windows]
+    return tuple(" ".join(contents[index] for index in sorted(window)) for window in windows)
+
+
+def _tokens(text: str) -> int:
+    return ceil(len(text) / CHARS_PER_TOKEN)

@@ -1,0 +1,107 @@
+"""Which facts a claim is judged by (ADR 0041): those nearest to it, and those that hold what it names.
+
+The grounding model reads a window of whole sentences at a time; facts that all fit into one cost one reading, and what
+is about something else only takes room. So the list is short: facts by similarity and facts that share the claim's
+rarest names and numbers, in turn, until they fill a window.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from math import log1p
+from typing import Final
+
+from services.dpe.domain.alignment import NAMES, ClaimWords, align_values, matches
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.facts import FactView
+from services.dpe.domain.findings import Evidence, NearFact
+from services.dpe.domain.names import name_key
+from services.dpe.domain.text_types import Claim, Span, Value
+from services.dpe.domain.words import words
+
+PASSAGES_CHARS: Final = 560
+"""What fits into a window of the grounding model: 160 tokens of at least three and a half characters."""
+MIN_PASSAGES: Final = 3
+"""So many facts are read even when they are long."""
+MAX_PASSAGES: Final = 12
+MAX_SHARING: Final = 4
+"""Facts that come in for a name or a number, though others are nearer."""
+
+
+@dataclass(frozen=True, slots=True)
+class MentionIndex:
+    """Where names and numbers stand in the facts; look-ups cost what they find, however many facts there are."""
+
+    by_word: dict[str, set[int]]
+    by_value: dict[Hashable, set[int]]
+    facts: int
+
+    @classmethod
+    def of(cls, views: Sequence[FactView]) -> "MentionIndex":
+        """Index the facts."""
+        by_word: dict[str, set[int]] = defaultdict(set)
+        by_value: dict[Hashable, set[int]] = defaultdict(set)
+        for index, view in enumerate(views):
+            for word in words(view.fact.content):
+                by_word[word.text.removesuffix("'s").removesuffix("'")].add(index)
+            for value in view.values:
+                for key in _value_keys(value):
+                    by_value[key].add(index)
+        return cls(dict(by_word), dict(by_value), len(views))
+
+    def sharing(self, claim: Claim) -> list[int]:
+        """Return the facts that hold names or numbers of the claim, those that share the rarest first."""
+        weights: dict[int, float] = defaultdict(float)
+        for holders in chain(self._of_names(claim), self._of_values(claim)):
+            weight = log1p(self.facts / len(holders)) if holders else 0.0
+            for index in holders:
+                weights[index] += weight
+        return sorted(weights, key=lambda index: (-weights[index], index))[:MAX_SHARING]
+
+    def _of_names(self, claim: Claim) -> Iterable[set[int]]:
+        for entity in claim.entities:
+            parts = name_key(entity.text).split() if entity.kind in NAMES else []
+            if parts:
+                yield set.intersection(*(self.by_word.get(part, set()) for part in parts))
+
+    def _of_values(self, claim: Claim) -> Iterable[set[int]]:
+        for value in claim.values:
+            yield set().union(*(self.by_value.get(key, set()) for key in _value_keys(value)))
+
+
+def choose(nearest: Sequence[int], sharing: Sequence[int], lengths: Sequence[int]) -> tuple[int, ...]:
+    """Return the facts to read, in the order of the envelope.
+
+    Args:
+        nearest: facts by similarity, nearest first.
+        sharing: facts that share names or numbers, rarest first.
+        lengths: characters of each fact of the envelope.
+    """
+    mixed = chain.from_iterable(zip_longest(nearest[:MAX_PASSAGES], sharing))
+    chosen: list[int] = []
+    used = 0
+    for index in dict.fromkeys(index for index in mixed if index is not None):
+        if len(chosen) >= MAX_PASSAGES:
+            break
+        if len(chosen) >= MIN_PASSAGES and used + lengths[index] > PASSAGES_CHARS:
+            continue
+        chosen.append(index)
+        used += lengths[index]
+    return tuple(sorted(chosen))
+
+
+def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact) -> Evidence:
+    """Return a fact as evidence: the clause that says most nearly what the claim says, and the values that align."""
+    view = analysis.outputs.fact_views[near.fact_index]
+    nearest = matches(claim, view.clauses)
+    span = nearest[0].clause.span if nearest else Span(0, len(view.fact.content))
+    aligned = tuple(align_values(claim.claim, nearest))
+    return Evidence(near.fact_index, view.fact.fact_id, span, near.raw_similarity, near.similarity, aligned)
+
+
+def _value_keys(value: Value) -> list[Hashable]:
+    keys: list[Hashable] = [(str(value.kind), value.normal)]
+    if value.number is not None:
+        keys.append(value.number)
+    return keys

@@ -1,0 +1,46 @@
+"""Sentences of an answer that stand word for word, as whole sentences, in a fact (ADR 0041).
+
+A text entails itself: for such a sentence no model has to be asked. Only whole sentences count, for a part may have
+lost what limits it ("It is not true that ..."). Case, layout and closing punctuation are not compared; list marks and
+the marks of citations are not part of a sentence.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.dpe.domain.facts import FactView
+from services.dpe.domain.text_types import Span
+from services.dpe.domain.words import normal_text
+
+_MARKS: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+[.!?]?$", re.IGNORECASE)  # noqa: RUF001
+_MIN_WORDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Where a sentence stands in the facts."""
+
+    fact_index: int
+    span: Span
+
+
+def quotable(views: Sequence[FactView]) -> Mapping[str, Quotation]:
+    """Return every sentence of the facts, and every fact as a whole, by its text in comparable form."""
+    found: dict[str, Quotation] = {}
+    for index, view in enumerate(views):
+        content = view.fact.content
+        spans = dict.fromkeys((Span(0, len(content)), *(clause.sentence for clause in view.clauses)))
+        for span in spans:
+            found.setdefault(_comparable(content[span.start : span.end]), Quotation(index, span))
+    return {text: where for text, where in found.items() if len(text.split()) >= _MIN_WORDS}
+
+
+def quoted(sentence: str, known: Mapping[str, Quotation]) -> Quotation | None:
+    """Return where a sentence of the answer stands word for word, or ``None``."""
+    return known.get(_comparable(sentence))
+
+
+def _comparable(text: str) -> str:
+    return normal_text(_MARKS.sub("", text.strip()))

@@ -1,0 +1,201 @@
+"""SUPPORTED, CONTRADICTED or UNSUPPORTED: what encoders and compared values say of a claim (decision 12, ADR 0041).
+
+The firmest basis decides, in the order of ``Basis``: a sentence that is quoted whole is supported; a value that stands
+in the place of another contradicts, whatever a probability says; then the other distortions of stage 3b, unless the
+grounding model is sure; then the grounding model; and what it does not support is contradicted where the nearest fact
+contradicts it, and unsupported otherwise. Nothing here changes attribution, which is by similarity alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
+from services.common.ports.grounding import GroundingRequest, GroundingVerdict
+from services.dpe.domain.alignment import ClaimWords
+from services.dpe.domain.analysis import Analysis, Pair, Vectors
+from services.dpe.domain.findings import (
+    Basis,
+    Distortion,
+    DistortionType,
+    DoubtfulSpan,
+    Evidence,
+    Judgement,
+    NearFact,
+    Verdict,
+)
+from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.passages import evidence
+from services.dpe.domain.policy import MIXED_SIMILARITY
+from services.dpe.domain.quotations import Quotation, quotable, quoted
+from services.dpe.domain.text_types import Claim, Span
+
+MAX_EVIDENCE: Final = 3
+"""Facts that a verdict names, the one that decided first."""
+SURE_SUPPORT: Final = 0.75
+"""Support from which on the grounding model outweighs a distortion that is none of values."""
+_OF_VALUES: Final = frozenset(
+    {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A claim with what it is judged by.
+
+    Attributes:
+        request: what the grounding model is asked; ``None`` = nothing: the sentence is quoted, or there is no fact.
+        pair: nearest fact and claim for the entailment model; ``None`` when no fact is near.
+    """
+
+    claim: Claim
+    passages: tuple[NearFact, ...]
+    quotation: Quotation | None
+    request: GroundingRequest | None
+    pair: Pair | None
+
+    @property
+    def nearest(self) -> NearFact | None:
+        """The fact that is nearest by similarity; of equals the first."""
+        return max(self.passages, key=lambda near: near.raw_similarity, default=None)
+
+
+def cases(analysis: Analysis) -> list[Case]:
+    """Return a case for every claim that gets a verdict, in order."""
+    known = quotable(analysis.outputs.fact_views)
+    sentences = analysis.outputs.sentences
+    found: list[Case] = []
+    for claim in judged_claims(analysis.outputs.claims):
+        passages = analysis.outputs.passages.get(claim.claim_id, ())
+        quotation = quoted(analysis.text_of(sentences[claim.sentence_index]), known)
+        case = Case(claim, passages, quotation, None, None)
+        if passages and quotation is None:
+            contents = tuple(analysis.input.facts[near.fact_index].content for near in passages)
+            nearest = case.nearest
+            is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
+            case = replace(
+                case,
+                request=GroundingRequest(claim.text, contents, analysis.input.query or None),
+                pair=(analysis.input.facts[nearest.fact_index].content, claim.text) if nearest and is_near else None,
+            )
+        found.append(case)
+    return found
+
+
+def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[str, Judgement]:
+    """Return the verdict on every claim that gets one, by claim id."""
+    by_claim: dict[str, list[Distortion]] = defaultdict(list)
+    for item in distortions:
+        by_claim[item.claim_id].append(item)
+    return {
+        heard.case.claim.claim_id: _judgement(analysis, heard, by_claim.get(heard.case.claim.claim_id, []))
+        for heard in heard_cases(analysis)
+    }
+
+
+def heard_cases(analysis: Analysis) -> list["Heard"]:
+    """Return every case with what the models said of it, in order."""
+    return [Heard.of(analysis, case) for case in cases(analysis)]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the models say of a case; ``None`` = not asked, not configured, or down."""
+
+    case: Case
+    grounding: GroundingVerdict | None
+    row: Vectors | None
+
+    @classmethod
+    def of(cls, analysis: Analysis, case: Case) -> "Heard":
+        """Look up what was said."""
+        judged, classified = analysis.models.judged, analysis.models.classified
+        grounding = judged.get(case.request) if judged is not None and case.request is not None else None
+        row = classified.get(case.pair) if classified is not None and case.pair is not None else None
+        return cls(case, grounding, row)
+
+    @property
+    def contradicts(self) -> bool:
+        """The nearest fact contradicts the claim more likely than it is neutral or entails it."""
+        return self.row is not None and int(self.row.argmax()) == CONTRADICTION
+
+
+def _judgement(analysis: Analysis, heard: Heard, distortions: Sequence[Distortion]) -> Judgement:
+    verdict, basis = _decided(heard, distortions)
+    grounding, row, case = heard.grounding, heard.row, heard.case
+    first: int | None = None
+    if basis is Basis.QUOTATION and case.quotation is not None:
+        first = case.quotation.fact_index
+    elif basis is Basis.CONTRADICTION and case.nearest is not None:
+        first = case.nearest.fact_index
+    return Judgement(
+        verdict,
+        basis,
+        support=None if grounding is None else grounding.support,
+        contradiction=None if row is None else float(row[CONTRADICTION]),
+        entailment=None if row is None else float(row[ENTAILMENT]),
+        doubtful=() if verdict is Verdict.SUPPORTED else doubtful_spans(case.claim, grounding),
+        evidence=_evidence(analysis, heard, first, [item.fact_id for item in distortions]),
+    )
+
+
+def _evidence(
+    analysis: Analysis, heard: Heard, first: int | None, misrepresented: Sequence[str]
+) -> tuple[Evidence, ...]:
+    """Return the facts of a verdict: the one that decided, then those that the grounding model read, nearest first."""
+    case = heard.case
+    pool = {near.fact_index: near for near in case.passages}
+    attribution = (analysis.outputs.attributions or {}).get(case.claim.claim_id)
+    for item in attribution.evidence if attribution is not None else ():
+        pool.setdefault(item.fact_index, NearFact(item.fact_index, item.raw_similarity, item.similarity))
+    facts = analysis.input.facts
+    order = [index for index in pool if facts[index].fact_id in misrepresented]
+    order += [] if first is None else [first]
+    if heard.grounding is not None:
+        order += [case.passages[place].fact_index for place in heard.grounding.evidence]
+    order += sorted(pool, key=lambda index: (-pool[index].raw_similarity, index))
+    chosen = [index for index in dict.fromkeys(order) if index in pool][:MAX_EVIDENCE]
+    words = ClaimWords.of(case.claim)
+    return tuple(_exhibit(analysis, words, pool[index], case.quotation) for index in chosen)
+
+
+def _exhibit(analysis: Analysis, words: ClaimWords, near: NearFact, quotation: Quotation | None) -> Evidence:
+    found = evidence(analysis, words, near)
+    if quotation is not None and quotation.fact_index == near.fact_index:
+        return replace(found, fact_span=quotation.span)
+    return found
+
+
+def doubtful_spans(claim: Claim, grounding: GroundingVerdict | None) -> tuple[DoubtfulSpan, ...]:
+    """Return what the grounding model finds unsupported, with offsets in the answer."""
+    if grounding is None:
+        return ()
+    return tuple(
+        DoubtfulSpan(Span(claim.start + span.start, claim.start + span.end), span.score) for span in grounding.spans
+    )
+
+
+def _decided(heard: Heard, distortions: Sequence[Distortion]) -> tuple[Verdict, Basis | None]:
+    grounding = heard.grounding
+    found: tuple[Verdict, Basis | None] = (Verdict.NONE, None)
+    if any(item.type in _OF_VALUES for item in distortions):
+        # A definite conflict of values wins over any probability.
+        found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT
+    elif distortions and (grounding is None or grounding.support < SURE_SUPPORT):
+        found = Verdict.CONTRADICTED, Basis.DISTORTION
+    elif heard.case.quotation is not None:
+        found = Verdict.SUPPORTED, Basis.QUOTATION
+    elif grounding is not None and grounding.supported:
+        found = Verdict.SUPPORTED, Basis.GROUNDING
+    elif heard.contradicts:
+        found = Verdict.CONTRADICTED, Basis.CONTRADICTION
+    elif grounding is not None or not heard.case.passages:
+        # Without a fact in the envelope nothing could bear the claim out.
+        found = Verdict.UNSUPPORTED, Basis.GROUNDING
+    return found
+
+
+def named(found: Mapping[str, Judgement]) -> dict[str, Verdict]:
+    """Return the verdicts alone."""
+    return {key: item.verdict for key, item in found.items()}
