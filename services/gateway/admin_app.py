@@ -25,11 +25,14 @@ from services.common.errors import (
 from services.common.ids import IdSource
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, CredentialStore, TenantPolicyRecord
 from services.common.ports.receipts import Receipt
+from services.gateway.domain.ai_systems import check_expected, next_version, unknown_ai_system
 from services.gateway.domain.api_keys import MadeKey, make_key
 from services.gateway.domain.policy import PolicyError, parse_policy
 
 FIRST_TENANT: Final = "default"
 """Tenant of the first key of a fresh installation."""
+REGISTRATION_TRIES: Final = 5
+"""How often a description is put after another that was registered at the same time."""
 
 ResultT = TypeVar("ResultT")
 
@@ -140,22 +143,73 @@ class AdminApp:
         return await self._once(caller, write, revoked, store)
 
     async def register_ai_system(
-        self, caller: Caller, write: Write[AiSystemRecord], system: AiSystemRecord
+        self,
+        caller: Caller,
+        write: Write[AiSystemRecord],
+        system: AiSystemRecord,
+        expected_version: int | None = None,
     ) -> AiSystemRecord | Replay:
-        """Store the description of an AI system; a known one keeps its time of registration.
+        """Store the description of an AI system as its next version; the one that stands already is left as it is.
+
+        Args:
+            caller: whose tenant it is.
+            write: the request.
+            system: the description; tenant, times, version and an unstated regulated sector are filled in.
+            expected_version: the version that must stand, 0 = none; ``None`` = whatever stands.
 
         Raises:
+            ConflictError: ETAG_STALE: another version stands than the expected one.
             PreconditionError: REQUEST_ID_REUSED.
         """
-        known = await self._store.get_ai_system(caller.tenant_id, system.ai_system_id)
-        registered_at = known.registered_at if known is not None else self._clock.now()
-        kept = replace(system, tenant_id=caller.tenant_id, registered_at=registered_at)
+        own = replace(system, tenant_id=caller.tenant_id)
+        for _ in range(REGISTRATION_TRIES - 1):
+            try:
+                return await self._describe(caller, write, own, expected_version)
+            except ConflictError:
+                # Somebody else described the system between reading and writing: ours comes after theirs.
+                if expected_version is not None:
+                    raise
+        return await self._describe(caller, write, own, expected_version)
 
-        return await self._once(caller, write, kept, lambda receipt: self._store.put_ai_system(kept, receipt))
+    async def _describe(
+        self,
+        caller: Caller,
+        write: Write[AiSystemRecord],
+        system: AiSystemRecord,
+        expected_version: int | None,
+    ) -> AiSystemRecord | Replay:
+        replayed = await self._replay(caller, write)  # first: a replay may come after later versions
+        if replayed is not None:
+            return replayed
+        known = await self._store.get_ai_system(caller.tenant_id, system.ai_system_id)
+        check_expected(known, expected_version)
+        described = next_version(known, system, self._clock.now())
+
+        async def store(receipt: Receipt) -> None:
+            if described is known:
+                await self._store.put_receipt(receipt)
+                return
+            await self._store.put_ai_system(described, receipt)
+            self._log.info("ai system registered", ai_system_id=described.ai_system_id, version=described.version)
+
+        return await self._once(caller, write, described, store)
 
     async def list_ai_systems(self, caller: Caller, *, after: str, limit: int) -> list[AiSystemRecord]:
         """Return up to ``limit`` systems with ``ai_system_id > after``, ordered by id."""
         return await self._store.page_ai_systems(caller.tenant_id, after=after, limit=limit)
+
+    async def list_ai_system_versions(
+        self, caller: Caller, ai_system_id: str, *, after: int, limit: int
+    ) -> list[AiSystemRecord]:
+        """Return up to ``limit`` versions of a system with ``version > after``, ordered by version.
+
+        Raises:
+            NotFoundError: AI_SYSTEM_NOT_FOUND.
+        """
+        found = await self._store.page_ai_system_versions(caller.tenant_id, ai_system_id, after=after, limit=limit)
+        if not found and await self._store.get_ai_system(caller.tenant_id, ai_system_id) is None:
+            raise unknown_ai_system(ai_system_id)
+        return found
 
     async def set_policy(
         self, caller: Caller, write: Write[TenantPolicyRecord], new: NewPolicy

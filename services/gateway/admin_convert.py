@@ -7,6 +7,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.context import Role
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
+from services.gateway import wire
 from services.gateway.admin_app import CreatedKey, NewKey, NewPolicy
 from services.gateway.domain.api_keys import KeyState, state_of
 
@@ -22,6 +23,10 @@ _STATES = {
     KeyState.REVOKED: admin_pb2.API_KEY_STATE_REVOKED,
 }
 _DOMAIN_PREFIX = "AI_SYSTEM_DOMAIN_"
+_AREA_VALUES = wire.inverse(wire.ANNEX_III_AREAS)
+_PRACTICE_VALUES = wire.inverse(wire.PROHIBITED_PRACTICES)
+_ROLE_OF_TENANT_VALUES = wire.inverse(wire.AI_ACT_ROLES)
+_SECTOR_VALUES = wire.inverse(wire.REGULATED_SECTORS)
 
 
 def new_key(request: admin_service_pb2.CreateApiKeyRequest) -> NewKey:
@@ -61,6 +66,15 @@ def new_ai_system(message: admin_pb2.AiSystem) -> AiSystemRecord:
         sector=message.sector,
         registered_at=datetime.min.replace(tzinfo=UTC),
         iso_42001_evidence=tuple(sorted(message.iso_42001_evidence.items())),
+        intended_purpose=message.intended_purpose,
+        annex_iii_areas=tuple(wire.ANNEX_III_AREAS[area] for area in sorted(message.annex_iii_areas)),
+        prohibited_practices=tuple(wire.PROHIBITED_PRACTICES[each] for each in sorted(message.prohibited_practices)),
+        interacts_with_people=message.interacts_with_people,
+        generates_content=message.generates_content,
+        safety_component=message.safety_component,
+        makes_decisions=message.makes_decisions,
+        role=wire.AI_ACT_ROLES.get(message.role, ""),
+        regulated_sector=wire.REGULATED_SECTORS.get(message.regulated_sector, ""),
     )
 
 
@@ -73,6 +87,17 @@ def ai_system(record: AiSystemRecord) -> admin_pb2.AiSystem:
         sector=record.sector,
         iso_42001_evidence=dict(record.iso_42001_evidence),
         register_time=_timestamp(record.registered_at),
+        intended_purpose=record.intended_purpose,
+        annex_iii_areas=[_AREA_VALUES[area] for area in record.annex_iii_areas],
+        prohibited_practices=[_PRACTICE_VALUES[practice] for practice in record.prohibited_practices],
+        interacts_with_people=record.interacts_with_people,
+        generates_content=record.generates_content,
+        safety_component=record.safety_component,
+        makes_decisions=record.makes_decisions,
+        role=_ROLE_OF_TENANT_VALUES.get(record.role),
+        regulated_sector=_SECTOR_VALUES.get(record.regulated_sector),
+        version=record.version,
+        update_time=_timestamp(record.updated_at or record.registered_at),
     )
 
 

@@ -76,17 +76,34 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
             return pb.RegisterAiSystemResponse(ai_system=convert.ai_system(system))
 
         new = convert.new_ai_system(request.ai_system)
-        kept = await self._app.register_ai_system(current_call().caller, _write(request, respond), new)
+        expected = request.expected_version if request.HasField("expected_version") else None
+        kept = await self._app.register_ai_system(current_call().caller, _write(request, respond), new, expected)
         return _answer(kept, respond, pb.RegisterAiSystemResponse)
 
     async def ListAiSystems(self, request: pb.ListAiSystemsRequest, context: Any) -> pb.ListAiSystemsResponse:  # noqa: ARG002, N802
-        """List the tenant's AI systems."""
+        """List the tenant's AI systems, or the versions of one."""
+        validate.list_ai_systems(request)
+        if request.versions_of:
+            return await self._versions(request)
         bound_to, page = _page(request)
         systems = await self._app.list_ai_systems(current_call().caller, after=page.after, limit=page.limit + 1)
         shown, more = systems[: page.limit], len(systems) > page.limit
         return pb.ListAiSystemsResponse(
             ai_systems=[convert.ai_system(system) for system in shown],
             next_page_token=encode_page_token(shown[-1].ai_system_id, bound_to) if more else "",
+        )
+
+    async def _versions(self, request: pb.ListAiSystemsRequest) -> pb.ListAiSystemsResponse:
+        caller = current_call().caller
+        bound_to, page = _page(request, request.versions_of)
+        after = int(page.after or 0)
+        versions = await self._app.list_ai_system_versions(
+            caller, request.versions_of, after=after, limit=page.limit + 1
+        )
+        shown, more = versions[: page.limit], len(versions) > page.limit
+        return pb.ListAiSystemsResponse(
+            ai_systems=[convert.ai_system(version) for version in shown],
+            next_page_token=encode_page_token(str(shown[-1].version), bound_to) if more else "",
         )
 
     async def SetTenantPolicy(self, request: pb.SetTenantPolicyRequest, context: Any) -> pb.SetTenantPolicyResponse:  # noqa: ARG002, N802
@@ -130,6 +147,8 @@ def _answer(
     return respond(outcome)
 
 
-def _page(request: pb.ListApiKeysRequest | pb.ListAiSystemsRequest) -> tuple[tuple[str, ...], PageRequest]:
-    bound_to = (type(request).__name__, current_call().caller.tenant_id)
+def _page(
+    request: pb.ListApiKeysRequest | pb.ListAiSystemsRequest, *besides: str
+) -> tuple[tuple[str, ...], PageRequest]:
+    bound_to = (type(request).__name__, current_call().caller.tenant_id, *besides)
     return bound_to, decode_page(request.page_size, request.page_token, bound_to)

@@ -3,20 +3,22 @@
 import re
 from typing import Final
 
+from crp.common.v1 import regulation_pb2
 from crp.gateway.v1 import admin_pb2, admin_service_pb2
 
-from services.common.rpc.validation import Violations
+from services.common.regulation import ISO_42001_CONTROLS
+from services.common.rpc.validation import Violations, require_member, require_members
 
 MAX_LABEL_CHARS: Final = 100
 MAX_NAME_CHARS: Final = 200
 MAX_SECTOR_CHARS: Final = 100
-MAX_EVIDENCE: Final = 64
+MAX_PURPOSE_CHARS: Final = 2000
 MAX_EVIDENCE_CHARS: Final = 500
 MAX_POLICY_CHARS: Final = 4096
 MAX_SINK_HOSTS: Final = 100
+MAX_VERSION: Final = 2**63
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SYSTEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_CONTROL: Final = re.compile(r"[A-Z]\.\d{1,2}(\.\d{1,2}){0,3}")
 _HOST: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
 _REGION: Final = re.compile(r"[A-Za-z0-9-]{0,32}")
 _MAX_NANOS: Final = 999_999_999
@@ -60,8 +62,18 @@ def register_ai_system(request: admin_service_pb2.RegisterAiSystemRequest) -> No
     )
     _require_text(found, "ai_system.name", system.name, MAX_NAME_CHARS)
     known = set(admin_pb2.AiSystemDomain.values()) - {admin_pb2.AI_SYSTEM_DOMAIN_UNSPECIFIED}
-    found.require(system.domain in known, "ai_system.domain", "must be one of the domains of CRP-SPEC-005 §14.2")
+    domains = ", ".join(name for name, value in admin_pb2.AiSystemDomain.items() if value)
+    found.require(system.domain in known, "ai_system.domain", f"must be one of {domains} (CRP-SPEC-005 §14.2)")
     _require_text(found, "ai_system.sector", system.sector, MAX_SECTOR_CHARS, least=0)
+    purpose = system.intended_purpose.replace("\n", " ")  # paragraphs are fine
+    _require_text(found, "ai_system.intended_purpose", purpose, MAX_PURPOSE_CHARS, least=0)
+    require_members(found, "ai_system.annex_iii_areas", system.annex_iii_areas, regulation_pb2.AnnexIiiArea)
+    require_members(
+        found, "ai_system.prohibited_practices", system.prohibited_practices, regulation_pb2.ProhibitedPractice
+    )
+    require_member(found, "ai_system.role", system.role, regulation_pb2.AiActRole)
+    require_member(found, "ai_system.regulated_sector", system.regulated_sector, regulation_pb2.RegulatedSector)
+    found.require(request.expected_version < MAX_VERSION, "expected_version", "must be below 2^63")
     _require_evidence(found, system)
     found.raise_if_any()
 
@@ -88,7 +100,15 @@ def set_tenant_policy(request: admin_service_pb2.SetTenantPolicyRequest) -> None
             "must be a host name with a dot, in lower case, without scheme, port or path",
         )
     found.require(_REGION.fullmatch(policy.data_residency), "policy.data_residency", "must be 0 to 32 of A-Z a-z 0-9 -")
-    found.require(request.expected_version < 2**63, "expected_version", "must be below 2^63")
+    found.require(request.expected_version < MAX_VERSION, "expected_version", "must be below 2^63")
+    found.raise_if_any()
+
+
+def list_ai_systems(request: admin_service_pb2.ListAiSystemsRequest) -> None:
+    """Check what of a ListAiSystems request its paging does not check."""
+    found = Violations()
+    sound = not request.versions_of or _SYSTEM_ID.fullmatch(request.versions_of)
+    found.require(sound, "versions_of", "must be empty or an ai_system_id: 1 to 64 of A-Z a-z 0-9 . _ -")
     found.raise_if_any()
 
 
@@ -100,7 +120,7 @@ def _require_text(found: Violations, field: str, text: str, most: int, least: in
 def _require_evidence(found: Violations, system: admin_pb2.AiSystem) -> None:
     field = "ai_system.iso_42001_evidence"
     evidence = dict(system.iso_42001_evidence)
-    found.require(len(evidence) <= MAX_EVIDENCE, field, f"must have at most {MAX_EVIDENCE} entries")
-    found.require(all(map(_CONTROL.fullmatch, evidence)), field, "keys must be controls such as A.6.1.2")
+    known = f"keys must be controls of ISO/IEC 42001:2023, Annex A: {', '.join(ISO_42001_CONTROLS)}"
+    found.require(evidence.keys() <= ISO_42001_CONTROLS.keys(), field, known)
     short = all(0 < len(value) <= MAX_EVIDENCE_CHARS for value in evidence.values())
     found.require(short, field, f"values must have 1 to {MAX_EVIDENCE_CHARS} characters")

@@ -60,7 +60,6 @@ async def _dispatch_app(
         provenance=GrpcProvenanceClient(channels.to("dpe")),
         model=model,
         tokens=await adapters.tokens(),
-        registry=registry,
         settings=settings.gateway,
     )
     return DispatchApp(

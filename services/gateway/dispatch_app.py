@@ -23,10 +23,12 @@ from services.common.errors import (
     PreconditionError,
     UnauthenticatedError,
 )
+from services.common.ports.credentials import AiSystemRecord
 from services.common.ports.language_model import LanguageModel
 from services.common.settings import GatewaySettings
 from services.common.telemetry import note
 from services.gateway.cleanups import Cleanups, reason_of
+from services.gateway.domain.ai_systems import unknown_ai_system
 from services.gateway.domain.command import (
     SERVED_STRATEGIES,
     Answered,
@@ -127,7 +129,17 @@ class DispatchApp:
             temperature=self._settings.default_temperature
             if generation.temperature is None
             else generation.temperature,
+            ai_system=await self._ai_system(command, tenant_id),
         )
+
+    async def _ai_system(self, command: DispatchCommand, tenant_id: str) -> AiSystemRecord | None:
+        """Return the system that the command names; one that is not registered is refused, never guessed (§14)."""
+        if not command.ai_system_id:
+            return None
+        system = await self._registry.ai_system(tenant_id, command.ai_system_id)
+        if system is None:
+            raise unknown_ai_system(command.ai_system_id)
+        return system
 
     async def _policy(self, command: DispatchCommand, tenant_id: str) -> PolicyInForce:
         tenant = await self._registry.safety_policy(tenant_id)
@@ -192,6 +204,9 @@ class DispatchApp:
 
     async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
         """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
+        if draft.report.ai_system_id:
+            # Before the commit, and for a withheld answer too, whose report is kept nowhere else (SPEC-005 §14).
+            await self._sessions.record_classification(steps.classified, draft)
         if reason := draft.verdict.halt_reason:
             await self._sessions.record_halt(steps.event, draft, reason)
             if status is WindowStatus.PENDING:

@@ -75,6 +75,7 @@ class Analyze:
     ai_system: AiSystemRecord | None
     cache_directives: tuple[str, ...]
     sub_queries: tuple[str, ...]
+    audit_trail_id: str = ""
 
 
 class SessionClient(Protocol):
@@ -98,6 +99,10 @@ class SessionClient(Protocol):
 
     async def record_halt(self, request_id: str, draft: DispatchDraft, halt_reason: str) -> None:
         """Append to the audit chain that the draft's answer was withheld and why: ids, levels and directives only."""
+        ...
+
+    async def record_classification(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append to the audit chain how the draft's AI system was classified, and by which rows."""
         ...
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason, UnavailableError
+from services.common.ports.credentials import AiSystemRecord
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageModel, LanguageRequest
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import GatewaySettings
@@ -25,7 +26,7 @@ from services.gateway.domain.window import (
     deferred_fact_ids,
     transferred_fact_ids,
 )
-from services.gateway.ports import Analyze, BuildEnvelope, EnvelopeClient, ProvenanceClient, TenantRegistry
+from services.gateway.ports import Analyze, BuildEnvelope, EnvelopeClient, ProvenanceClient
 
 SAFETY_MARGIN_TOKENS = 512
 """SPEC-003 §10.1: kept free for tokenizer variance."""
@@ -33,7 +34,11 @@ SAFETY_MARGIN_TOKENS = 512
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A command with everything that was decided before a window is opened."""
+    """A command with everything that was decided before a window is opened.
+
+    Attributes:
+        ai_system: the registered system in the version that stood then; ``None`` when the command names none.
+    """
 
     command: DispatchCommand
     force: PolicyInForce
@@ -41,6 +46,7 @@ class Job:
     model: str
     max_tokens: int
     temperature: float
+    ai_system: AiSystemRecord | None = None
 
 
 class WindowRun:
@@ -53,14 +59,12 @@ class WindowRun:
         provenance: ProvenanceClient,
         model: LanguageModel,
         tokens: TokenCounter,
-        registry: TenantRegistry,
         settings: GatewaySettings,
     ) -> None:
         self._envelopes = envelopes
         self._provenance = provenance
         self._model = model
         self._tokens = tokens
-        self._registry = registry
         self._settings = settings
 
     def available_budget_tokens(self, job: Job) -> int:
@@ -175,9 +179,6 @@ class WindowRun:
         self, job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str, written: WrittenText
     ) -> Analysis:
         command = job.command
-        system = None
-        if command.ai_system_id:
-            system = await self._registry.ai_system(current_call().caller.tenant_id, command.ai_system_id)
         return await self._provenance.analyze(
             Analyze(
                 place=opened.place,
@@ -188,9 +189,10 @@ class WindowRun:
                 prior_windows=opened.prior_windows,
                 grounding_mode=command.grounding_mode,
                 ai_system_id=command.ai_system_id,
-                ai_system=system,
+                ai_system=job.ai_system,
                 cache_directives=command.context.cache_directives,
                 sub_queries=envelope.sub_queries,
+                audit_trail_id=opened.audit_trail_id,
             )
         )
 

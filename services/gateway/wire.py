@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
+from crp.common.v1 import regulation_pb2 as regulation
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2, session_service_pb2
 from crp.dpe.v1 import finding_pb2, report_pb2
@@ -60,3 +61,17 @@ CONTRADICTION_SCOPES: Final = {
     finding_pb2.CONTRADICTION_SCOPE_BOTH: "both",
 }
 NIST_TIERS: Final = {report_pb2.NistTier.Value(f"NIST_TIER_{number}"): f"TIER-{number}" for number in range(1, 5)}
+
+# What an AI system states about itself is kept by its name in the contract, without the enum's prefix.
+ANNEX_III_AREAS: Final = {
+    value: name.removeprefix("ANNEX_III_AREA_") for name, value in regulation.AnnexIiiArea.items()
+}
+PROHIBITED_PRACTICES: Final = {
+    value: name.removeprefix("PROHIBITED_PRACTICE_") for name, value in regulation.ProhibitedPractice.items()
+}
+AI_ACT_ROLES: Final = {
+    value: name.removeprefix("AI_ACT_ROLE_") for name, value in regulation.AiActRole.items() if value
+}
+REGULATED_SECTORS: Final = {
+    value: name.removeprefix("REGULATED_SECTOR_") for name, value in regulation.RegulatedSector.items() if value
+}

@@ -184,10 +184,20 @@ def ai_system(ai_system_id: str, **changes: Any) -> AiSystemRecord:
         "tenant_id": "tenant-a",
         "ai_system_id": ai_system_id,
         "name": "Claims assistant",
-        "domain": "insurance",
+        "domain": "EMPLOYMENT",
         "sector": "finance",
         "registered_at": NOW,
-        "iso_42001_evidence": (("A.6.2.4", "report 12"), ("A.6.2.4", "report 13")),
+        "iso_42001_evidence": (("A.6.2.4", "report 12"), ("A.6.2.5", "report 13")),
+        "intended_purpose": HOSTILE,
+        "annex_iii_areas": ("EMPLOYMENT", "ESSENTIAL_SERVICES"),
+        "prohibited_practices": ("SOCIAL_SCORING",),
+        "interacts_with_people": True,
+        "generates_content": True,
+        "safety_component": True,
+        "makes_decisions": True,
+        "role": "DEPLOYER",
+        "regulated_sector": "FINANCIAL",
+        "updated_at": NOW,
     }
     return AiSystemRecord(**(values | changes))
 

@@ -79,16 +79,41 @@ class TestKeys:
 
 
 class TestAiSystems:
-    async def test_they_are_kept_replaced_and_paged(self, store):
+    async def test_they_are_kept_and_paged_in_their_last_version(self, store):
         for name in ("c", "a", "b"):
             await store.put_ai_system(ai_system(name))
-        await store.put_ai_system(ai_system("b", name="renamed", iso_42001_evidence=()), receipt("q"))
+        renamed = ai_system("b", name="renamed", iso_42001_evidence=(), version=2, updated_at=LATER)
+        await store.put_ai_system(renamed, receipt("q"))
         await store.put_ai_system(ai_system("b", tenant_id="tenant-b"))
         assert await store.get_ai_system("tenant-a", "a") == ai_system("a")
+        assert await store.get_ai_system("tenant-a", "b") == renamed
         assert [one.name for one in await store.page_ai_systems("tenant-a", after="a", limit=1)] == ["renamed"]
         assert len(await store.page_ai_systems("tenant-a", after="", limit=9)) == 3
         assert await store.get_ai_system("tenant-b", "a") is None
         assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+
+    async def test_every_version_is_kept_and_paged(self, store):
+        versions = [ai_system("a", name=f"name {number}", version=number, updated_at=LATER) for number in (1, 2, 3)]
+        for each in versions:
+            await store.put_ai_system(each)
+        await store.put_ai_system(ai_system("a", tenant_id="tenant-b"))
+        assert await store.page_ai_system_versions("tenant-a", "a", after=0, limit=9) == versions
+        assert await store.page_ai_system_versions("tenant-a", "a", after=1, limit=1) == versions[1:2]
+        assert await store.page_ai_system_versions("tenant-a", "b", after=0, limit=9) == []
+
+    @pytest.mark.parametrize("version", [0, 1, 3])
+    async def test_another_version_than_the_next_is_stale(self, store, version):
+        await store.put_ai_system(ai_system("a"))
+        with pytest.raises(ConflictError) as caught:
+            await store.put_ai_system(ai_system("a", version=version, name="x"), receipt("q"))
+        assert caught.value.reason is ErrorReason.ETAG_STALE
+        assert await store.get_ai_system("tenant-a", "a") == ai_system("a")
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") is None
+
+    async def test_a_first_version_is_1(self, store):
+        with pytest.raises(ConflictError):
+            await store.put_ai_system(ai_system("a", version=2))
+        assert await store.page_ai_systems("tenant-a", after="", limit=9) == []
 
 
 class TestPolicies:

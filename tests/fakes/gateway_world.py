@@ -244,7 +244,6 @@ class GatewayWorld:
             provenance=GrpcProvenanceClient(channels.to("dpe")),
             model=self.model,
             tokens=WordCounter(),
-            registry=registry,
             settings=self.settings,
         )
         return DispatchApp(

@@ -4,7 +4,9 @@ import asyncio
 
 import grpc
 import pytest
+from crp.common.v1 import regulation_pb2 as regulation
 from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dpe.v1 import regulatory_pb2
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
@@ -368,18 +370,60 @@ async def test_what_this_deployment_does_not_do_is_said():
     ]
 
 
-async def test_a_registered_system_is_described_to_the_analysis_and_an_unknown_one_is_not():
+async def test_a_registered_system_is_described_to_the_analysis():
     world = GatewayWorld()
-    system = AiSystemRecord("tenant-a", "hr-bot", "HR", "Employment/recruitment", "finance", NOW, (("A.9.4", "x"),))
+    system = AiSystemRecord(
+        "tenant-a",
+        "hr-bot",
+        "HR",
+        "EMPLOYMENT",
+        "finance",
+        NOW,
+        (("A.2.2", "x"),),
+        intended_purpose="Ranks applicants.",
+        annex_iii_areas=("EMPLOYMENT",),
+        prohibited_practices=("EMOTION_INFERENCE",),
+        interacts_with_people=True,
+        generates_content=True,
+        safety_component=True,
+        makes_decisions=True,
+        role="DEPLOYER",
+        regulated_sector="FINANCIAL",
+        version=1,
+    )
     await world.credentials.put_ai_system(system)
     async with world.serving() as client:
-        await client.dispatch(ai_system_id="hr-bot", cache_directives=["no-store"])
-        await client.dispatch(ai_system_id="stranger")
-    known, unknown = world.script.asked["Analyze"]
-    assert (known.ai_system.domain, known.ai_system.sector) == ("Employment/recruitment", "finance")
-    assert dict(known.ai_system.iso_42001_evidence) == {"A.9.4": "x"}
+        response = await client.dispatch(ai_system_id="hr-bot", cache_directives=["no-store"])
+        await client.dispatch(cache_directives=[])
+    known, none = world.script.asked["Analyze"]
+    assert known.ai_system == regulatory_pb2.AiSystemProfile(
+        domain="EMPLOYMENT",
+        sector="finance",
+        iso_42001_evidence={"A.2.2": "x"},
+        makes_decisions=True,
+        version=1,
+        intended_purpose="Ranks applicants.",
+        annex_iii_areas=[regulation.ANNEX_III_AREA_EMPLOYMENT],
+        prohibited_practices=[regulation.PROHIBITED_PRACTICE_EMOTION_INFERENCE],
+        interacts_with_people=True,
+        generates_content=True,
+        safety_component=True,
+        role=regulation.AI_ACT_ROLE_DEPLOYER,
+        regulated_sector=regulation.REGULATED_SECTOR_FINANCIAL,
+    )
     assert known.cache_no_store
-    assert (unknown.ai_system_id, unknown.HasField("ai_system"), unknown.cache_no_store) == ("stranger", False, False)
+    assert known.audit_trail_id == headers_of(response)["CRP-Compliance-Audit-Trail-Id"]
+    assert (none.ai_system_id, none.HasField("ai_system"), none.cache_no_store) == ("", False, False)
+
+
+async def test_a_system_that_is_not_registered_is_refused_before_a_window_is_opened():
+    world = GatewayWorld()
+    await world.credentials.put_ai_system(AiSystemRecord("tenant-b", "hr-bot", "HR", "EMPLOYMENT", "", NOW))
+    async with world.serving() as client:
+        refusal = await client.fails(ai_system_id="hr-bot")
+    assert (refusal.code, refusal.reason) == (grpc.StatusCode.NOT_FOUND, "AI_SYSTEM_NOT_FOUND")
+    assert refusal.metadata["ai_system_id"] == "hr-bot"
+    assert world.windows() == []
 
 
 async def test_windows_that_fail_again_and_again_end_the_request_id():

@@ -79,10 +79,11 @@ class MemoryAdapters(Adapters):
 class Caller:
     def __init__(self, system, channel, key):
         self.system = system
-        self._metadata = (("authorization", f"Bearer {key}"),)
+        self.channel = channel
+        self.metadata = (("authorization", f"Bearer {key}"),)
+        self.sessions = session_service_pb2_grpc.SessionServiceStub(channel)
         self._knowledge = knowledge_service_pb2_grpc.KnowledgeServiceStub(channel)
         self._dispatch = pb_grpc.DispatchServiceStub(channel)
-        self._sessions = session_service_pb2_grpc.SessionServiceStub(channel)
 
     async def ingest(self, page):
         request = knowledge_service_pb2.IngestSourceRequest(
@@ -91,15 +92,15 @@ class Caller:
             source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
             content=page.read_bytes(),
         )
-        return await self._knowledge.IngestSource(request, metadata=self._metadata, timeout=30)
+        return await self._knowledge.IngestSource(request, metadata=self.metadata, timeout=30)
 
     async def ask(self, query, **fields):
         request = pb.DispatchRequest(**({"request_id": fresh_uuid(), "query": query} | fields))
-        return await self._dispatch.Dispatch(request, metadata=self._metadata, timeout=30)
+        return await self._dispatch.Dispatch(request, metadata=self.metadata, timeout=30)
 
     async def verify(self, session_id):
         request = session_service_pb2.VerifyChainRequest(session_id=session_id)
-        return await self._sessions.VerifyChain(request, metadata=self._metadata, timeout=30)
+        return await self.sessions.VerifyChain(request, metadata=self.metadata, timeout=30)
 
 
 @contextlib.asynccontextmanager

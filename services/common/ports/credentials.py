@@ -31,7 +31,14 @@ class ApiKeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class AiSystemRecord:
-    """A registered AI system (SPEC-005 §14)."""
+    """One version of a registered AI system (SPEC-005 §14); enums are kept as their names without prefix.
+
+    Attributes:
+        registered_at: when version 1 was registered.
+        role, regulated_sector: empty = not stated.
+        version: 1 and up; each is kept.
+        updated_at: when this version was registered; ``None`` = with version 1.
+    """
 
     tenant_id: str
     ai_system_id: str
@@ -40,6 +47,17 @@ class AiSystemRecord:
     sector: str
     registered_at: datetime
     iso_42001_evidence: tuple[tuple[str, str], ...] = ()
+    intended_purpose: str = ""
+    annex_iii_areas: tuple[str, ...] = ()
+    prohibited_practices: tuple[str, ...] = ()
+    interacts_with_people: bool = False
+    generates_content: bool = False
+    safety_component: bool = False
+    makes_decisions: bool = False
+    role: str = ""
+    regulated_sector: str = ""
+    version: int = 1
+    updated_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +96,21 @@ class CredentialStore(Protocol):
         ...
 
     async def put_ai_system(self, system: AiSystemRecord, receipt: Receipt | None = None) -> None:
-        """Insert or replace by id."""
+        """Add a version if the last one is ``system.version - 1``; raise ``ConflictError`` (ETAG_STALE) otherwise."""
         ...
 
     async def get_ai_system(self, tenant_id: str, ai_system_id: str) -> AiSystemRecord | None:
-        """Return the system or ``None``."""
+        """Return the system's last version or ``None``."""
         ...
 
     async def page_ai_systems(self, tenant_id: str, *, after: str, limit: int) -> list[AiSystemRecord]:
-        """Return up to ``limit`` systems with ``ai_system_id > after``, ordered by id."""
+        """Return up to ``limit`` systems with ``ai_system_id > after``, each in its last version, ordered by id."""
+        ...
+
+    async def page_ai_system_versions(
+        self, tenant_id: str, ai_system_id: str, *, after: int, limit: int
+    ) -> list[AiSystemRecord]:
+        """Return up to ``limit`` versions of one system with ``version > after``, ordered by version."""
         ...
 
     async def put_policy(self, policy: TenantPolicyRecord, receipt: Receipt | None = None) -> None:

@@ -20,6 +20,10 @@ from services.gateway.domain.window import Analysis, ReportSummary, StageState
 from services.gateway.ports import Analyze
 
 _GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
+_AREAS = wire.inverse(wire.ANNEX_III_AREAS)
+_PRACTICES = wire.inverse(wire.PROHIBITED_PRACTICES)
+_ROLES = wire.inverse(wire.AI_ACT_ROLES)
+_SECTORS = wire.inverse(wire.REGULATED_SECTORS)
 _NO_STORE = "no-store"
 _NO_CACHE = "no-cache"
 
@@ -62,12 +66,25 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         cache_no_cache=_NO_CACHE in command.cache_directives,
         sub_queries=command.sub_queries,
         windows_remaining=place.windows_remaining,
+        audit_trail_id=command.audit_trail_id,
     )
 
 
 def _ai_system(system: AiSystemRecord) -> regulatory_pb2.AiSystemProfile:
     return regulatory_pb2.AiSystemProfile(
-        domain=system.domain, sector=system.sector, iso_42001_evidence=dict(system.iso_42001_evidence)
+        domain=system.domain,
+        sector=system.sector,
+        iso_42001_evidence=dict(system.iso_42001_evidence),
+        makes_decisions=system.makes_decisions,
+        version=system.version,
+        intended_purpose=system.intended_purpose,
+        annex_iii_areas=[_AREAS[area] for area in system.annex_iii_areas],
+        prohibited_practices=[_PRACTICES[practice] for practice in system.prohibited_practices],
+        interacts_with_people=system.interacts_with_people,
+        generates_content=system.generates_content,
+        safety_component=system.safety_component,
+        role=_ROLES.get(system.role),
+        regulated_sector=_SECTORS.get(system.regulated_sector),
     )
 
 
@@ -109,6 +126,9 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         controls_total=_given(report, "controls_total"),
         pii_cache_warning=report.pii_cache_warning,
         stages=tuple(_stage(stage) for stage in report.stages),
+        ai_system_id=report.ai_system_id if report.HasField("ai_system") else "",
+        ai_system_version=report.ai_system.version,
+        regulatory_rows=tuple(row.row for row in report.regulatory.rows),
     )
 
 

@@ -53,6 +53,32 @@ class GrpcSessionClient:
         """Append the event of a withheld answer."""
         await self._stub.AppendEvent(halt_event(request_id, draft, halt_reason))
 
+    async def record_classification(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append the event of a classified system."""
+        await self._stub.AppendEvent(classification_event(request_id, draft))
+
+
+def classification_event(request_id: str, draft: DispatchDraft) -> session_service_pb2.AppendEventRequest:
+    """Return the audit event of a classified system: which registration, which class, by which rows (SPEC-005 §14)."""
+    report = draft.report
+    data: dict[str, Any] = {
+        "ai_system_id": report.ai_system_id,
+        "ai_system_version": report.ai_system_version,
+        "eu_ai_act_class": report.eu_ai_act_class,
+        "rows": list(report.regulatory_rows),
+        "nist_tier": report.nist_tier,
+        "report_id": report.report_id,
+    }
+    if report.controls_met is not None:
+        data |= {"controls_met": report.controls_met, "controls_total": report.controls_total}
+    return session_service_pb2.AppendEventRequest(
+        request_id=request_id,
+        session_id=draft.place.session_id,
+        window_id=draft.place.window_id,
+        event_type=dag_pb2.AUDIT_EVENT_TYPE_EU_AI_ACT_CLASSIFIED,
+        data=canonical_json(data).decode(),
+    )
+
 
 def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
     """Return the request to open a window."""
@@ -87,6 +113,7 @@ def opened_window(response: session_service_pb2.OpenWindowResponse) -> OpenedWin
         facts_seen=tuple(response.facts_seen),
         prior_windows=_prior_windows(response.prior_windows),
         notes=tuple(note for parent in response.parents for note in parent.skipped),
+        audit_trail_id=session.audit_trail_id,
     )
 
 

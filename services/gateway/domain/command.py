@@ -93,12 +93,16 @@ class StepIds:
     fail: str
     draft: str
     event: str
+    classified: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
         return cls(
-            *(_derived(f"{request_id}/{attempt}/{step}") for step in ("open", "commit", "fail", "draft", "event"))
+            *(
+                _derived(f"{request_id}/{attempt}/{step}")
+                for step in ("open", "commit", "fail", "draft", "event", "classified")
+            )
         )
 
 

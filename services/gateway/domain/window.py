@@ -60,6 +60,7 @@ class OpenedWindow:
     Attributes:
         facts_seen: ids of facts that earlier envelopes held (SPEC-003 §14.2).
         notes: why a better transfer of a parent's answer was passed over; never content.
+        audit_trail_id: the trail in which the opening was recorded; empty where none is kept.
     """
 
     place: WindowPlace
@@ -67,6 +68,7 @@ class OpenedWindow:
     facts_seen: tuple[str, ...]
     prior_windows: tuple[PriorWindow, ...]
     notes: tuple[str, ...]
+    audit_trail_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,8 @@ class ReportSummary:
         attribution_breakdown: count of factual claims by attribution type; empty when stage 2 did not run.
         omissions: count by severity; empty when stage 10 did not run.
         stages: by number and sub-stage, e.g. ``3a``.
+        ai_system_id: the registered system that was classified; empty when none is registered.
+        regulatory_rows: rows of the EU AI Act table that apply to it (§14.2).
     """
 
     report_id: str
@@ -182,6 +186,9 @@ class ReportSummary:
     controls_total: int | None
     pii_cache_warning: bool
     stages: tuple[StageState, ...]
+    ai_system_id: str = ""
+    ai_system_version: int = 0
+    regulatory_rows: tuple[str, ...] = ()
 
     def stage(self, name: str) -> StageState | None:
         """Return how the stage ``name`` (``4``, ``3a``) ended, or ``None`` when the report does not list it."""

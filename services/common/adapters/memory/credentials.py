@@ -11,7 +11,7 @@ class MemoryCredentialStore:
 
     def __init__(self) -> None:
         self._keys: dict[tuple[str, str], ApiKeyRecord] = {}
-        self._systems: dict[tuple[str, str], AiSystemRecord] = {}
+        self._systems: dict[tuple[str, str], list[AiSystemRecord]] = {}
         self._policies: dict[str, TenantPolicyRecord] = {}
         self._receipts = MemoryReceipts()
 
@@ -42,19 +42,31 @@ class MemoryCredentialStore:
         return len(self._keys)
 
     async def put_ai_system(self, system: AiSystemRecord, receipt: Receipt | None = None) -> None:
-        """Insert or replace."""
+        """Add a version."""
         self._receipts.check(receipt)
-        self._systems[system.tenant_id, system.ai_system_id] = system
+        versions = self._systems.setdefault((system.tenant_id, system.ai_system_id), [])
+        if system.version != len(versions) + 1:
+            message = "the AI system was described anew meanwhile; read it again"
+            raise ConflictError(ErrorReason.ETAG_STALE, message)
+        versions.append(system)
         self._receipts.put(receipt)
 
     async def get_ai_system(self, tenant_id: str, ai_system_id: str) -> AiSystemRecord | None:
-        """Return the system or ``None``."""
-        return self._systems.get((tenant_id, ai_system_id))
+        """Return the last version or ``None``."""
+        versions = self._systems.get((tenant_id, ai_system_id))
+        return versions[-1] if versions else None
 
     async def page_ai_systems(self, tenant_id: str, *, after: str, limit: int) -> list[AiSystemRecord]:
         """Return the next systems by id."""
-        ids = sorted(system_id for tenant, system_id in self._systems if tenant == tenant_id and system_id > after)
-        return [self._systems[tenant_id, system_id] for system_id in ids[:limit]]
+        known = (place for place, versions in self._systems.items() if versions)
+        ids = sorted(system_id for tenant, system_id in known if tenant == tenant_id and system_id > after)
+        return [self._systems[tenant_id, system_id][-1] for system_id in ids[:limit]]
+
+    async def page_ai_system_versions(
+        self, tenant_id: str, ai_system_id: str, *, after: int, limit: int
+    ) -> list[AiSystemRecord]:
+        """Return the next versions of one system."""
+        return self._systems.get((tenant_id, ai_system_id), [])[after:][:limit]
 
     async def put_policy(self, policy: TenantPolicyRecord, receipt: Receipt | None = None) -> None:
         """Store the next version."""

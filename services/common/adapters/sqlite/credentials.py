@@ -4,12 +4,13 @@
 tells in microseconds and without waiting; a key that another process revokes is therefore refused from its commit on.
 """
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
+from services.common.adapters.sqlite import ai_systems
+from services.common.adapters.sqlite.ai_systems import AI_SYSTEM_VERSIONS
 from services.common.adapters.sqlite.connections import Schema, connect
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.failures import translated
@@ -64,13 +65,11 @@ _SCHEMA: Final = Schema(
             """,
             *RECEIPTS_SCHEMA,
         ),
+        AI_SYSTEM_VERSIONS,
     ),
 )
 _KEYS: Final = (
     "SELECT tenant_id, key_id, prefix, key_hash, label, roles, created_us, expires_us, revoked_us FROM api_keys "
-)
-_SYSTEMS: Final = (
-    "SELECT tenant_id, ai_system_id, name, domain, sector, registered_us, iso_42001_evidence FROM ai_systems "
 )
 
 
@@ -148,32 +147,31 @@ class SqliteCredentialStore:
         return int(counted[0])
 
     async def put_ai_system(self, system: AiSystemRecord, receipt: Receipt | None = None) -> None:
-        """Insert or replace by id."""
-        values = (
-            system.tenant_id,
-            system.ai_system_id,
-            system.name,
-            system.domain,
-            system.sector,
-            micros(system.registered_at),
-            json_list(system.iso_42001_evidence),
-        )
+        """Add a version.
+
+        Raises:
+            ConflictError: ETAG_STALE: the last version is not ``system.version - 1``.
+        """
 
         def job(connection: sqlite3.Connection) -> None:
             put_receipt(connection, receipt)
-            connection.execute("INSERT OR REPLACE INTO ai_systems VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            ai_systems.put(connection, system)
 
         await self._database.write(job)
 
     async def get_ai_system(self, tenant_id: str, ai_system_id: str) -> AiSystemRecord | None:
-        """Return the system or ``None``."""
-        found = await self._systems("WHERE tenant_id = ? AND ai_system_id = ?", tenant_id, ai_system_id)
-        return found[0] if found else None
+        """Return the last version or ``None``."""
+        return await self._database.read(lambda c: ai_systems.get(c, tenant_id, ai_system_id))
 
     async def page_ai_systems(self, tenant_id: str, *, after: str, limit: int) -> list[AiSystemRecord]:
         """Return the next systems by id."""
-        condition = "WHERE tenant_id = ? AND ai_system_id > ? ORDER BY ai_system_id LIMIT ?"
-        return await self._systems(condition, tenant_id, after, limit)
+        return await self._database.read(lambda c: ai_systems.page(c, tenant_id, after, limit))
+
+    async def page_ai_system_versions(
+        self, tenant_id: str, ai_system_id: str, *, after: int, limit: int
+    ) -> list[AiSystemRecord]:
+        """Return the next versions of one system."""
+        return await self._database.read(lambda c: ai_systems.page_versions(c, tenant_id, ai_system_id, after, limit))
 
     async def put_policy(self, policy: TenantPolicyRecord, receipt: Receipt | None = None) -> None:
         """Store the next version of the tenant's policy.
@@ -231,10 +229,6 @@ class SqliteCredentialStore:
         rows = await self._database.read(lambda c: c.execute(_KEYS + condition, values).fetchall())
         return [_key(row) for row in rows]
 
-    async def _systems(self, condition: str, *values: Any) -> list[AiSystemRecord]:
-        rows = await self._database.read(lambda c: c.execute(_SYSTEMS + condition, values).fetchall())
-        return [_system(row) for row in rows]
-
 
 def _put_key(connection: sqlite3.Connection, key: ApiKeyRecord) -> None:
     statement = """
@@ -282,9 +276,3 @@ def _key(row: Sequence[Any]) -> ApiKeyRecord:
     tenant_id, key_id, prefix, key_hash, label, roles, created, expires, revoked = row
     life = (moment(created), optional_moment(expires), optional_moment(revoked))
     return ApiKeyRecord(tenant_id, key_id, prefix, key_hash, label, strings(roles), *life)
-
-
-def _system(row: Sequence[Any]) -> AiSystemRecord:
-    tenant_id, ai_system_id, name, domain, sector, registered, evidence = row
-    pairs = tuple((key, value) for key, value in json.loads(evidence))
-    return AiSystemRecord(tenant_id, ai_system_id, name, domain, sector, moment(registered), pairs)
