@@ -49,11 +49,12 @@ class ClaimWords:
     claim: Claim
     stems: frozenset[str]
     normal: str
+    antecedent: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, claim: Claim) -> "ClaimWords":
-        """Read a claim."""
-        return cls(claim, claim_stems(claim), normal_text(claim.text))
+    def of(cls, claim: Claim, antecedent: frozenset[str] = frozenset()) -> "ClaimWords":
+        """Read a claim; ``antecedent`` holds the stems of what a pronoun at its beginning stands for."""
+        return cls(claim, claim_stems(claim) | antecedent, normal_text(claim.text), antecedent)
 
 
 def matches(claim: ClaimWords, clauses: Iterable[FactClause]) -> list[Match]:
@@ -78,26 +79,36 @@ def _agreeing(claim: Claim, clause: FactClause) -> int:
     return sum(1 for value in claim.values if any(agrees(value, known) for known in clause.values))
 
 
-def align_values(claim: Claim, nearest: Sequence[Match]) -> list[AlignedValue]:
+def align_values(
+    claim: Claim, nearest: Sequence[Match], antecedent: frozenset[str] = frozenset()
+) -> list[AlignedValue]:
     """Pair each value of the claim with the value that stands in its place, equal or different."""
     aligned: list[AlignedValue] = []
     for value in claim.values:
         if value.kind in ALIGNABLE:
-            pair = _align(value, claim, nearest)
+            pair = _align(value, _Subject(claim, antecedent), nearest)
             if pair is not None:
                 aligned.append(pair)
     return aligned
 
 
-def _align(value: Value, claim: Claim, nearest: Sequence[Match]) -> AlignedValue | None:
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A claim with the stems of what its pronoun stands for."""
+
+    claim: Claim
+    antecedent: frozenset[str]
+
+
+def _align(value: Value, claim: _Subject, nearest: Sequence[Match]) -> AlignedValue | None:
     equal = _first_equal(value, claim, nearest)
-    different = _misattached(value, claim, nearest) or _first_different(value, claim, nearest)
+    different = _misattached(value, claim, nearest) or _first_different(value, claim.claim, nearest)
     if equal and (different is None or equal[0] >= different[0]):
         return AlignedValue(value, equal[1], equal=True)
     return AlignedValue(value, different[1], equal=False) if different else None
 
 
-def _first_equal(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
+def _first_equal(value: Value, claim: _Subject, nearest: Sequence[Match]) -> tuple[float, Value] | None:
     for match in nearest:
         for known in match.clause.values:
             if agrees(value, known) and _rival(value, claim, known, match) is None:
@@ -105,7 +116,7 @@ def _first_equal(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[
     return None
 
 
-def _misattached(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
+def _misattached(value: Value, claim: _Subject, nearest: Sequence[Match]) -> tuple[float, Value] | None:
     """Return what stands in the value's place where the value itself belongs to something else of the nearest fact."""
     for match in nearest:
         if match.containment < MIN_OVERLAP or match.clause.fact_index != nearest[0].clause.fact_index:
@@ -117,13 +128,13 @@ def _misattached(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[
     return None
 
 
-def _rival(value: Value, claim: Claim, known: Value, match: Match) -> Value | None:
+def _rival(value: Value, subject: _Subject, known: Value, match: Match) -> Value | None:
     if match.is_copy:
         return None
-    clause = match.clause
+    clause, claim = match.clause, subject.claim
     return rival(
         value,
-        Passage(claim.text, claim.start, claim.values),
+        Passage(claim.text, claim.start, claim.values, subject.antecedent),
         known,
         Passage(clause.text, clause.span.start, clause.values),
     )
@@ -168,8 +179,18 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
         and comparable(value, known)
         and not any(agrees(other, known) for other in claim.values)
     ]
+    # A date that is more precise than the source's is no other date: stage 3a traces it. "Over 300" is true of 324.
+    if any((value.kind is EntityKind.DATE and agrees(known, value)) or _lies_above(known, value) for known in free):
+        return None
     candidates = [known for known in free if known.kind is value.kind] or free
     return (best.containment, candidates[0]) if len(candidates) == 1 else None
+
+
+def _lies_above(known: Value, value: Value) -> bool:
+    """Say whether a known value that stands alone lies above a claimed floor, and not far above it."""
+    if not value.floor or known.floor or known.magnitude is None or value.magnitude is None or known.unit != value.unit:
+        return False
+    return value.magnitude < known.magnitude <= 2 * value.magnitude
 
 
 def on_other_sides(claim: Claim, clause: FactClause) -> bool:
@@ -186,11 +207,11 @@ def on_other_sides(claim: Claim, clause: FactClause) -> bool:
 def nearest_for_names(claim: ClaimWords, nearest: Sequence[Match]) -> Match:
     """Return the clause that says most nearly what the claim says of whomever it names.
 
-    The persons' own words do not count: "B leads sales" is to be held against "A leads sales", not "B leads claims".
+    The names' own words do not count: "B leads sales" is to be held against "A leads sales", not "B leads claims".
     """
-    persons = [entity.text for entity in claim.claim.entities if entity.kind is EntityKind.PERSON]
-    said = claim.stems - content_stems(" ".join(persons))
-    if not persons or not said:
+    names = [entity.text for entity in claim.claim.entities if entity.kind in NAMES]
+    said = claim.stems - content_stems(" ".join(names))
+    if not names or not said:
         return nearest[0]
     ranked = [
         replace(match, containment=containment(said, match.clause.stems), jaccard=jaccard(said, match.clause.stems))

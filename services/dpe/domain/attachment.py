@@ -22,11 +22,15 @@ _MIN_STRETCHES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A clause or claim: its text, where it starts in what its values count from, and its values."""
+    """A clause or claim: its text, where it starts in what its values count from, its values.
+
+    ``subject`` holds the stems of what a pronoun stands for; they count as the farthest of all.
+    """
 
     text: str
     start: int
     values: tuple[Value, ...]
+    subject: frozenset[str] = frozenset()
 
     def alike(self, value: Value) -> list[Value]:
         """Return the passage's values of the same kind and unit, in order."""
@@ -80,7 +84,7 @@ def _telling(clause: Passage, stretches: dict[Value, Span]) -> dict[Value, froze
 
 def _named(passage: Passage, span: Span, value: Value) -> dict[str, int]:
     """Return the stems of a stretch that may tell it apart, each with its least distance from the value."""
-    found: dict[str, int] = {}
+    found = dict.fromkeys(passage.subject, len(passage.text))
     taken = [(item.start - passage.start, item.end - passage.start) for item in passage.values]
     at = value.start - passage.start
     for word in words(passage.text):

@@ -92,6 +92,11 @@ def _candidate_cuts(sentence: str) -> list[tuple[int, int]]:
     return cuts
 
 
+def finite_verb_at(tokens: Sequence[Word]) -> int | None:
+    """Return the place of the first finite verb among the words, or ``None``."""
+    return next((at for at in range(len(tokens)) if _is_verb(tokens, at)), None)
+
+
 def _has_verb(tokens: Sequence[Word]) -> bool:
     return any(_is_verb(tokens, at) for at in range(len(tokens)))
 

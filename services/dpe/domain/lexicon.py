@@ -27,6 +27,47 @@ NEGATORS: Final = _listed(
 )
 """Words that turn a statement round."""
 
+PREFIXED_BY_CHANCE: Final = _listed(
+    """
+    income inform information invest investment improve impress import important impart increase incite install
+    instance insure intend intent invoice involve indeed infringe discharge discount discover dispose display
+    distribute disclose disease mission mistake unit union universe unless until under unique address account about
+    across assign await amount appoint approve apply arise around ashore aside avoid award along alike alive alone
+    """
+)
+"""Words that begin like a negated word and are none."""
+
+RESERVATIONS: Final = _listed(
+    """
+    may might likely unlikely probably possibly perhaps maybe potentially presumably suggests suggest suggested appears
+    appear appeared seems seem seemed expected planned intends intended proposed alleged allegedly reportedly
+    purportedly supposedly preliminary preliminarily tentative tentatively provisional provisionally estimated usually
+    generally typically often sometimes mostly mainly normally frequently occasionally some most many few several
+    selected partly partially according
+    """
+)
+"""Words that leave room for doubt or for exceptions; a claim that drops them all says more than its source."""
+
+CARRYING: Final = RESERVATIONS | _listed(
+    """
+    can could cannot plans proposal draft certain majority minority tends tend believed claims claimed said says argues
+    argued opinion principle appearance rarely seldom almost nearly
+    """
+)
+"""Words that carry a reservation of the source, or some of it."""
+
+RESTRICTING_NOUNS: Final = (
+    "consent|permission|approval|authori[sz]ation|agreement|prescription|supervision|guide|licen[cs]e|request|consultation"
+    "|invitation|court order|warrant|guardian|proof|receipt|appointment"
+)
+"""What must be there before something is allowed: "with the written consent of"."""
+
+STUDIED: Final = (
+    "mice|rats|animals|rodents|dogs|monkeys|pigs|rabbits|vitro|cell cultures?|cells|healthy volunteers|adults|children"
+    "|women|men|infants|pregnant women|older (?:adults|people|patients)|laboratory tests?|simulations?|a pilot"
+)
+"""What a result was found in; elsewhere it need not hold."""
+
 HEDGES: Final = _listed(
     """
     about approximately around roughly nearly almost some circa perhaps maybe possibly probably likely generally

@@ -38,13 +38,21 @@ _DOWN: Final = (
 )
 _LOGICAL: Final = {
     "change": (_UP, _DOWN),
-    "approval": ("approve approves approved accept accepts accepted", "reject rejects rejected refuse refuses refused"),
+    "approval": (
+        "approve approves approved accept accepts accepted grant grants granted confirm confirms confirmed",
+        "reject rejects rejected refuse refuses refused deny denies denied decline declines declined",
+    ),
+    "ruling": (
+        "uphold upholds upheld affirm affirms affirmed",
+        "overturn overturns overturned reverse reverses reversed quash quashes quashed annul annuls annulled",
+    ),
+    "presence": ("present", "absent"),
     "permission": (
         "allow allows allowed permit permits permitted",
         "prohibit prohibits prohibited forbid forbids forbidden ban bans banned",
     ),
-    "duty": ("mandatory compulsory obligatory", "optional voluntary"),
-    "inclusion": ("include includes included", "exclude excludes excluded"),
+    "duty": ("mandatory compulsory obligatory required", "optional voluntary"),
+    "inclusion": ("include includes included cover covers covered", "exclude excludes excluded"),
     "success": ("succeed succeeds succeeded successful", "fail fails failed unsuccessful"),
     "access": ("open opens opened", "closed closes shut"),
     "activity": ("enabled active", "disabled inactive"),

@@ -1,0 +1,41 @@
+"""What a pronoun at the beginning of a claim stands for: the subject of the last claim before it that has one.
+
+"A fire must be reported within 14 days. It is covered in full." A claim that opens with "it" says nothing of what it is
+about; its neighbours do. Only subjects are carried on, and only to the next sentences of the same paragraph.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from services.dpe.domain.roles import subject_and_rest
+from services.dpe.domain.text_types import Claim
+from services.dpe.domain.words import words
+
+_PRONOUNS: Final = frozenset({"it", "they", "he", "she", "this", "these", "those", "its", "their", "his", "her"})
+_REACH_SENTENCES: Final = 2
+
+
+def antecedents(claims: Sequence[Claim], text: str) -> Mapping[str, frozenset[str]]:
+    """Return the stems of what is meant for every claim that opens with a pronoun, by claim id.
+
+    Args:
+        claims: of one text, in order.
+        text: the text that their offsets are in.
+    """
+    found: dict[str, frozenset[str]] = {}
+    subject: frozenset[str] = frozenset()
+    said_in, ended = 0, 0
+    for claim in claims:
+        opening = words(claim.text[:_OPENING_CHARS])
+        if opening and opening[0].text in _PRONOUNS:
+            is_near = claim.sentence_index - said_in <= _REACH_SENTENCES and "\n\n" not in text[ended : claim.start]
+            if subject and is_near:
+                found[claim.claim_id] = subject
+        else:
+            parts = subject_and_rest(claim.text)
+            subject, said_in = (parts[0] if parts else frozenset()), claim.sentence_index
+        ended = claim.end
+    return found
+
+
+_OPENING_CHARS: Final = 24

@@ -1,0 +1,63 @@
+"""Names that only their capitals show, compared where the recogniser saw none (SPEC-005 §5.3, ENTITY_SUBSTITUTED).
+
+"Launched from Kourou" and "launched from Baikonur": two texts that say the same but for one run of capitalised words on
+each side. The first word of a sentence is written large whatever it is; it counts only where the recogniser took it, or
+what stands in its place, for a name.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.facts import FactClause
+from services.dpe.domain.names import acronyms, name_key
+from services.dpe.domain.text_types import Claim, Value
+from services.dpe.domain.words import containment, content_stems, words
+
+MIN_SAME: Final = 0.75
+"""Share of the claim's other content words that the clause must hold."""
+_RUN: Final = re.compile(r"(?<![\w'’-])[A-Z][\w'’&-]*(?:\s(?:[A-Z][\w'’&-]*|of(?:\sthe)?(?=\s[A-Z])))*")  # noqa: RUF001
+_ROLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof", "judge", "justice", "lord", "lady", "sir", "president"})
+
+
+def replaced(claim: Claim, clause: FactClause) -> tuple[Entity, Entity] | None:
+    """Return the one name of the claim that stands where the clause has one other, or ``None``."""
+    ours = _runs(claim.text, claim.start, claim.values)
+    theirs = _runs(clause.text, clause.span.start, clause.values)
+    named = [*claim.entities, *clause.names]
+    only_ours = [run for run in ours if not _shared(run, clause.text)]
+    only_theirs = [run for run in theirs if not _shared(run, claim.text)]
+    if len(only_ours) != 1 or len(only_theirs) != 1:
+        return None
+    one, other = only_ours[0], only_theirs[0]
+    initial = (one.start == claim.start, other.start == clause.span.start)
+    if initial[0] != initial[1] or (
+        initial[0] and not any(_covers(name, run) for name in named for run in (one, other))
+    ):
+        return None
+    said = content_stems(claim.text) - content_stems(one.text)
+    return (one, other) if containment(said, content_stems(clause.text)) >= MIN_SAME else None
+
+
+def _runs(text: str, offset: int, values: Sequence[Value]) -> list[Entity]:
+    found = [
+        Entity(EntityKind.OTHER, match.group(), match.start() + offset, match.end() + offset)
+        for match in _RUN.finditer(text)
+    ]
+    return [run for run in found if not any(value.start < run.end and run.start < value.end for value in values)]
+
+
+def _shared(run: Entity, text: str) -> bool:
+    """Say whether the text holds a word of the run, or one is the acronym of the other."""
+    theirs = {word.text.removesuffix("'s") for word in words(text)}
+    parts = set(_key_words(run))
+    return not parts or bool(parts & theirs) or bool(parts & acronyms(text)) or bool(acronyms(run.text) & theirs)
+
+
+def _key_words(run: Entity) -> Iterable[str]:
+    return (part for part in name_key(run.text).split() if part not in _ROLES and part not in {"of", "the"})
+
+
+def _covers(name: Entity, run: Entity) -> bool:
+    return name.start < run.end and run.start < name.end

@@ -1,0 +1,98 @@
+"""What a statement is limited by, and whether a claim left it out (SPEC-005 §5.3, CONTEXT_STRIPPED).
+
+Three kinds of limits: conditions ("only if", "unless", "subject to"), restrictions ("with the consent of", "for private
+use", "in mice") and reservations ("may", "some", "allegedly", "preliminary results suggest"). A limit is left out when
+the claim says what the source says without it and nothing near the claim carries it in other words.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from services.dpe.domain.lexicon import (
+    APPROXIMATORS,
+    CARRYING,
+    CONDITION_ADVERBS,
+    CONDITION_CUES,
+    RESERVATIONS,
+    RESTRICTING_NOUNS,
+    STUDIED,
+)
+from services.dpe.domain.text_types import Span
+from services.dpe.domain.words import containment, content_stems, words
+
+MIN_CARRIED: Final = 0.5
+"""Share of a limit's words that the claim's surroundings must hold to carry it."""
+_REACH_CHARS: Final = 80
+
+# "when" opens a condition only behind what it limits: "When it opened, ..." tells of a time.
+_CONDITION: Final = re.compile(
+    r"\b(?:" + "|".join(re.escape(cue) for cue in CONDITION_CUES) + r")\b|(?<=[a-z] )when\b|(?<=[a-z] )only\b",
+    re.IGNORECASE,
+)
+_RESTRICTION: Final = re.compile(
+    rf"\b(?:with|without|upon|on|under|after|against)\s+(?:[\w'’-]+\s+){{0,4}}?(?:{RESTRICTING_NOUNS})\b"  # noqa: RUF001
+    r"|\bfor\s+(?:non-?)?[\w-]+\s+(?:use|purposes)\b"
+    rf"|\b(?:in|among|with)\s+(?:{STUDIED})\b",
+    re.IGNORECASE,
+)
+_ALLOWED: Final = re.compile(
+    r"\b(?:allowed|permitted|permits?|possible|entitled|part of|a number of|share of|chance|risk of|whether)\b",
+    re.IGNORECASE,
+)
+"""Words that carry "may" and "some" in other ways."""
+
+
+def left_out(source: str, said: str, around: str) -> Span | None:
+    """Return the limit of a source that a claim leaves out, with offsets in the source; ``None`` = it leaves out none.
+
+    Args:
+        source: the sentence of the fact that the claim repeats.
+        said: the claim.
+        around: the claim with the sentences next to it.
+    """
+    kept = content_stems(said)
+    for cue, governed in _conditions(source):
+        condition = content_stems(governed) - kept
+        is_adverb = cue.group().lower() in CONDITION_ADVERBS
+        if (condition or is_adverb) and not _CONDITION.search(around) and not _carried(condition, around):
+            return Span(cue.start(), cue.end())
+    for restriction in _RESTRICTION.finditer(source):
+        limit = content_stems(restriction.group())
+        if limit and not _carried(limit, around) and not _CONDITION.search(said):
+            return Span(restriction.start(), restriction.end())
+    return _reservation(source, around)
+
+
+def _conditions(source: str) -> Iterator[tuple[re.Match[str], str]]:
+    cue = _CONDITION.search(source)
+    if cue is not None:
+        yield cue, _governed(source, cue)
+
+
+def _governed(source: str, cue: re.Match[str]) -> str:
+    """Return the words that the cue governs: up to the next comma, or before an "only" that ends its clause."""
+    behind = re.split(r"[,.;]", source[cue.end() : cue.end() + _REACH_CHARS], maxsplit=1)[0]
+    if behind.strip() or cue.group().lower() != "only":
+        return behind
+    return re.split(r"[,.;]", source[max(0, cue.start() - _REACH_CHARS) : cue.start()])[-1]
+
+
+def _carried(limit: frozenset[str], around: str) -> bool:
+    return containment(limit, content_stems(around)) >= MIN_CARRIED
+
+
+def _reservation(source: str, around: str) -> Span | None:
+    """Return the first reservation of the source when there is none at all around the claim."""
+    if _CONDITION.search(around) or _ALLOWED.search(around):
+        return None
+    if any(word.text in CARRYING for word in words(around)):
+        return None
+    tokens = words(source)
+    for at, word in enumerate(tokens):
+        following = source[word.end : word.end + 2].strip()
+        counts = word.text in APPROXIMATORS and following[:1].isdigit()
+        names_month = word.text == "may" and source[word.start].isupper() and at > 0
+        if word.text in RESERVATIONS and not counts and not names_month:
+            return Span(word.start, word.end)
+    return None

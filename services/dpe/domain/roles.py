@@ -1,0 +1,82 @@
+"""Who does what to whom: parties that changed places (SPEC-005 §5.3, ENTITY_SUBSTITUTED).
+
+"The lessor pays for repairs, and the lessee pays for insurance" does not bear out "the lessee pays for repairs", though
+every word of it stands there; nor does "Oracle sued Google" bear out "Google sued Oracle". In doubt nothing is said.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.ports.recognition import Entity
+from services.dpe.domain.clauses import finite_verb_at
+from services.dpe.domain.facts import FactClause
+from services.dpe.domain.names import name_key
+from services.dpe.domain.polarity import is_negated
+from services.dpe.domain.words import content_stems, normal_text, words
+
+_SYMMETRIC: Final = re.compile(
+    r"\b(?:with|and|or|together|alongside|between|both|each other|jointly|as well as|married|met|merged|equals?)\b",
+    re.IGNORECASE,
+)
+_PASSIVE: Final = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|ht|ld|ne|de)\b.*\bby\b", re.IGNORECASE
+)
+
+
+def subject_and_rest(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return the stems before and behind the first finite verb; ``None`` without one."""
+    tokens = words(text)
+    at = finite_verb_at(tokens)
+    if not at:
+        return None
+    return content_stems(text[: tokens[at].start]), content_stems(text[tokens[at].end :])
+
+
+def crossed(claim: str, clauses: Sequence[FactClause]) -> FactClause | None:
+    """Return the clause whose subject the claim takes for another clause's; mostly ``None``.
+
+    Args:
+        claim: the claim's text.
+        clauses: clauses of one sentence of a fact.
+    """
+    own = subject_and_rest(claim)
+    read = [(clause, parts) for clause in clauses if (parts := subject_and_rest(clause.text)) is not None]
+    if own is None or len(read) < 2 or _PASSIVE.search(claim):  # noqa: PLR2004 - two make a crossing
+        return None
+    for clause, (subject, rest) in read:
+        others = [parts for other, parts in read if other is not clause]
+        telling_subject = subject.difference(*(parts[0] for parts in others))
+        telling_rest = rest.difference(*(parts[1] for parts in others))
+        for other_subject, other_rest in others:
+            claims_it = telling_subject and telling_subject <= own[0] and not other_subject - subject & own[0]
+            said_of_other = other_rest - rest
+            crosses = said_of_other and said_of_other <= own[1] and not telling_rest & own[1]
+            if claims_it and crosses and is_negated(claim) == is_negated(clause.text):
+                return clause
+    return None
+
+
+def swapped(claim: str, names: Sequence[Entity], clause: FactClause) -> tuple[Entity, Entity] | None:
+    """Return two names of the claim that stand in each other's place in the clause, or ``None``.
+
+    Args:
+        claim: the claim's text.
+        names: its names.
+        clause: the clause that says nearly the same.
+    """
+    if _SYMMETRIC.search(claim) or _SYMMETRIC.search(clause.text):
+        return None
+    known = f" {_plain(clause.text)} "
+    for at, first in enumerate(names):
+        for second in names[at + 1 :]:
+            left, right = name_key(first.text), name_key(second.text)
+            text = f" {_plain(claim)} "
+            turned = text.replace(f" {left} ", " \0 ").replace(f" {right} ", f" {left} ").replace("\0", right)
+            if left != right and text != known and turned == known:
+                return first, second
+    return None
+
+
+def _plain(text: str) -> str:
+    return " ".join(word.text.removesuffix("'s") for word in words(normal_text(text)))
