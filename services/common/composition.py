@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self, TypeVar, cast
 
+from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
 from services.common.ids import IdSource, RandomIds
 from services.common.ports.credentials import CredentialStore
@@ -64,6 +65,17 @@ class Adapters:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.aclose()
+
+    async def build_identity(self) -> BuildIdentity:
+        """Return which code and weights this process runs, checked against the build manifest (SPEC-005 §21.1).
+
+        Raises:
+            BuildError: a file is not the one that was released, or the settings demand a signature that is not there.
+        """
+        settings = self.settings
+        return await self._once(
+            "build_identity", lambda: asyncio.to_thread(installed_build, settings.integrity, settings.inference)
+        )
 
     async def embedding(self) -> EmbeddingModel:
         """Return the embedding model of the model repository, its digests verified."""

@@ -7,6 +7,7 @@ from typing import Final
 import grpc
 from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
 
+from services.common.build_manifest import BuildIdentity
 from services.common.clock import Clock
 from services.common.composition import Adapters
 from services.common.context import Role
@@ -17,16 +18,19 @@ from services.common.settings.dpe import DpeSettings
 from services.dpe.app import Limits, ProvenanceApp, Workplace
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.gazetteer import load_gazetteer
+from services.dpe.metrics import CacheMetrics
 from services.dpe.ports import AnalysisModels
 from services.dpe.servicer import ProvenanceServicer
 
+MIB: Final = 1024 * 1024
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 PROVENANCE_ROLES: Final = {"Analyze": Role.READER, "AnalyzeStream": Role.READER, "SegmentClaims": Role.READER}
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return ProvenanceService over the process's models."""
-    return [provenance_service(await open_models(adapters), settings.dpe, adapters.clock, adapters.ids)]
+    models, build = await open_models(adapters), await adapters.build_identity()
+    return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids, build)]
 
 
 async def open_models(adapters: Adapters) -> AnalysisModels:
@@ -47,15 +51,27 @@ async def open_models(adapters: Adapters) -> AnalysisModels:
     return AnalysisModels(embedding.result(), recognizer.result(), entailment.result(), grounding.result())
 
 
-def provenance_service(models: AnalysisModels, settings: DpeSettings, clock: Clock, ids: IdSource) -> ServedService:
-    """Wire app and servicer over any models."""
+def provenance_service(
+    models: AnalysisModels, settings: DpeSettings, clock: Clock, ids: IdSource, build: BuildIdentity | None = None
+) -> ServedService:
+    """Wire app and servicer over any models; without ``build`` the reports do not say which code made them."""
     limits = Limits(
-        settings.max_response_chars, settings.max_claims, settings.embed_batch_size, settings.min_remaining_s
+        settings.max_response_chars,
+        settings.max_claims,
+        settings.embed_batch_size,
+        settings.min_remaining_s,
+        settings.cache_mib * MIB,
     )
-    app = ProvenanceApp(models, Workplace(policy_of(settings), load_gazetteer(), limits, clock, ids))
+    app = ProvenanceApp(models, Workplace(policy_of(settings), load_gazetteer(), limits, clock, ids, build))
     servicer = ProvenanceServicer(app, settings)
     add: Callable[[ProvenanceServicer, grpc.aio.Server], None] = pb_grpc.add_ProvenanceServiceServicer_to_server
-    return ServedService(PROVENANCE_SERVICE, lambda server: add(servicer, server), PROVENANCE_ROLES, app.check)
+    return ServedService(
+        PROVENANCE_SERVICE,
+        lambda server: add(servicer, server),
+        PROVENANCE_ROLES,
+        app.check,
+        metrics=CacheMetrics(app.cache),
+    )
 
 
 def policy_of(settings: DpeSettings) -> Policy:

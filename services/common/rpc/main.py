@@ -19,6 +19,7 @@ from typing import Any, Final
 import structlog
 from pydantic import ValidationError
 
+from services.common.build_manifest import BuildIdentity
 from services.common.composition import Adapters
 from services.common.errors import StartupError
 from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
@@ -57,6 +58,7 @@ async def running_server(
         stack.callback(telemetry.close)
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings))
+        _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
         try:
             services = await build(settings, adapters)
             authenticator = await _authenticator(settings, adapters)
@@ -156,6 +158,13 @@ async def _authenticator(settings: Settings, adapters: Adapters) -> Authenticato
     if settings.server.insecure_local:
         return LocalAuthenticator()
     return open_authenticator(settings.auth, await adapters.credentials(), adapters.clock)
+
+
+def _log_build(build: BuildIdentity) -> None:
+    """Say which build runs; one that nobody vouches for is called what it is (SPEC-005 §21.1, ADR 0043)."""
+    structlog.get_logger("groundtrail").info(
+        "build", trust=build.trust.value, code=build.code_digest, weights=build.weights_digest, key_id=build.key_id
+    )
 
 
 def _listening(name: str, server: RpcServer, settings: Settings) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from services.common.settings.environment import (
 )
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.inference import InferenceSettings
+from services.common.settings.integrity import IntegritySettings
 from services.common.settings.llm import LlmSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.server import ServerSettings, TlsSettings
@@ -39,6 +40,7 @@ __all__ = [
     "EnvelopeSettings",
     "GatewaySettings",
     "InferenceSettings",
+    "IntegritySettings",
     "JwtSettings",
     "LlmSettings",
     "PeerSettings",
@@ -81,6 +83,8 @@ class Settings(BaseSettings):
     """The embedded stores."""
     inference: InferenceSettings = InferenceSettings()
     """Models and tokenizers."""
+    integrity: IntegritySettings = IntegritySettings()
+    """Which build may run."""
     llm: LlmSettings = LlmSettings()
     """The provider that writes answers."""
     envelope: EnvelopeSettings = EnvelopeSettings()

@@ -20,6 +20,11 @@ from services.common.model_repository import (
 )
 
 WEIGHTS_FILE: Final = "1/model.onnx"
+WIDTH_STEP: Final = 8
+"""Batches are padded to a multiple of this width. ONNX Runtime's kernels sum the last columns of an odd width in
+another order, so that a text would score differently in the last bit beside a longer one (ADR 0043)."""
+MIN_ROWS: Final = 2
+"""Least rows of a batch: one row alone takes another kernel, with another order of summation (ADR 0043)."""
 INPUTS: Final = frozenset({"input_ids", "attention_mask"})
 _DTYPES: Final = {
     "tensor(int64)": "int64",
@@ -55,16 +60,19 @@ class OnnxEncoder:
     def encode(self, batch: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; shorter items are padded and masked.
 
+        An item's outputs are the same bits whatever stands beside it in the batch (SPEC-005 §15; ADR 0043).
+
         Raises:
             UnavailableError: MODEL_UNAVAILABLE: ONNX Runtime could not compute it (out of memory, for instance), or
                 what came back is not finite or not of its shape.
         """
         lengths = [len(ids) for ids in batch]
-        width = max(lengths)
+        width = self._width(max(lengths))
+        rows = max(len(batch), MIN_ROWS)
         # What stands at padding is masked, so that one id serves the models of every vocabulary.
-        input_ids = np.zeros((len(batch), width), dtype=np.int64)
-        mask = np.zeros((len(batch), width), dtype=np.int64)
-        for row, ids in enumerate(batch):
+        input_ids = np.zeros((rows, width), dtype=np.int64)
+        mask = np.zeros((rows, width), dtype=np.int64)
+        for row, ids in enumerate([*batch, *batch[:1] * (rows - len(batch))]):
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
@@ -76,7 +84,13 @@ class OnnxEncoder:
                 model=self._entry.name,
                 cause=type(error).__name__,
             ) from error
-        return checked(self._entry, outputs, lengths)
+        own = [array[: len(batch)] if array.shape[:1] == (rows,) else array for array in map(np.asarray, outputs)]
+        return checked(self._entry, own, lengths, width=width)
+
+    def _width(self, longest: int) -> int:
+        """Return the next step of width, but no more than the model reads."""
+        stepped = -(-longest // WIDTH_STEP) * WIDTH_STEP
+        return max(longest, min(stepped, self._entry.max_tokens or stepped))
 
 
 def available_threads() -> int:
