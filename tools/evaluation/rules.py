@@ -11,9 +11,9 @@ from typing import Final
 
 from services.common.ports.recognition import EntityRecognizer
 from services.dpe.domain.alignment import ClaimWords, align_values, matches
-from services.dpe.domain.analysis import Analysis, AnalysisInput
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Models
 from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.findings import Attribution, AttributionType, DistortionType, Evidence
+from services.dpe.domain.findings import Attribution, AttributionType, DistortionType, Evidence, NearFact
 from services.dpe.domain.pipeline import begin
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.segmentation import segment
@@ -204,7 +204,7 @@ def _words_only(text: str, start: int, end: int) -> tuple[int, int]:
 
 async def _found(recognizer: EntityRecognizer, pair: LabelledDistortion) -> frozenset[DistortionType]:
     given = AnalysisInput("", "", 1, "", pair.answer, (EnvelopeFact("f1", pair.fact),))
-    analysis = begin(given, Policy(), load_gazetteer(), entailment_tokens=None)
+    analysis = begin(given, Policy(), load_gazetteer(), Models())
     texts = s01_claims.plan(analysis).recognise
     entities = dict(zip(texts, await recognizer.recognize(texts), strict=True))
     analysis = s01_claims.apply(replace(analysis, models=replace(analysis.models, recognised=entities)))
@@ -213,7 +213,7 @@ async def _found(recognizer: EntityRecognizer, pair: LabelledDistortion) -> froz
 
 
 def _grounded(analysis: Analysis) -> Analysis:
-    """Return the analysis with every factual claim grounded in the one fact."""
+    """Return the analysis with every factual claim grounded in the one fact, and instructions near to it."""
     view = analysis.outputs.fact_views[0]
     attributions = {}
     for claim in analysis.factual_claims:
@@ -222,4 +222,5 @@ def _grounded(analysis: Analysis) -> Analysis:
             0, view.fact.fact_id, Span(0, len(view.fact.content)), 1.0, 1.0, tuple(align_values(claim, nearest))
         )
         attributions[claim.claim_id] = Attribution(claim, AttributionType.CONTEXT_GROUNDED, (evidence,))
-    return replace(analysis, outputs=replace(analysis.outputs, attributions=attributions))
+    passages = {claim.claim_id: (NearFact(0, 1.0, 1.0),) for claim in analysis.outputs.claims}
+    return replace(analysis, outputs=replace(analysis.outputs, attributions=attributions, passages=passages))

@@ -5,12 +5,13 @@ DEGRADED, for paraphrased contradictions are then not seen; with one and the gro
 a turned negation are also found where words differ (``unseen``). The verdict on a claim is stage 3's.
 """
 
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.alignment import (
+    NAMES,
     ClaimWords,
     Match,
     align_values,
@@ -21,14 +22,19 @@ from services.dpe.domain.alignment import (
     turned_bounds,
 )
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.antecedents import antecedents
+from services.dpe.domain.capitals import replaced
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType
-from services.dpe.domain.lexicon import CONDITION_ADVERBS, CONDITION_CUES
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.polarity import is_negated
-from services.dpe.domain.text_types import Claim, Span, Value
+from services.dpe.domain.polarity import compared
+from services.dpe.domain.policy import MIXED_SIMILARITY
+from services.dpe.domain.qualifiers import left_out
+from services.dpe.domain.ratios import TIMES
+from services.dpe.domain.roles import crossed, swapped
+from services.dpe.domain.text_types import Claim, ClaimType, Span, Value
 from services.dpe.domain.unseen import unseen
 from services.dpe.domain.verdicts import heard_cases
-from services.dpe.domain.words import containment, content_stems
+from services.dpe.domain.words import containment, content_stems, jaccard
 
 KEY: Final = StageKey(3, "b")
 FLIP_OVERLAP: Final = 0.6
@@ -37,24 +43,22 @@ STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
 SUBSTITUTION_OVERLAP: Final = 0.5
 
-# "when" opens a condition only behind what it limits: "When it opened, ..." tells of a time.
-_CUES: Final = re.compile(
-    r"\b(?:" + "|".join(re.escape(cue) for cue in CONDITION_CUES) + r")\b|(?<=[a-z] )when\b|(?<=[a-z] )only\b",
-    re.IGNORECASE,
-)
-
 
 def apply(analysis: Analysis) -> Analysis:
     """Compare every grounded claim with its facts."""
     if analysis.outputs.attributions is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
     grounded = _grounded(analysis)
+    meant = antecedents(analysis.outputs.claims, analysis.input.answer)
     if not grounded:
         return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
     found: list[Distortion] = []
     heard = {case.case.claim.claim_id: case for case in heard_cases(analysis)}
     for item in grounded:
-        found += _check(analysis, item) or unseen(analysis, item, heard.get(item.claim.claim_id))
+        distortions = _check(analysis, item, ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset())))
+        if not distortions and item.attribution is not None:
+            distortions = unseen(analysis, item.attribution, heard.get(item.claim.claim_id))
+        found += distortions
     status, reason = nli_status(analysis)
     return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found))
 
@@ -68,24 +72,49 @@ def nli_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
     return StageStatus.COMPLETED, Reason.NONE
 
 
-def _grounded(analysis: Analysis) -> list[Attribution]:
-    items = (analysis.outputs.attributions or {}).values()
-    return [item for item in items if item.type is AttributionType.CONTEXT_GROUNDED]
+@dataclass(frozen=True, slots=True)
+class _Grounded:
+    """A claim and the facts that it is compared with; ``attribution`` only for a CONTEXT_GROUNDED one."""
+
+    claim: Claim
+    fact_indices: tuple[int, ...]
+    attribution: Attribution | None
 
 
-def _check(analysis: Analysis, item: Attribution) -> list[Distortion]:
-    views = [analysis.outputs.fact_views[evidence.fact_index] for evidence in item.evidence]
-    claim = ClaimWords.of(item.claim)
+def _grounded(analysis: Analysis) -> list[_Grounded]:
+    """Return what has a source to compare with (ADR 0040), in order.
+
+    Beside CONTEXT_GROUNDED claims those that are MIXED, for part of them has a source, and PROCEDURAL ones near a fact
+    (SPEC-005 §3.3: partially verifiable, against source procedures).
+    """
+    attributions, found = analysis.outputs.attributions or {}, list[_Grounded]()
+    for claim in analysis.outputs.claims:
+        item = attributions.get(claim.claim_id)
+        if item is not None and item.type in _COMPARED:
+            whole = item if item.type is AttributionType.CONTEXT_GROUNDED else None
+            found.append(_Grounded(claim, tuple(evidence.fact_index for evidence in item.evidence), whole))
+        elif claim.claim_type is ClaimType.PROCEDURAL:
+            passages = analysis.outputs.passages.get(claim.claim_id, ())
+            near = tuple(one.fact_index for one in passages if one.similarity >= MIXED_SIMILARITY)
+            found += [_Grounded(claim, near, None)] if near else []
+    return found
+
+
+_COMPARED: Final = frozenset({AttributionType.CONTEXT_GROUNDED, AttributionType.MIXED})
+
+
+def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Distortion]:
+    views = [analysis.outputs.fact_views[index] for index in item.fact_indices]
     nearest = matches(claim, [clause for view in views for clause in view.clauses])
     if not nearest:
         return []
     stripped = _stripped(analysis, claim, nearest[0])
     if nearest[0].is_copy:
         return stripped
-    found = _values(analysis, item.claim, nearest)
+    found = _values(analysis, claim, nearest)
     found += _bounds(analysis, item.claim, nearest)
-    found += _names(analysis, item.claim, nearest_for_names(claim, nearest))
-    found += _negation(analysis, item.claim, nearest)
+    found += _names(analysis, item.claim, nearest_for_names(claim, nearest)) or _roles(analysis, item.claim, nearest)
+    found += _negation(analysis, claim, nearest)
     return found + stripped
 
 
@@ -93,7 +122,8 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
     return analysis.outputs.fact_views[match.clause.fact_index].fact.fact_id
 
 
-def _values(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
+def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
+    claim = words.claim
     fact_id = _fact_id(analysis, nearest[0])
     return [
         Distortion(
@@ -104,7 +134,7 @@ def _values(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[
             Span(pair.known.start, pair.known.end),
             pair,
         )
-        for pair in align_values(claim, nearest)
+        for pair in align_values(claim, nearest, words.antecedent)
         if not pair.equal
     ]
 
@@ -134,7 +164,7 @@ def _type_of_bound(value: Value) -> DistortionType:
 def _type_of(claimed: Value, known: Value) -> DistortionType:
     if EntityKind.DATE in {claimed.kind, known.kind} or EntityKind.TIME in {claimed.kind, known.kind}:
         return DistortionType.DATE_SHIFTED
-    if EntityKind.PERCENT in {claimed.kind, known.kind}:
+    if EntityKind.PERCENT in {claimed.kind, known.kind} or TIMES in {claimed.unit, known.unit}:
         return DistortionType.MAGNITUDE_ALTERED
     return DistortionType.NUMBER_CHANGED
 
@@ -142,61 +172,74 @@ def _type_of(claimed: Value, known: Value) -> DistortionType:
 def _names(analysis: Analysis, claim: Claim, nearest: Match) -> list[Distortion]:
     if nearest.containment < SUBSTITUTION_OVERLAP:
         return []
-    return [
-        Distortion(
-            DistortionType.ENTITY_SUBSTITUTED,
-            claim.claim_id,
-            _fact_id(analysis, nearest),
-            Span(claimed.start, claimed.end),
-            Span(known.start, known.end),
-            AlignedValue(_as_value(claimed), _as_value(known), equal=False),
-        )
-        for claimed, known in substituted_names(claim, nearest)
-    ]
+    pairs = substituted_names(claim, nearest)
+    if not pairs and (pair := replaced(claim, nearest.clause)) is not None:
+        pairs = [pair]
+    return [_exchanged(analysis, claim, nearest, *pair) for pair in pairs]
+
+
+def _roles(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
+    """Report parties that changed places, within a clause or between the clauses of a sentence."""
+    best = nearest[0]
+    names = [entity for entity in claim.entities if entity.kind in NAMES]
+    turned = swapped(claim.text, names, best.clause)
+    if turned is not None:
+        return [_exchanged(analysis, claim, best, *turned)]
+    sentence = [match.clause for match in nearest if match.clause.sentence == best.clause.sentence]
+    clause = crossed(claim.text, [one for one in sentence if one.fact_index == best.clause.fact_index])
+    if clause is None:
+        return []
+    kind, span = DistortionType.ENTITY_SUBSTITUTED, Span(claim.start, claim.end)
+    return [Distortion(kind, claim.claim_id, _fact_id(analysis, best), span, clause.span)]
+
+
+def _exchanged(analysis: Analysis, claim: Claim, nearest: Match, claimed: Entity, known: Entity) -> Distortion:
+    return Distortion(
+        DistortionType.ENTITY_SUBSTITUTED,
+        claim.claim_id,
+        _fact_id(analysis, nearest),
+        Span(claimed.start, claimed.end),
+        Span(known.start, known.end),
+        AlignedValue(_as_value(claimed), _as_value(known), equal=False),
+    )
 
 
 def _as_value(entity: Entity) -> Value:
     return Value(entity.kind, entity.text, entity.start, entity.end, entity.text.casefold())
 
 
-def _negation(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
-    """Report a flip when the nearest clauses all differ from the claim in polarity."""
-    best = nearest[0]
-    if best.jaccard < FLIP_OVERLAP or on_other_sides(claim, best.clause):
-        # "After 12 months it is not paid" and "within 12 months it is paid" do not contradict each other.
+def _negation(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
+    """Report a flip when every clause that says nearly the same is turned against the claim."""
+    claim, flipped = words.claim, list[Match]()
+    read = [(match, compared(claim.text, match.clause.text)) for match in nearest[:_CLAUSES_READ]]
+    near = [(match, jaccard(how.aligned(words.stems), match.clause.stems), how.turned) for match, how in read]
+    best = max((overlap for _, overlap, _ in near), default=0.0)
+    # "After 12 months it is not paid" and "within 12 months it is paid" do not contradict each other.
+    if best < FLIP_OVERLAP or any(on_other_sides(claim, match.clause) for match, overlap, _ in near if overlap == best):
         return []
-    as_near = [match for match in nearest if match.containment >= best.containment and match.jaccard >= FLIP_OVERLAP]
-    negated = is_negated(claim.text)
-    texts = [analysis.outputs.fact_views[match.clause.fact_index].fact.content for match in as_near]
-    if any(
-        is_negated(text[match.clause.span.start : match.clause.span.end]) == negated
-        for text, match in zip(texts, as_near, strict=True)
-    ):
-        return []
-    return [
-        Distortion(
-            DistortionType.NEGATION_FLIP,
-            claim.claim_id,
-            _fact_id(analysis, best),
-            Span(claim.start, claim.end),
-            best.clause.span,
-        )
-    ]
+    for match, overlap, turned in near:
+        if overlap >= max(FLIP_OVERLAP, best - _AS_NEAR):
+            if not turned:
+                return []
+            flipped.append(match)
+    kind, span = DistortionType.NEGATION_FLIP, Span(claim.start, claim.end)
+    return [Distortion(kind, claim.claim_id, _fact_id(analysis, flipped[0]), span, flipped[0].clause.span)]
+
+
+_CLAUSES_READ: Final = 8
+"""So many clauses, the nearest ones, are compared for their polarity."""
+_AS_NEAR: Final = 0.1
+"""Overlaps that differ by no more are the same."""
 
 
 def _stripped(analysis: Analysis, claim: ClaimWords, best: Match) -> list[Distortion]:
-    """Report a condition of the fact's sentence that neither the claim's sentence nor its neighbours carry."""
+    """Report a limit of the fact's sentence that neither the claim's sentence nor its neighbours carry."""
     content = analysis.outputs.fact_views[best.clause.fact_index].fact.content
     sentence = content[best.clause.sentence.start : best.clause.sentence.end]
-    cue = _CUES.search(sentence)
-    if cue is None or containment(claim.stems, content_stems(sentence)) < STRIP_OVERLAP:
+    if containment(claim.stems, content_stems(sentence)) < STRIP_OVERLAP:
         return []
-    around = _neighbourhood(analysis, claim.claim)
-    # What the cue governs beyond the claim's own words; an adverb ("conditionally approved") governs those.
-    condition = content_stems(_condition(sentence, cue)) - claim.stems
-    if not condition and cue.group().lower() not in CONDITION_ADVERBS:
-        return []
-    if _CUES.search(around) or containment(condition, content_stems(around)) >= MIN_CONDITION_OVERLAP:
+    limit = left_out(sentence, claim.claim.text, _neighbourhood(analysis, claim.claim))
+    if limit is None:
         return []
     start = best.clause.sentence.start
     return [
@@ -205,21 +248,9 @@ def _stripped(analysis: Analysis, claim: ClaimWords, best: Match) -> list[Distor
             claim.claim.claim_id,
             _fact_id(analysis, best),
             Span(claim.claim.start, claim.claim.end),
-            Span(start + cue.start(), start + cue.end()),
+            Span(start + limit.start, start + limit.end),
         )
     ]
-
-
-MIN_CONDITION_OVERLAP: Final = 0.5
-_CONDITION_REACH_CHARS: Final = 80
-
-
-def _condition(sentence: str, cue: re.Match[str]) -> str:
-    """Return the words that the cue governs: up to the next comma, or before an "only" that ends its clause."""
-    behind = re.split(r"[,.;]", sentence[cue.end() : cue.end() + _CONDITION_REACH_CHARS], maxsplit=1)[0]
-    if behind.strip() or cue.group().lower() != "only":
-        return behind
-    return re.split(r"[,.;]", sentence[max(0, cue.start() - _CONDITION_REACH_CHARS) : cue.start()])[-1]
 
 
 def _neighbourhood(analysis: Analysis, claim: Claim) -> str:
