@@ -7,6 +7,7 @@ import numpy as np
 
 from services.dpe.domain.analysis import Analysis, PriorText, VectorTable
 from services.dpe.domain.policy import REPEATED_COSINE
+from services.dpe.domain.priors import previous
 from services.dpe.domain.remediation.plan import MAX_EXCERPTS, Excerpt
 from services.dpe.domain.remediation.prompts import PASSAGE_A, PASSAGE_B, PRIOR_END, PRIOR_SUMMARY
 from services.dpe.domain.text_types import Sentence, Span
@@ -46,9 +47,9 @@ def repeated_windows(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _last(analysis: Analysis, placeholder: str, count: int) -> tuple[Excerpt, ...]:
-    if not analysis.outputs.prior_texts:
+    prior = previous(analysis)
+    if prior is None or prior.window.is_summary:  # a summary does not show how the window ended
         return ()
-    prior = analysis.outputs.prior_texts[-1]
     span = _stretch(prior.sentences[-count:])
     return () if span is None else (Excerpt(placeholder, prior.window.window_id, span),)
 

@@ -14,6 +14,8 @@ from services.dpe.domain.risk import amplified, base_score, level_of
 
 KEY: Final = StageKey(5)
 _FEEDING_STAGES: Final = frozenset({1, 2, 3, 4})
+RISK_STAGES: Final = frozenset({6, 7, 11, 12})
+"""They feed amplifiers (SPEC-005 §17)."""
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -47,8 +49,14 @@ def settle(analysis: Analysis) -> Risk | None:
     if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:
         applied.append("severe_repetition")
     composite = amplified(risk.base_score, applied, analysis.policy.amplifiers)
-    level = level_of(composite, degraded=risk.degraded)
-    return replace(risk, composite_score=composite, level=level, amplifiers=tuple(applied))
+    # An amplifier that the deadline left no time to look for may be missing: as decision 18 has it for stages 1-5.
+    degraded = risk.degraded or any(
+        outcome.reason is Reason.DEADLINE_TOO_SHORT
+        for outcome in analysis.outcomes
+        if outcome.key.number in RISK_STAGES
+    )
+    level = level_of(composite, degraded=degraded)
+    return replace(risk, composite_score=composite, level=level, degraded=degraded, amplifiers=tuple(applied))
 
 
 def _signals(analysis: Analysis) -> tuple[float | None, float | None, float | None, float | None]:

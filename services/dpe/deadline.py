@@ -1,0 +1,255 @@
+"""Which stages a caller's deadline leaves time for (ADR 0042).
+
+Stages 1-5 and 13 have priority: the report is written whatever the time. A batch of theirs that does not come back in
+its share of the time is given up, and its stages say so; what it holds for earlier windows goes out last. Of stages
+6-12 each runs when what it will probably take fits into what is left; those that the risk does not need (8, 9, 10) give
+way to those that it does (6, 7, 11). What a stage will probably take is judged by what this very analysis has measured:
+seconds per character for each model, and the longest computation of a stage. Without a deadline nothing is measured
+against anything and nothing is left out.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from services.common.context import current_call
+from services.common.errors import DeadlineError, ErrorReason
+from services.dpe.domain.analysis import Analysis, Models, Requests
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.pipeline import Step
+from services.dpe.domain.stages.s05_risk import RISK_STAGES
+
+Fulfil = Callable[[Requests, Models], Awaitable[Models]]
+AskedT = TypeVar("AskedT")
+
+SHARE_KEPT: Final = 0.25
+"""Of the time that may be spent, what a batch of stages 1-5 leaves to each further one of them that must follow."""
+_PRIORITY: Final = frozenset({1, 2, 3, 4, 5, 12, 13})
+"""Stage 12 looks up a table: to leave it out would save nothing."""
+_FIRST_WINDOW_IDLE: Final = frozenset({6, 7, 9})
+"""They have nothing to do in window 1."""
+_REPORT: Final = 13
+_OF_EARLIER_WINDOWS: Final = frozenset({6, 7, 8, 9})
+"""They read the texts of earlier windows."""
+_BATCHES_AFTER: Final = {StageKey(1): 2, StageKey(2): 1}
+"""Batches of models that stages 1-5 ask for behind a stage's own: names, then vectors, then pairs and verdicts."""
+_MODELS_OF: Final = {
+    "recognise": "recognised",
+    "embed": "vectors",
+    "classify": "classified",
+    "judge": "judged",
+}
+"""What is asked for, and where the answers are kept."""
+_BLAMED: Final = {
+    Reason.ENTITY_RECOGNIZER_FAILED: "recognised",
+    Reason.EMBEDDING_MODEL_FAILED: "vectors",
+    Reason.ENTAILMENT_MODEL_FAILED: "classified",
+    Reason.GROUNDING_MODEL_FAILED: "judged",
+}
+"""What a stage says of a model that gave nothing, and whose answers it missed."""
+
+
+@dataclass(slots=True)
+class _Pace:
+    """What one model took so far."""
+
+    seconds: float = 0.0
+    chars: int = 0
+
+    def predicted(self, chars: int) -> float:
+        return self.seconds / self.chars * chars if self.chars else 0.0
+
+
+class Timekeeper:
+    """Keeps the time of one analysis.
+
+    Args:
+        left: seconds until the deadline; infinite without one.
+        reserve_s: seconds that settling, hashing and sending the report are given.
+    """
+
+    def __init__(self, left: Callable[[], float], reserve_s: float) -> None:
+        self._left = left
+        self._reserve_s = reserve_s
+        self._paces: dict[str, _Pace] = {name: _Pace() for name in _MODELS_OF}
+        self._longest_compute_s = 0.0
+        self._given_up: set[str] = set()
+        self._dropped: set[int] = set()
+        self._bounded = left() != float("inf")
+
+    def require_time(self) -> None:
+        """Refuse to begin what cannot end.
+
+        Raises:
+            DeadlineError: less than the report's own time is left; nothing was done.
+        """
+        left = self._left()
+        if left < self._reserve_s:
+            raise DeadlineError(
+                ErrorReason.DEADLINE_EXCEEDED,
+                "The deadline leaves no time to write a report; nothing was done, allow more time.",
+                left_s=f"{max(0.0, left):.3f}",
+                needed_s=f"{self._reserve_s:.3f}",
+            )
+
+    def affords(self, key: StageKey, requests: Requests, window_number: int) -> bool:
+        """Say whether a stage is to run; always true of stages 1-5, 12 and 13, and of one that has nothing to do."""
+        idle = window_number == 1 and key.number in _FIRST_WINDOW_IDLE
+        if key.number in _PRIORITY or idle or not self._bounded:
+            return True
+        if key.number in self._dropped:
+            return False
+        return self.predicted_s(requests) <= self._spare_s() - self._kept_for_risk_s(key)
+
+    def predicted_s(self, requests: Requests) -> float:
+        """Return what a stage that asks for this will probably take: its models' pace and the longest computation."""
+        return self._asking_s(requests) + self._longest_compute_s
+
+    def batch_limit_s(self, key: StageKey) -> float:
+        """Return the seconds that a stage's batch of models may take."""
+        return max(0.0, self._spare_s() * (1.0 - SHARE_KEPT * _BATCHES_AFTER.get(key, 0)))
+
+    def computed(self, seconds: float) -> None:
+        """Note what a stage's own computation took."""
+        self._longest_compute_s = max(self._longest_compute_s, seconds)
+
+    async def ask(self, step: Step, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis:
+        """Return the analysis with the models' answers, or without those that did not come in time.
+
+        Stages 1-5 ask for what concerns the answer first. What concerns earlier windows follows when it will probably
+        come in time; if it does not, the earlier windows are left out, and the stages that read them are dropped.
+
+        Args:
+            step: the stage.
+            requests: what it plans.
+            analysis: so far.
+            fulfil: asks the models.
+        """
+        if not self._bounded:
+            return replace(analysis, models=await fulfil(requests, analysis.models))
+        if step.key.number not in _PRIORITY:
+            answered = await self._answered(step.key, requests, analysis, fulfil)
+            if answered is None:
+                self._dropped.add(step.key.number)
+            return answered or analysis
+        alone = without_earlier_windows(analysis)
+        own = requests if alone is analysis else step.plan(alone)
+        answered = await self._answered(step.key, own, analysis, fulfil) or self._without_answers(own, analysis)
+        rest = _minus(requests, own)
+        if alone is analysis or not any(_chars(rest).values()):
+            return answered
+        fits = self._asking_s(rest) <= self.batch_limit_s(step.key)
+        whole = await self._answered(step.key, rest, answered, fulfil) if fits else None
+        if whole is None:
+            self._dropped |= _OF_EARLIER_WINDOWS
+            return without_earlier_windows(answered)
+        return whole
+
+    def has_dropped(self, key: StageKey) -> bool:
+        """Say whether there was no time for a stage that was asked about or begun."""
+        return key.number in self._dropped
+
+    def dropped(self, key: StageKey, analysis: Analysis) -> Analysis:
+        """Return the analysis with the outcome of a stage that there is no time for."""
+        self._dropped.add(key.number)
+        return analysis.ended(StageOutcome(key, StageStatus.SKIPPED, Reason.DEADLINE_TOO_SHORT))
+
+    def explained(self, analysis: Analysis) -> Analysis:
+        """Return the analysis with the last stage's reason put right where time, and not a model, was what failed.
+
+        The report itself (stage 13) is DEGRADED as soon as the deadline took something away.
+        """
+        outcome = analysis.outcomes[-1]
+        told = outcome
+        if _BLAMED.get(outcome.reason) in self._given_up:
+            status = StageStatus.SKIPPED if outcome.status is StageStatus.FAILED else outcome.status
+            told = replace(outcome, status=status, reason=Reason.DEADLINE_TOO_SHORT)
+        elif outcome.key.number == _REPORT and any(
+            each.reason is Reason.DEADLINE_TOO_SHORT for each in analysis.outcomes
+        ):
+            told = replace(outcome, status=StageStatus.DEGRADED, reason=Reason.DEADLINE_TOO_SHORT)
+        return analysis if told is outcome else replace(analysis, outcomes=(*analysis.outcomes[:-1], told))
+
+    async def _answered(self, key: StageKey, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis | None:
+        """Return the analysis with the answers, or ``None`` when they did not come in time."""
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        try:
+            async with asyncio.timeout(self.batch_limit_s(key)):
+                models = await fulfil(requests, analysis.models)
+        except TimeoutError:
+            return None
+        for name, chars in _chars(requests).items():
+            if chars:  # models that computed side by side are each charged the whole time
+                self._paces[name].seconds += loop.time() - start
+                self._paces[name].chars += chars
+        return replace(analysis, models=models)
+
+    def _without_answers(self, requests: Requests, analysis: Analysis) -> Analysis:
+        """Return the analysis as if the models that were asked had given nothing."""
+        lost = {_MODELS_OF[name] for name, chars in _chars(requests).items() if chars}
+        self._given_up |= lost
+        nothing: dict[str, Any] = dict.fromkeys(lost)
+        return replace(analysis, models=replace(analysis.models, **nothing))
+
+    def _asking_s(self, requests: Requests) -> float:
+        return sum(self._paces[name].predicted(chars) for name, chars in _chars(requests).items())
+
+    def _spare_s(self) -> float:
+        return self._left() - self._reserve_s
+
+    def _kept_for_risk_s(self, key: StageKey) -> float:
+        """Return what a stage that the risk does not need leaves to those behind it that it does."""
+        behind = 0 if key.number in RISK_STAGES else sum(1 for number in RISK_STAGES if number > key.number)
+        return behind * self._longest_compute_s
+
+
+def unlimited() -> Timekeeper:
+    """Return a keeper that leaves nothing out: the call ends in time, or with DEADLINE_EXCEEDED."""
+    return Timekeeper(lambda: float("inf"), 0.0)
+
+
+def timekeeper(reserve_s: float) -> Timekeeper:
+    """Return the keeper of the running call's time; unbounded outside of a call and without a deadline."""
+    try:
+        deadline = current_call().deadline
+    except LookupError:
+        deadline = None
+    if deadline is None:
+        return unlimited()
+    end = deadline
+    loop = asyncio.get_running_loop()
+    return Timekeeper(lambda: end - loop.time(), reserve_s)
+
+
+def without_earlier_windows(analysis: Analysis) -> Analysis:
+    """Return the analysis without the texts of earlier windows; itself when it has none."""
+    if not analysis.outputs.prior_texts:
+        return analysis
+    return replace(analysis, outputs=replace(analysis.outputs, prior_texts=()))
+
+
+def _minus(requests: Requests, own: Requests) -> Requests:
+    """Return what is asked beyond ``own``."""
+    return Requests(
+        _beyond(requests.recognise, own.recognise),
+        _beyond(requests.embed, own.embed),
+        _beyond(requests.classify, own.classify),
+        _beyond(requests.judge, own.judge),
+    )
+
+
+def _beyond(asked: tuple[AskedT, ...], own: tuple[AskedT, ...]) -> tuple[AskedT, ...]:
+    known = set(own)
+    return tuple(item for item in asked if item not in known)
+
+
+def _chars(requests: Requests) -> dict[str, int]:
+    """Return the characters that each model is asked to read, and one for each text or pair; 0 = nothing is asked."""
+    return {
+        "recognise": sum(len(text) + 1 for text in requests.recognise),
+        "embed": sum(len(text) + 1 for text in requests.embed),
+        "classify": sum(len(premise) + len(claim) + 1 for premise, claim in requests.classify),
+        "judge": sum(len(asked.claim) + sum(map(len, asked.passages)) + 1 for asked in requests.judge),
+    }
