@@ -1,30 +1,34 @@
 """Runs the pipeline: has ``Inference`` fulfil what each stage asks of the models, and keeps time.
 
 The stages are pure and may take a while on a long answer, so they run off the event loop when the input is large. A
-model that fails leaves its stages FAILED or DEGRADED, with the reason; a full queue and a passed deadline end the call.
-Results and events come in the order of the stages, whatever was computed together.
+model that fails leaves its stages FAILED or DEGRADED, with the reason; a full queue ends the call. What a deadline that
+is too short leaves out is decided in ``deadline``. Results and events come in the order of the stages, whatever was
+computed together.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
 from services.common.build_manifest import BuildIdentity
 from services.common.clock import Clock
-from services.common.context import current_call
 from services.common.encoding import canonical_json, sha256_hex
-from services.common.errors import DeadlineError, ErrorReason, LimitExceededError
+from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ids import IdSource
 from services.dpe.answer_cache import AnswerCache
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
+from services.dpe.deadline import Timekeeper, timekeeper, unlimited
+from services.dpe.domain import summaries
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.pipeline import PIPELINE, Step, begin
 from services.dpe.domain.policy import Policy
-from services.dpe.domain.text_types import Claim, Sentence
+from services.dpe.domain.summaries import Original, SummaryVerdict
+from services.dpe.domain.text_types import Claim, Sentence, Span
 from services.dpe.inference import Inference
 from services.dpe.ports import AnalysisModels
 
@@ -89,6 +93,15 @@ class Segmented:
     models: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class VerifiedSummary:
+    """A summary's verdict, and stages 1-3 of its analysis with the original's sentences as facts."""
+
+    verdict: SummaryVerdict
+    analysis: Analysis
+    models: tuple[tuple[str, str], ...]
+
+
 class ProvenanceApp:
     """Analyses answers; safe to share between tasks of one event loop. It keeps nothing but what models said."""
 
@@ -105,23 +118,26 @@ class ProvenanceApp:
 
         Raises:
             LimitExceededError: the answer or its claims are too many (MESSAGE_TOO_LARGE), or a queue is full.
-            DeadlineError: the caller's time is up.
+            DeadlineError: the caller's time is not enough for any report; nothing was done.
         """
-        async for event in self.analyze_stages(given):
-            if isinstance(event, Finished):
-                return event
+        async with aclosing(self.analyze_stages(given)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event
         msg = "the pipeline ended without a report"
         raise RuntimeError(msg)
 
-    async def analyze_stages(self, given: AnalysisInput) -> AsyncIterator[StageEnd | Finished]:
+    async def analyze_stages(self, given: AnalysisInput) -> AsyncGenerator[StageEnd | Finished, None]:
         """Yield each stage as it ends, in order, then the finished analysis. Raises as ``analyze``."""
         loop = asyncio.get_running_loop()
         started_at, start = self._at.clock.now(), loop.time()
+        keeper = timekeeper(self._at.limits.min_remaining_s)
+        keeper.require_time()
         analysis = await self._begin(given)
         ends: list[StageEnd] = []
         for step in PIPELINE:
             before = loop.time()
-            analysis = await self._run(step, analysis)
+            analysis = await self._run(step, analysis, keeper)
             ends.append(StageEnd(analysis.outcomes[-1], loop.time() - before))
             yield ends[-1]
         yield Finished(
@@ -140,9 +156,32 @@ class ProvenanceApp:
         analysis = await self._begin(AnalysisInput("", "", 1, "", text, ()))
         first = PIPELINE[0]
         names_only = replace(first, plan=lambda given: replace(first.plan(given), embed=()))
-        analysis = await self._run(names_only, analysis)
+        analysis = await self._run(names_only, analysis, unlimited())
         models = tuple(item for item in self._models.fingerprints() if item[0] == "entity_recognizer")
         return Segmented(analysis.outputs.claims, analysis.outputs.sentences, models)
+
+    async def verify_summary(self, summary: str, original: str, grounded: Sequence[Span]) -> VerifiedSummary:
+        """Return whether a summary is faithful (SPEC-004 §12.3, ADR 0042).
+
+        Args:
+            summary: the summary.
+            original: what it condenses.
+            grounded: stretches of the original that its own report found grounded.
+
+        Raises:
+            LimitExceededError: as ``analyze``.
+        """
+        source = await self._compute(len(original), lambda: Original.of(original, grounded))
+        analysis = await self._begin(summaries.as_input(summary, source))
+        for step in PIPELINE:
+            if step.key.number > summaries.LAST_STAGE:
+                break
+            analysis = await self._run(step, analysis, unlimited())
+        size = len(summary) + len(original)
+        requests = await self._compute(size, lambda: summaries.plan(analysis, source))
+        answered = replace(analysis, models=await self._inference.fulfil(requests, analysis.models))
+        verdict = await self._compute(size, lambda: summaries.conclude(answered, source))
+        return VerifiedSummary(verdict, answered, self._models.fingerprints())
 
     async def check(self) -> None:
         """Return when an analysis could be served: every configured model answers.
@@ -166,32 +205,27 @@ class ProvenanceApp:
         usable = fact.embedding is not None and model == own.fingerprint and fact.embedding.shape == (own.dimension,)
         return fact if usable else replace(fact, embedding=None)
 
-    async def _run(self, step: Step, analysis: Analysis) -> Analysis:
-        self._require_time()
-        size = len(analysis.input.answer) + sum(len(fact.content) for fact in analysis.input.facts)
+    async def _run(self, step: Step, analysis: Analysis, keeper: Timekeeper) -> Analysis:
+        given, loop = analysis.input, asyncio.get_running_loop()
+        size = len(given.answer) + sum(len(fact.content) for fact in given.facts)
+        size += sum(len(prior.text) for prior in given.prior_windows)
+        planned = loop.time()
         requests = await self._compute(size, lambda: step.plan(analysis))
-        analysis = await self._fulfil(analysis, requests)
-        done = await self._compute(size, lambda: step.apply(analysis))
+        keeper.computed(loop.time() - planned)
+        if not keeper.affords(step.key, requests, given.window_number):
+            return keeper.dropped(step.key, analysis)
+        answered = await keeper.ask(step, requests, analysis, self._inference.fulfil)
+        if keeper.has_dropped(step.key):
+            return keeper.dropped(step.key, analysis)
+        applied = loop.time()
+        done = await self._compute(size, lambda: step.apply(answered))
+        keeper.computed(loop.time() - applied)
         if step.key == _FIRST_STAGE:
             self._require_size("response_text", len(done.outputs.claims), self._at.limits.max_claims, "claims")
-        return done
-
-    async def _fulfil(self, analysis: Analysis, requests: Requests) -> Analysis:
-        return replace(analysis, models=await self._inference.fulfil(requests, analysis.models))
+        return keeper.explained(done)
 
     async def _compute(self, size: int, work: Callable[[], ResultT]) -> ResultT:
         return work() if size <= _INLINE_CHARS else await asyncio.to_thread(work)
-
-    def _require_time(self) -> None:
-        try:
-            deadline = current_call().deadline
-        except LookupError:
-            return
-        left = float("inf") if deadline is None else deadline - asyncio.get_running_loop().time()
-        if left < self._at.limits.min_remaining_s:
-            raise DeadlineError(
-                ErrorReason.DEADLINE_EXCEEDED, "The deadline passed before the analysis was done; allow more time."
-            )
 
     def _require_size(self, field: str, actual: int, limit: int, unit: str) -> None:
         if actual > limit:
