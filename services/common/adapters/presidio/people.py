@@ -1,0 +1,139 @@
+"""Who a person is: names from the recogniser and from forms of address, dates of birth, ages."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import regex
+from presidio_analyzer import EntityRecognizer, RecognizerResult
+
+from services.common.adapters.presidio.nearby import about_a_person
+from services.common.adapters.presidio.rules import RuleRecognizer, always
+
+_WORD: Final = r"\p{Lu}[\p{L}'-]{0,30}\.?"
+_PARTICLE: Final = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|el|al|bin|ibn|ter|zu|y|e)[ ]){0,3}"
+_NAME: Final = rf"(?:{_WORD}[ ]){{0,3}}{_PARTICLE}\p{{Lu}}[\p{{L}}'-]{{1,30}}"
+_FULL_NAME: Final = rf"(?:{_WORD}[ ]){{1,3}}{_PARTICLE}\p{{Lu}}[\p{{L}}'-]{{1,30}}"
+_TITLES: Final = "Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Monsieur|Madame|Mme|Sr|Sra|Signor|Signora"
+_ROLES: Final = (
+    "[Nn]ame|[Pp]atient|[Cc]ustomer|[Ii]nsured|[Pp]olicyholder|[Cc]laimant|[Cc]ontact|[Ss]igned|[Aa]pplicant|"
+    "[Ee]mployee"
+)
+_ADDRESSED: Final = (
+    rf"(?<!\w)(?:{_TITLES})\b\.?[ ](?<data>{_NAME})(?!\w)",
+    rf"(?<!\w)(?:[Mm]y|[Hh]is|[Hh]er|[Tt]he)\s(?:(?:full|last|first|maiden|sur)[ ]?)?name\sis\s(?<data>{_NAME})(?!\w)",
+    rf"(?<!\w)(?:[Cc]alls?|[Cc]alled)\s(?:me|him|her)\s(?<data>{_NAME})(?!\w)",
+    rf"(?<!\w)(?:{_ROLES}):\s?(?<data>{_NAME})(?!\w)",
+    rf"(?<!\w)(?:Dear|Hi|Hello)\s(?<data>{_FULL_NAME})(?=[,:\n])",
+    rf"(?<!\w)(?:under|called|name(?:d)?|assistant to|written by|directed by|starring)\s(?<data>{_FULL_NAME})(?!\w)",
+)
+_ADDRESSED_CONFIDENCE: Final = 0.8
+
+_MONTH: Final = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
+    r"Nov(?:ember)?|Dec(?:ember)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember)\.?"
+)
+_DATE: Final = (
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./ -]\d{1,2}[./ -](?:\d{4}|\d{2})|"
+    rf"\d{{1,2}}(?:st|nd|rd|th|\.)?[ -](?:of[ ])?{_MONTH}[ ,-]{{1,2}}\d{{4}}|"
+    rf"{_MONTH}[ ]\d{{1,2}}(?:st|nd|rd|th)?,?[ ]\d{{4}})"
+)
+_BORN: Final = (
+    r"(?:born|birth(?:day|date)?|birth[ ]date|date[ ]of[ ]birth|d\.?o\.?b\b\.?|geboren|geb\.|geburtsdatum|née?|"
+    r"naissance)"
+)
+_BIRTH: Final = regex.compile(
+    rf"(?<!\w){_BORN}(?!\w)[^\d\n]{{0,40}}?(?<!\w)(?<data>{_DATE})(?!\w)|"
+    rf"(?<!\w)(?<data>{_DATE})[ ]?(?:\(|as[ ]|is[ ])?[^\d\n]{{0,12}}(?<!\w){_BORN}(?!\w)",
+    regex.IGNORECASE,
+)
+_BIRTH_HINTS: Final = ("born", "birth", "dob", "d.o.b", "do.b", "d.ob", "gebor", "geb.", "geburt", "né", "naissance")
+_YEAR: Final = re.compile(r"(?<!\d)(\d{4})(?!\d)")
+_FIRST_LIVING_YEAR: Final = 1900
+"""GDPR recital 27: the dead have no personal data; nobody who lives was born before."""
+
+_OLD: Final = r"(?<data>\d{1,3})"
+_SOMEBODY: Final = r"(?:fe)?male|man|woman|boy|girl|patient|gentleman|lady"
+_OF_SOMEBODY: Final = regex.compile(
+    rf"(?<![\w.-]){_OLD}[ -]?(?:years?|yrs?|y)[ -]?(?:old|/o)?[ ](?:{_SOMEBODY})(?!\w)", regex.IGNORECASE
+)
+_AGE: Final = (
+    rf"(?<![\w.-]){_OLD}[ -]?(?:(?:years?|yrs?)[ -]?old|yo|y/o|years[ ]of[ ]age)(?!\w)",
+    rf"(?<!\w)(?:aged?|turn(?:ed|s|ing)?|age[ ]of|age:|[s]he[ ]was|he[ ]was)[ ]{_OLD}(?![\w%:-]|[.,]\d|[ ]\p{{Ll}})",
+    rf"(?<!\w)(?:I'm|I[ ]am|he[ ]is|she[ ]is)[ ](?:just[ ])?{_OLD}(?![\w%:]|[.,]\d|[ ](?!and|but|years)[a-z])",
+)
+_AGE_HINTS: Final = ("old", "yo", "y/o", "years of", "age", "turn", "i'm", "i am", "he is", "he was")
+_OLDEST: Final = 120
+
+
+def recognizers() -> list[EntityRecognizer]:
+    """Return the recognisers of this module."""
+    ages = tuple(regex.compile(pattern, regex.IGNORECASE) for pattern in _AGE)
+    return [
+        Persons(),
+        RuleRecognizer("DATE_OF_BIRTH", (_BIRTH,), _birth, _BIRTH_HINTS),
+        RuleRecognizer("AGE", ages, _age, _AGE_HINTS),
+        RuleRecognizer("AGE", (_OF_SOMEBODY,), always(0.7), ("old", "y")),
+    ]
+
+
+_FULL, _SINGLE, _AGAIN = 0.75, 0.55, 0.55
+_NOT_A_NAME: Final = regex.compile(
+    r"[\d@#/\\<>=_*|{}]|^\p{Ll}+$|\b(?:Inc|Incorporated|Ltd|LLC|GmbH|AG|Corp|Corporation|Group|Orchestra|University|"
+    r"Company|Co|Bank|Insurance|Solutions|Institute|Agency|Department|Street|Str|Road|Avenue|Lane|Square|Squares)\b"
+)
+
+
+class Persons(RuleRecognizer):
+    """Persons: the recogniser's, those who are addressed, and both again by a part of a full name.
+
+    Numbers, signs and the words of firms and streets make no name. A part counts where it stands as a word of its own,
+    so that "Maria Keller … Keller" is one person twice.
+    """
+
+    def __init__(self) -> None:
+        patterns = tuple(regex.compile(pattern) for pattern in _ADDRESSED)
+        super().__init__("PERSON", patterns, always(_ADDRESSED_CONFIDENCE))
+
+    def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[RecognizerResult]:
+        """Return the persons."""
+        found = super().analyze(text, entities, nlp_artifacts)
+        for one in nlp_artifacts.entities:
+            for start, end in _lines(text, one.start_char, one.end_char):
+                name = text[start:end]
+                if any(char.isupper() for char in name) and not _NOT_A_NAME.search(name):
+                    found.append(self.result(start, end, _FULL if " " in name else _SINGLE))
+        return found + self._again(text, found)
+
+    def _again(self, text: str, found: list[RecognizerResult]) -> list[RecognizerResult]:
+        names = (text[one.start : one.end] for one in found)
+        parts = {part for name in names if " " in name for part in name.split() if _is_part(part)}
+        if not parts:
+            return []
+        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(parts)))})(?!\w)")
+        taken = {place for one in found for place in range(one.start, one.end)}
+        return [self.result(*match.span(), _AGAIN) for match in pattern.finditer(text) if match.start() not in taken]
+
+
+_MIN_PART: Final = 4
+
+
+def _is_part(word: str) -> bool:
+    return len(word) >= _MIN_PART and word.isalpha() and word[0].isupper()
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the first line of an entity that runs over several: a name does not."""
+    stop = text.find("\n", start, end)
+    stop = end if stop < 0 else stop
+    if text[start:stop].strip():
+        yield start, start + len(text[start:stop].rstrip())
+
+
+def _birth(text: str, start: int, end: int, _artifacts: Any) -> float | None:
+    year = _YEAR.search(text, start, end)
+    return None if year is not None and int(year.group(1)) < _FIRST_LIVING_YEAR else 0.9
+
+
+def _age(text: str, start: int, end: int, artifacts: Any) -> float | None:
+    return 0.7 if int(text[start:end]) <= _OLDEST and about_a_person(text, start, end, artifacts) else None
