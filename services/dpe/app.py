@@ -206,20 +206,20 @@ class ProvenanceApp:
         return fact if usable else replace(fact, embedding=None)
 
     async def _run(self, step: Step, analysis: Analysis, keeper: Timekeeper) -> Analysis:
-        given, loop = analysis.input, asyncio.get_running_loop()
+        given = analysis.input
         size = len(given.answer) + sum(len(fact.content) for fact in given.facts)
         size += sum(len(prior.text) for prior in given.prior_windows)
-        planned = loop.time()
+        planned = keeper.now()
         requests = await self._compute(size, lambda: step.plan(analysis))
-        keeper.computed(loop.time() - planned)
+        keeper.computed(keeper.now() - planned)
         if not keeper.affords(step.key, requests, given.window_number):
             return keeper.dropped(step.key, analysis)
         answered = await keeper.ask(step, requests, analysis, self._inference.fulfil)
         if keeper.has_dropped(step.key):
             return keeper.dropped(step.key, analysis)
-        applied = loop.time()
+        applied = keeper.now()
         done = await self._compute(size, lambda: step.apply(answered))
-        keeper.computed(loop.time() - applied)
+        keeper.computed(keeper.now() - applied)
         if step.key == _FIRST_STAGE:
             self._require_size("response_text", len(done.outputs.claims), self._at.limits.max_claims, "claims")
         return keeper.explained(done)

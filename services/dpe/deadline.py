@@ -23,6 +23,7 @@ from services.dpe.domain.stages.s05_risk import RISK_STAGES
 Fulfil = Callable[[Requests, Models], Awaitable[Models]]
 AskedT = TypeVar("AskedT")
 
+_NEVER: Final = float("inf")
 SHARE_KEPT: Final = 0.25
 """Of the time that may be spent, what a batch of stages 1-5 leaves to each further one of them that must follow."""
 _PRIORITY: Final = frozenset({1, 2, 3, 4, 5, 12, 13})
@@ -65,18 +66,20 @@ class Timekeeper:
     """Keeps the time of one analysis.
 
     Args:
-        left: seconds until the deadline; infinite without one.
+        now: a monotonic clock, in seconds.
+        deadline: when the caller stops waiting, by that clock; infinite when never.
         reserve_s: seconds that settling, hashing and sending the report are given.
     """
 
-    def __init__(self, left: Callable[[], float], reserve_s: float) -> None:
-        self._left = left
+    def __init__(self, now: Callable[[], float], deadline: float, reserve_s: float) -> None:
+        self.now = now
+        self._deadline = deadline
         self._reserve_s = reserve_s
         self._paces: dict[str, _Pace] = {name: _Pace() for name in _MODELS_OF}
         self._longest_compute_s = 0.0
         self._given_up: set[str] = set()
         self._dropped: set[int] = set()
-        self._bounded = left() != float("inf")
+        self._bounded = deadline != _NEVER
 
     def require_time(self) -> None:
         """Refuse to begin what cannot end.
@@ -84,7 +87,7 @@ class Timekeeper:
         Raises:
             DeadlineError: less than the report's own time is left; nothing was done.
         """
-        left = self._left()
+        left = self._deadline - self.now()
         if left < self._reserve_s:
             raise DeadlineError(
                 ErrorReason.DEADLINE_EXCEEDED,
@@ -173,8 +176,7 @@ class Timekeeper:
 
     async def _answered(self, key: StageKey, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis | None:
         """Return the analysis with the answers, or ``None`` when they did not come in time."""
-        loop = asyncio.get_running_loop()
-        start = loop.time()
+        start = self.now()
         try:
             async with asyncio.timeout(self.batch_limit_s(key)):
                 models = await fulfil(requests, analysis.models)
@@ -182,7 +184,7 @@ class Timekeeper:
             return None
         for name, chars in _chars(requests).items():
             if chars:  # models that computed side by side are each charged the whole time
-                self._paces[name].seconds += loop.time() - start
+                self._paces[name].seconds += self.now() - start
                 self._paces[name].chars += chars
         return replace(analysis, models=models)
 
@@ -197,7 +199,7 @@ class Timekeeper:
         return sum(self._paces[name].predicted(chars) for name, chars in _chars(requests).items())
 
     def _spare_s(self) -> float:
-        return self._left() - self._reserve_s
+        return self._deadline - self.now() - self._reserve_s
 
     def _kept_for_risk_s(self, key: StageKey) -> float:
         """Return what a stage that the risk does not need leaves to those behind it that it does."""
@@ -207,7 +209,7 @@ class Timekeeper:
 
 def unlimited() -> Timekeeper:
     """Return a keeper that leaves nothing out: the call ends in time, or with DEADLINE_EXCEEDED."""
-    return Timekeeper(lambda: float("inf"), 0.0)
+    return Timekeeper(asyncio.get_running_loop().time, _NEVER, 0.0)
 
 
 def timekeeper(reserve_s: float) -> Timekeeper:
@@ -216,11 +218,7 @@ def timekeeper(reserve_s: float) -> Timekeeper:
         deadline = current_call().deadline
     except LookupError:
         deadline = None
-    if deadline is None:
-        return unlimited()
-    end = deadline
-    loop = asyncio.get_running_loop()
-    return Timekeeper(lambda: end - loop.time(), reserve_s)
+    return unlimited() if deadline is None else Timekeeper(asyncio.get_running_loop().time, deadline, reserve_s)
 
 
 def without_earlier_windows(analysis: Analysis) -> Analysis:
