@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from services.cli.commands import ask as ask_command
-from services.cli.commands import audit, doctor, ingest, keys, version
+from services.cli.commands import audit, doctor, ingest, keys, systems, version
 from services.cli.runner import run
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant.")
 app.add_typer(key_app, name="keys")
+system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
+app.add_typer(system_app, name="systems")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
@@ -78,11 +80,12 @@ def ingest_documents(
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     session: Annotated[str, typer.Option(help="Continue this session.")] = "",
+    system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
     *,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see the answer, every claim checked, and the CRP headers."""
-    run(partial(ask_command.ask, question=question, session_id=session), as_json=as_json)
+    run(partial(ask_command.ask, question=question, session_id=session, ai_system_id=system), as_json=as_json)
 
 
 @app.command()
@@ -139,3 +142,30 @@ def list_keys(*, as_json: AsJson = False) -> None:
 def revoke_key(key_id: Annotated[str, typer.Argument(help="The key's id.")], *, as_json: AsJson = False) -> None:
     """Revoke a key."""
     run(partial(keys.revoke, key_id=key_id), as_json=as_json)
+
+
+@system_app.command("register")
+def register_system(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="JSON that describes the system.")],
+    expect_version: Annotated[
+        int | None, typer.Option(min=0, help="Refuse unless this version stands; 0 = none.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Register an AI system, or describe it anew."""
+    run(partial(systems.register, path=path, expected_version=expect_version), as_json=as_json)
+
+
+@system_app.command("list")
+def list_systems(*, as_json: AsJson = False) -> None:
+    """List the systems with what their class follows from."""
+    run(systems.list_systems, as_json=as_json)
+
+
+@system_app.command("versions")
+def list_system_versions(
+    system_id: Annotated[str, typer.Argument(metavar="ID", help="The system's id.")], *, as_json: AsJson = False
+) -> None:
+    """List every version of a system; reports name the one that stood."""
+    run(partial(systems.list_systems, versions_of=system_id), as_json=as_json)

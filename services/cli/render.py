@@ -115,6 +115,25 @@ def enum_text_distortion(value: int) -> str:
     return enum_text(findings.DistortionType, value)
 
 
+def show_regulatory(report: reports.DpeReport, output: Output) -> None:
+    """Show by which rows a registered AI system was classified, and which controls have evidence."""
+    if not report.HasField("regulatory"):
+        return
+    rows: list[tuple[str | Text, ...]] = [
+        (row.row, enum_text(reports.EuAiActClass, row.eu_ai_act_class), "yes" if row.decisive else "", row.provision)
+        for row in report.regulatory.rows
+    ]
+    system = f"{report.ai_system_id}, version {report.ai_system.version}"
+    output.table(f"EU AI Act: {system}", ("row", "class", "decisive", "provision"), rows)
+    controls: list[tuple[str | Text, ...]] = [
+        (control.control_id, control.title, "; ".join(control.evidence))
+        for control in report.regulatory.controls
+        if control.met
+    ]
+    met = f"{report.controls_met}/{report.controls_total}"
+    output.table(f"ISO/IEC 42001 controls with evidence ({met})", ("control", "subject", "evidence"), controls)
+
+
 def show_headers(response: dispatch.DispatchResponse, output: Output) -> None:
     """Show the CRP headers of an answer."""
     rows: list[tuple[str | Text, ...]] = []

@@ -14,7 +14,9 @@ from services.common.errors import ErrorReason, NotFoundError, PreconditionError
 from services.common.settings import Settings
 
 
-async def send(suite: Suite, state: LocalState, question: str, session_id: str = "") -> dispatch.DispatchResponse:
+async def send(
+    suite: Suite, state: LocalState, question: str, session_id: str = "", ai_system_id: str = ""
+) -> dispatch.DispatchResponse:
     """Send a question, continuing the session when one is named, and keep the token that comes back.
 
     Raises:
@@ -22,7 +24,10 @@ async def send(suite: Suite, state: LocalState, question: str, session_id: str =
         PreconditionError: the session is complete.
     """
     request = dispatch.DispatchRequest(
-        request_id=str(uuid.uuid4()), query=question, strategies=[taxonomy.DISPATCH_STRATEGY_PUSH]
+        request_id=str(uuid.uuid4()),
+        query=question,
+        strategies=[taxonomy.DISPATCH_STRATEGY_PUSH],
+        ai_system_id=ai_system_id,
     )
     if session_id:
         held = state.session(session_id)
@@ -64,13 +69,13 @@ def show_outcome(response: dispatch.DispatchResponse, output: Output) -> Exit:
     return Exit.VERDICT
 
 
-async def ask(settings: Settings, output: Output, question: str, session_id: str) -> Exit:
+async def ask(settings: Settings, output: Output, question: str, session_id: str, ai_system_id: str = "") -> Exit:
     """Ask, show the checked answer, and say how to go on."""
     from pathlib import Path
 
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
-        response = await send(suite, state, question, session_id)
+        response = await send(suite, state, question, session_id, ai_system_id)
     code = show_outcome(response, output)
     output.result(render.response_json(response))
     if response.HasField("answer") and response.answer.continuation_id:

@@ -73,6 +73,7 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     render.show_claims(report, output)
     render.show_findings(report, output)
     render.show_stages(report, output)
+    render.show_regulatory(report, output)
     scores = [
         (name, f"{getattr(report, name):.3f}" if report.HasField(name) else "not computed")
         for name in ("grounding_pct", "fidelity_score", "entailment_score", "composite_score", "quality_score")

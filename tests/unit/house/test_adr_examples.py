@@ -24,6 +24,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
+from services.common.regulation import ISO_42001_CONTROLS
+from services.dpe.domain.regulation.eu_ai_act import classify
+from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
+from services.dpe.domain.regulation.nist import nist_tier
+from services.dpe.domain.regulation.system import AiSystem, Domain
+from services.dpe.domain.risk import level_of
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -310,3 +316,17 @@ def test_0036_codes():
     assert codes[:, 0].tolist() == [51, -127, 0]
     assert codes[2].tolist() == [0, 2]
     assert (codes * scale)[:, 0] == pytest.approx([0.51, -1.27, 0.0])
+
+
+def test_0039_claims_desk():
+    system = AiSystem(Domain.GENERAL_INFORMATION, sector="insurance", makes_decisions=True, interacts_with_people=True)
+    with_data, without = (classify(system, pii_detected=found) for found in (True, False))
+    assert ", ".join(f"{row.token} ({row.eu_class})" for row in with_data.rows) in record(39).replace("\n", " ")
+    score = 0.27 * 1.30 * 1.25 * 1.15
+    assert f"= {score:.6f}, {level_of(score, degraded=False)}. Tier: class HIGH 3" in record(39)
+    assert nist_tier(with_data.eu_class, level_of(score, degraded=False)) == 3
+    assert f"1.15 = {0.27 * 1.15:.6f} is {level_of(0.27 * 1.15, degraded=False)}" in record(39)
+    assert (without.eu_class, nist_tier(without.eu_class, level_of(0.27 * 1.15, degraded=False))) == ("LIMITED", 2)
+    assert set(re.findall(r"^\| (A\.[\d.]+) ", record(39), re.MULTILINE)) == set(BY_DISPATCH)
+    assert f"{len(ISO_42001_CONTROLS)} controls" in record(39)
+    assert f"other {len(ISO_42001_CONTROLS) - len(BY_DISPATCH)} concern" in record(39)
