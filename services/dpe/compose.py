@@ -24,7 +24,12 @@ from services.dpe.servicer import ProvenanceServicer
 
 MIB: Final = 1024 * 1024
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
-PROVENANCE_ROLES: Final = {"Analyze": Role.READER, "AnalyzeStream": Role.READER, "SegmentClaims": Role.READER}
+PROVENANCE_ROLES: Final = {
+    "Analyze": Role.READER,
+    "AnalyzeStream": Role.READER,
+    "SegmentClaims": Role.READER,
+    "VerifySummary": Role.READER,
+}
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:

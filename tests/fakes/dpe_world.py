@@ -14,6 +14,7 @@ from grpc_status import rpc_status
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.context import Caller, Role
 from services.common.errors import ErrorReason, UnauthenticatedError, UnavailableError
+from services.common.ports.grounding import GroundingVerdict, UnsupportedSpan
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.rpc.server import RpcServer
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
@@ -82,6 +83,30 @@ class TableEntailment:
         return np.array([self._judge(*pair) for pair in pairs], dtype=np.float32).reshape(len(pairs), 3)
 
 
+class TableGrounding:
+    """Gives a request's support by a function; what is not supported has the spans of another."""
+
+    fingerprint = "table-grounding@1+sha256:3333333333333333"
+    threshold = 0.5
+
+    def __init__(self, support, spans=lambda _: ()):
+        self._support = support
+        self._spans = spans
+        self.calls = []
+
+    async def judge(self, requests):
+        self.calls.append(tuple(requests))
+        return [self._verdict(request) for request in requests]
+
+    def _verdict(self, request):
+        if not request.passages:
+            return GroundingVerdict(0.0, supported=False, encoder_support=None, signals=(), spans=(), evidence=())
+        support = self._support(request)
+        supported = support >= self.threshold
+        spans = () if supported else tuple(UnsupportedSpan(*span) for span in self._spans(request))
+        return GroundingVerdict(support, supported, support, (), spans, (0,))
+
+
 class DownModel:
     """Any model, unreachable."""
 
@@ -89,6 +114,7 @@ class DownModel:
     fingerprint = "down@1+sha256:2222222222222222"
     dimension = 384
     max_tokens = 128
+    threshold = 0.5
     calibration = None
 
     def __init__(self, error=None):
@@ -101,6 +127,9 @@ class DownModel:
         raise self._error
 
     async def classify(self, pairs):
+        raise self._error
+
+    async def judge(self, requests):
         raise self._error
 
 
@@ -119,7 +148,8 @@ NAMES = {
 
 
 def models(**changes):
-    parts = {"embedding": MemoryEmbeddingModel(), "recognizer": TableRecognizer(**NAMES), "entailment": None} | changes
+    parts = {"embedding": MemoryEmbeddingModel(), "recognizer": TableRecognizer(**NAMES), "entailment": None}
+    parts |= {"grounding": None} | changes
     return AnalysisModels(**parts)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import grpc
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
+from prometheus_client.registry import Collector
 
 from services.common.context import Role
 from services.common.rpc.authentication import Authenticator
@@ -42,6 +43,7 @@ class ServedService:
         check: returns when the backends can serve, raises otherwise; polled for readiness.
         listening: told, before the first call is accepted, the target that this process can be dialled at and the names
             of all services in it; for a service that calls others in its own process. May raise ``SettingsError``.
+        metrics: what the service counts besides its calls; registered with the process's registry.
     """
 
     name: str
@@ -49,6 +51,7 @@ class ServedService:
     roles: Mapping[str, Role]
     check: Callable[[], Awaitable[None]]
     listening: Callable[[str, frozenset[str]], None] | None = None
+    metrics: Collector | None = None
 
 
 class RpcServer:
@@ -60,6 +63,9 @@ class RpcServer:
         self._services = tuple(services)
         self._settings = settings
         self._telemetry = telemetry
+        for service in self._services:
+            if service.metrics is not None:
+                telemetry.registry.register(service.metrics)
         self._pipeline = Pipeline(authenticator, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
         self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
         self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness)

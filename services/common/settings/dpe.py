@@ -77,6 +77,8 @@ class DpeSettings(BaseModel):
     """Most prior windows of one call. Default 100."""
     embed_batch_size: int = Field(default=2_048, ge=1, le=20_000)
     """Most texts in one call to the embedding model: a long answer cannot fill its queue. Default 2,048."""
+    cache_mib: int = Field(default=64, ge=0, le=65_536)
+    """Memory for what the models said before, over all tenants, in MiB; 0 = every call asks anew. Default 64."""
     min_remaining_s: float = Field(default=0.05, ge=0.0, le=60.0)
     """Seconds that must be left before the caller's deadline for the next stage to start. Default 0.05."""
     loop_depth_threshold: int = Field(default=3, ge=0, le=100)

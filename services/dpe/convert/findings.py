@@ -10,9 +10,11 @@ from services.dpe.domain.findings import (
     AlignedValue,
     Attribution,
     Contradiction,
+    CrossContradiction,
     Distortion,
     Evidence,
     Fabrication,
+    Judgement,
     Omission,
     Verdict,
 )
@@ -40,8 +42,10 @@ def entity_message(entity: Entity) -> text_pb2.Entity:
     return text_pb2.Entity(kind=kind_value(entity.kind), text=entity.text, span=span_message(entity.start, entity.end))
 
 
-def claim_message(claim: Claim, attribution: Attribution | None, verdict: Verdict) -> claim_pb2.Claim:
-    """Return a claim with what it rests on."""
+def claim_message(
+    claim: Claim, attribution: Attribution | None, verdict: Verdict, judgement: Judgement | None = None
+) -> claim_pb2.Claim:
+    """Return a claim with what it rests on, and its verdict with what that rests on."""
     message = claim_pb2.Claim(
         claim_id=claim.claim_id,
         text=claim.text,
@@ -55,6 +59,25 @@ def claim_message(claim: Claim, attribution: Attribution | None, verdict: Verdic
         message.attribution.CopyFrom(_attribution(claim, attribution))
     if verdict is not Verdict.NONE:
         message.verdict = enum_value(claim_pb2.ClaimVerdict, f"CLAIM_VERDICT_{verdict}")
+    if judgement is not None and judgement.basis is not None:
+        message.judgement.CopyFrom(_judgement(claim, judgement))
+    return message
+
+
+def _judgement(claim: Claim, item: Judgement) -> claim_pb2.Judgement:
+    message = claim_pb2.Judgement(
+        basis=enum_value(claim_pb2.VerdictBasis, f"VERDICT_BASIS_{item.basis}"),
+        unsupported_spans=[
+            claim_pb2.UnsupportedSpan(span=_span(doubt.span), score=doubt.score) for doubt in item.doubtful
+        ],
+        evidence=[_evidence(claim, each) for each in item.evidence],
+    )
+    if item.support is not None:
+        message.support_probability = item.support
+    if item.entailment is not None:
+        message.entailment_probability = item.entailment
+    if item.contradiction is not None:
+        message.contradiction_probability = item.contradiction
     return message
 
 
@@ -126,6 +149,25 @@ def contradiction_message(item: Contradiction, window_id: str) -> finding_pb2.Co
         window_id=window_id,
         other_window_id=window_id,
         values=_aligned(item.values) if item.values else None,
+    )
+    if item.probability is not None:
+        message.contradiction_probability = item.probability
+    return message
+
+
+def cross_contradiction_message(item: CrossContradiction, window_id: str) -> finding_pb2.Contradiction:
+    """Return a contradiction between this window and an earlier one (SPEC-005 §8.4)."""
+    message = finding_pb2.Contradiction(
+        severity=enum_value(finding_pb2.ContradictionSeverity, f"CONTRADICTION_SEVERITY_{item.severity}"),
+        claim_id=item.claim.claim_id,
+        claim_text=item.claim.text,
+        claim_span=span_message(item.claim.start, item.claim.end),
+        other_text=item.earlier.text,
+        other_span=span_message(item.earlier.start, item.earlier.end),
+        window_id=window_id,
+        other_window_id=item.window_id,
+        values=_aligned(item.values) if item.values else None,
+        other_is_summary=item.is_summary,
     )
     if item.probability is not None:
         message.contradiction_probability = item.probability

@@ -9,32 +9,21 @@ from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 from google.protobuf.duration_pb2 import Duration
 
+from services.common.build_manifest import BuildIdentity
 from services.common.encoding import sha256_hex
 from services.common.provenance import report_hash
 from services.common.rpc.canonical import message_json
 from services.dpe.app import Finished
 from services.dpe.convert import findings
 from services.dpe.convert.findings import enum_value
+from services.dpe.convert.quality import fill_coherence, fill_quality
 from services.dpe.convert.regulatory import fill_regulatory
 from services.dpe.domain.analysis import Outputs
 from services.dpe.domain.findings import AttributionType, DistortionType, OmissionSeverity, Verdict
-from services.dpe.domain.outcome import STAGES, StageOutcome
+from services.dpe.domain.outcome import StageOutcome
 from services.dpe.domain.text_types import Claim, ClaimType
 
 _SIGNALS: Final = ("ATTRIBUTION", "FIDELITY", "ENTAILMENT", "SPECIFICITY")
-_COMPLETENESS: Final = (  # SPEC-005 §10.2
-    (0.90, report_pb2.COMPLETENESS_LEVEL_COMPLETE),
-    (0.70, report_pb2.COMPLETENESS_LEVEL_MOSTLY_COMPLETE),
-    (0.40, report_pb2.COMPLETENESS_LEVEL_PARTIAL),
-    (0.0, report_pb2.COMPLETENESS_LEVEL_INCOMPLETE),
-)
-_TIERS: Final = (  # SPEC-005 §18.4
-    (0.85, taxonomy_pb2.QUALITY_TIER_S),
-    (0.70, taxonomy_pb2.QUALITY_TIER_A),
-    (0.50, taxonomy_pb2.QUALITY_TIER_B),
-    (0.30, taxonomy_pb2.QUALITY_TIER_C),
-    (0.0, taxonomy_pb2.QUALITY_TIER_D),
-)
 
 
 def report_message(finished: Finished) -> report_pb2.DpeReport:
@@ -57,9 +46,12 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
     )
     _fill_claims(message, outputs)
     _fill_findings(message, outputs)
-    _fill_quality(message, outputs)
+    fill_coherence(message, outputs)
+    fill_quality(message, outputs)
     _fill_risk(message, outputs)
     fill_regulatory(message, given.ai_system, outputs.regulatory)
+    if finished.build is not None:
+        message.build.CopyFrom(_build(finished.build))
     message.report_hash = report_hash(message_json(message))
     message.timings.CopyFrom(_timings(finished))
     return message
@@ -75,6 +67,16 @@ def outcome_message(outcome: StageOutcome) -> report_pb2.StageOutcome:
         reason=str(outcome.reason),
         detail=outcome.detail,
         section=outcome.section,
+    )
+
+
+def _build(build: BuildIdentity) -> report_pb2.BuildIdentity:
+    # SPEC-005 §21.1: which code and weights made the report; under its hash like everything else.
+    return report_pb2.BuildIdentity(
+        code_digest=build.code_digest,
+        weights_digest=build.weights_digest,
+        trust=enum_value(report_pb2.BuildTrust, f"BUILD_TRUST_{build.trust}"),
+        key_id=build.key_id,
     )
 
 
@@ -96,16 +98,25 @@ def duration(seconds: float) -> Duration:
     return message
 
 
+def claims_messages(outputs: Outputs) -> list[claim_pb2.Claim]:
+    """Return the claims with what they rest on, in the order of the answer."""
+    attributions = outputs.attributions or {}
+    return [
+        findings.claim_message(
+            claim,
+            attributions.get(claim.claim_id),
+            outputs.verdicts.get(claim.claim_id, Verdict.NONE),
+            outputs.judgements.get(claim.claim_id),
+        )
+        for claim in outputs.claims
+    ]
+
+
 def _fill_claims(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     attributions = outputs.attributions or {}
     message.claims_total = len(outputs.claims)
     message.claims_by_type.update(claims_by_type(outputs.claims))
-    message.claims.extend(
-        findings.claim_message(
-            claim, attributions.get(claim.claim_id), outputs.verdicts.get(claim.claim_id, Verdict.NONE)
-        )
-        for claim in outputs.claims
-    )
+    message.claims.extend(claims_messages(outputs))
     message.coverage.sentences_total = len(outputs.sentences)
     if outputs.attributions is not None:
         counted = Counter(item.type for item in attributions.values())
@@ -134,36 +145,15 @@ def _fill_findings(message: report_pb2.DpeReport, outputs: Outputs) -> None:
             if kind in present
         )
     if outputs.contradictions is not None:
-        message.contradiction_count = len(outputs.contradictions)
         message.contradictions.extend(
             findings.contradiction_message(item, message.window_id) for item in outputs.contradictions
         )
-        if outputs.contradictions:
-            message.contradiction_scope = finding_pb2.CONTRADICTION_SCOPE_INTRA
     message.coverage.pairs_total = outputs.coverage.pairs_total
     message.coverage.pairs_scored = outputs.coverage.pairs_scored
     if outputs.omissions is not None:
         counted = Counter(item.severity for item in outputs.omissions)
         message.omission_summary.update({str(kind): counted[kind] for kind in OmissionSeverity})
         message.omissions.extend(findings.omission_message(item) for item in outputs.omissions)
-
-
-def _fill_quality(message: report_pb2.DpeReport, outputs: Outputs) -> None:
-    if outputs.repetition_level is not None and outputs.repetition_overlap is not None:
-        message.repetition_level = enum_value(
-            report_pb2.RepetitionLevel, f"REPETITION_LEVEL_{outputs.repetition_level}"
-        )
-        message.repetition_overlap = outputs.repetition_overlap
-    if outputs.completeness_score is not None:
-        score = outputs.completeness_score
-        message.completeness_score = score
-        message.completeness_level = next(level for bound, level in _COMPLETENESS if score >= bound)
-        message.uncovered_sub_queries.extend(outputs.uncovered_sub_queries)
-        message.sub_queries_total = outputs.sub_queries_total
-    if outputs.quality_score is not None:
-        quality = outputs.quality_score
-        message.quality_score = quality
-        message.maximum_quality_tier = next(tier for bound, tier in _TIERS if quality >= bound)
 
 
 def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
@@ -176,6 +166,8 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
         message.coverage.response_chunks = outputs.entailment.response_chunks
         message.coverage.premise_windows_total = outputs.entailment.premise_windows_total
         message.coverage.premise_windows_scored = outputs.entailment.premise_windows_scored
+        message.coverage.quoted_chunks = outputs.entailment.quoted_chunks
+        message.coverage.sentences_without_claims = outputs.entailment.chunks_without_claims
     risk = outputs.risk
     if risk is None:
         return
@@ -192,12 +184,12 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
 
 
 def _timings(finished: Finished) -> report_pb2.Timings:
-    by_number: dict[int, float] = dict.fromkeys((key.number for key in STAGES), 0.0)
-    for end in finished.stage_ends:
-        by_number[end.outcome.key.number] += end.elapsed_s
     return report_pb2.Timings(
         stages=[
-            report_pb2.StageTiming(number=number, elapsed=duration(seconds)) for number, seconds in by_number.items()
+            report_pb2.StageTiming(
+                number=end.outcome.key.number, sub_stage=end.outcome.key.sub_stage, elapsed=duration(end.elapsed_s)
+            )
+            for end in finished.stage_ends
         ],
         total=duration(finished.total_s),
     )

@@ -10,7 +10,7 @@ from services.dpe.domain.analysis import GroundingMode, PriorWindow
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel, Verdict
 from services.dpe.domain.policy import Policy, Weights
-from tests.fakes.dpe_world import DownModel, TableEntailment, analyse, app, statuses
+from tests.fakes.dpe_world import DownModel, TableEntailment, TableGrounding, analyse, app, statuses
 
 FEE = "The fee for late reports is 5 euros."
 FINE = "The fine for fraud is 700 euros."
@@ -113,7 +113,7 @@ async def test_fidelity_is_the_formula():
     assert [item.entity.text for item in outputs.fabrications] == ["6 euros", "Jane Doe"]
     assert [str(item.type) for item in outputs.distortions] == ["NUMBER_CHANGED"]
     assert outputs.fidelity_score == pytest.approx(1 - (2 * 0.30 + 1 * 0.20) / 2)
-    assert outputs.verdicts == {"c1": Verdict.CONTRADICTED}
+    assert outputs.verdicts == {"c1": Verdict.CONTRADICTED, "c2": Verdict.NONE}
 
 
 async def test_pairs_beyond_the_limit_are_blocked_and_counted():
@@ -122,44 +122,6 @@ async def test_pairs_beyond_the_limit_are_blocked_and_counted():
     assert outputs.coverage.pairs_total == 60 * 59 // 2
     assert outputs.coverage.pairs_scored < 300
     assert outputs.contradictions == ()
-
-
-def judged(premise, hypothesis):
-    """Entailed when a premise holds the hypothesis, contradicted when it holds it negated."""
-    if all(part in premise for part in hypothesis.split("\n")):
-        return (0.9, 0.08, 0.02)
-    return (0.1, 0.2, 0.7) if "never" in premise + hypothesis else (0.2, 0.7, 0.1)
-
-
-async def test_entailment_takes_the_best_premise_and_the_worst_chunk():
-    model = TableEntailment(judged, max_tokens=40)
-    finished = await analyse(f"{FEE}\n\n{FINE}\n\nBirds sing in spring.", FEE, FINE, using=app(entailment=model))
-    entailment = finished.analysis.outputs.entailment
-    assert len(model.calls) == 1
-    assert (entailment.score, entailment.neutral, entailment.contradiction) == pytest.approx((0.2, 0.7, 0.1))
-    assert (entailment.response_chunks, entailment.premise_windows_total, entailment.premise_windows_scored) == (
-        3,
-        3,
-        3,
-    )
-    assert statuses(finished)["4"] == ("COMPLETED", "")
-    assert finished.analysis.outputs.risk.signals[2] == pytest.approx(0.8)
-
-
-async def test_with_an_entailment_model_a_good_answer_is_low():
-    finished = await analyse(FEE, FEE, using=app(entailment=TableEntailment(judged)))
-    assert statuses(finished)["5"] == ("COMPLETED", "")
-    risk = finished.analysis.outputs.risk
-    assert (risk.level, risk.degraded) == (RiskLevel.LOW, False)
-    assert risk.composite_score == pytest.approx(0.25 * 0.1, abs=1e-6)
-
-
-async def test_an_entailment_model_finds_contradictions_between_claims():
-    answer = "Birds sing in spring. Birds are never heard at all."
-    model = TableEntailment(lambda p, h: (0.0, 0.1, 0.9) if "never" in h and "sing" in p else (0.1, 0.8, 0.1))
-    found = (await analyse(answer, FEE, using=app(entailment=model))).analysis.outputs.contradictions
-    assert [(item.first.claim_id, item.second.claim_id) for item in found] == [("c1", "c2")]
-    assert found[0].probability == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(
@@ -178,10 +140,12 @@ async def test_an_entailment_model_finds_contradictions_between_claims():
             "entailment",
             {"3b": ("DEGRADED", "ENTAILMENT_MODEL_FAILED"), "4": ("FAILED", "ENTAILMENT_MODEL_FAILED")},
         ),
+        ("grounding", {"3": ("DEGRADED", "GROUNDING_MODEL_FAILED")}),
     ],
 )
 async def test_a_model_that_is_down_is_said_and_never_better_than_medium(part, expected):
-    finished = await analyse(FEE, FEE, using=app(**{part: DownModel()}))
+    working = {"entailment": TableEntailment(lambda *_: (0.9, 0.05, 0.05)), "grounding": TableGrounding(lambda _: 0.9)}
+    finished = await analyse("For late reports the fee is 5 euros.", FEE, using=app(**working | {part: DownModel()}))
     ended = statuses(finished)
     assert {key: ended[key] for key in expected} == expected
     assert finished.analysis.outputs.risk.level is not RiskLevel.LOW

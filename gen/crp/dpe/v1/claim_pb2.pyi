@@ -31,6 +31,15 @@ class ClaimVerdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CLAIM_VERDICT_CONTRADICTED: _ClassVar[ClaimVerdict]
     CLAIM_VERDICT_UNSUPPORTED: _ClassVar[ClaimVerdict]
 
+class VerdictBasis(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    VERDICT_BASIS_UNSPECIFIED: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_QUOTATION: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_VALUE_CONFLICT: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_DISTORTION: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_CONTRADICTION: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_GROUNDING: _ClassVar[VerdictBasis]
+
 class ValueRelation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     VALUE_RELATION_UNSPECIFIED: _ClassVar[ValueRelation]
@@ -50,6 +59,12 @@ CLAIM_VERDICT_UNSPECIFIED: ClaimVerdict
 CLAIM_VERDICT_SUPPORTED: ClaimVerdict
 CLAIM_VERDICT_CONTRADICTED: ClaimVerdict
 CLAIM_VERDICT_UNSUPPORTED: ClaimVerdict
+VERDICT_BASIS_UNSPECIFIED: VerdictBasis
+VERDICT_BASIS_QUOTATION: VerdictBasis
+VERDICT_BASIS_VALUE_CONFLICT: VerdictBasis
+VERDICT_BASIS_DISTORTION: VerdictBasis
+VERDICT_BASIS_CONTRADICTION: VerdictBasis
+VERDICT_BASIS_GROUNDING: VerdictBasis
 VALUE_RELATION_UNSPECIFIED: ValueRelation
 VALUE_RELATION_EQUAL: ValueRelation
 VALUE_RELATION_DIFFERENT: ValueRelation
@@ -94,6 +109,30 @@ class Evidence(_message.Message):
     contradiction_probability: float
     def __init__(self, fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., raw_similarity: _Optional[float] = ..., calibrated_similarity: _Optional[float] = ..., aligned_values: _Optional[_Iterable[_Union[AlignedValue, _Mapping]]] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
 
+class UnsupportedSpan(_message.Message):
+    __slots__ = ("span", "score")
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    span: _text_pb2.TextSpan
+    score: float
+    def __init__(self, span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., score: _Optional[float] = ...) -> None: ...
+
+class Judgement(_message.Message):
+    __slots__ = ("basis", "support_probability", "entailment_probability", "contradiction_probability", "unsupported_spans", "evidence")
+    BASIS_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    ENTAILMENT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    UNSUPPORTED_SPANS_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    basis: VerdictBasis
+    support_probability: float
+    entailment_probability: float
+    contradiction_probability: float
+    unsupported_spans: _containers.RepeatedCompositeFieldContainer[UnsupportedSpan]
+    evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
+    def __init__(self, basis: _Optional[_Union[VerdictBasis, str]] = ..., support_probability: _Optional[float] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., unsupported_spans: _Optional[_Iterable[_Union[UnsupportedSpan, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...) -> None: ...
+
 class Attribution(_message.Message):
     __slots__ = ("type", "raw_similarity", "calibrated_similarity", "evidence")
     TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -107,7 +146,7 @@ class Attribution(_message.Message):
     def __init__(self, type: _Optional[_Union[AttributionType, str]] = ..., raw_similarity: _Optional[float] = ..., calibrated_similarity: _Optional[float] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...) -> None: ...
 
 class Claim(_message.Message):
-    __slots__ = ("claim_id", "text", "sentence_index", "claim_type", "specificity", "entities", "span", "attribution", "verdict")
+    __slots__ = ("claim_id", "text", "sentence_index", "claim_type", "specificity", "entities", "span", "attribution", "verdict", "judgement")
     CLAIM_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -117,6 +156,7 @@ class Claim(_message.Message):
     SPAN_FIELD_NUMBER: _ClassVar[int]
     ATTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
+    JUDGEMENT_FIELD_NUMBER: _ClassVar[int]
     claim_id: str
     text: str
     sentence_index: int
@@ -126,4 +166,5 @@ class Claim(_message.Message):
     span: _text_pb2.TextSpan
     attribution: Attribution
     verdict: ClaimVerdict
-    def __init__(self, claim_id: _Optional[str] = ..., text: _Optional[str] = ..., sentence_index: _Optional[int] = ..., claim_type: _Optional[_Union[ClaimType, str]] = ..., specificity: _Optional[float] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., attribution: _Optional[_Union[Attribution, _Mapping]] = ..., verdict: _Optional[_Union[ClaimVerdict, str]] = ...) -> None: ...
+    judgement: Judgement
+    def __init__(self, claim_id: _Optional[str] = ..., text: _Optional[str] = ..., sentence_index: _Optional[int] = ..., claim_type: _Optional[_Union[ClaimType, str]] = ..., specificity: _Optional[float] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., attribution: _Optional[_Union[Attribution, _Mapping]] = ..., verdict: _Optional[_Union[ClaimVerdict, str]] = ..., judgement: _Optional[_Union[Judgement, _Mapping]] = ...) -> None: ...

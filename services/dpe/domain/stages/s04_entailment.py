@@ -71,19 +71,10 @@ def plan(analysis: Analysis) -> Requests:
 
 def apply(analysis: Analysis) -> Analysis:
     """Score the answer from the classified pairs."""
-    if analysis.models.entailment_tokens is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED))
-    if not analysis.input.facts:
-        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.EMPTY_ENVELOPE))
-    if not analysis.outputs.sentences:
-        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE))
-    if not _chunks(analysis):
-        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS))
+    ended = _not_scored(analysis)
     classified = analysis.models.classified
-    if analysis.outputs.attributions is None or analysis.models.vectors is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
-    if classified is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.ENTAILMENT_MODEL_FAILED))
+    if ended is not None or classified is None:
+        return analysis.ended(ended or StageOutcome(KEY, StageStatus.FAILED, Reason.ENTAILMENT_MODEL_FAILED))
     chunks = _read(analysis)
     rows = [[classified[window, chunk.text] for window in chunk.windows if (window, chunk.text) in classified]
             for chunk in chunks]  # fmt: skip
@@ -101,6 +92,21 @@ def apply(analysis: Analysis) -> Analysis:
         chunks_without_claims=len(analysis.outputs.sentences) - len(claiming),
     )
     return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(chunks)), entailment=result)
+
+
+def _not_scored(analysis: Analysis) -> StageOutcome | None:
+    """Return how the stage ends when there is nothing to score, or nothing to score it by."""
+    if analysis.models.entailment_tokens is None:
+        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED)
+    if not analysis.input.facts:
+        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.EMPTY_ENVELOPE)
+    if not analysis.outputs.sentences:
+        return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE)
+    if not _chunks(analysis):
+        return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
+    if analysis.outputs.attributions is None or analysis.models.vectors is None:
+        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE)
+    return None
 
 
 def _chunks(analysis: Analysis) -> list[_Chunk]:
