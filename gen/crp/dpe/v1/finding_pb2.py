@@ -26,35 +26,35 @@ from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
 from crp.dpe.v1 import claim_pb2 as crp_dot_dpe_dot_v1_dot_claim__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63rp/dpe/v1/finding.proto\x12\ncrp.dpe.v1\x1a\x18\x63rp/common/v1/text.proto\x1a\x16\x63rp/dpe/v1/claim.proto\"Z\n\x0b\x46\x61\x62rication\x12\x10\n\x08\x63laim_id\x18\x01 \x01(\t\x12%\n\x06\x65ntity\x18\x02 \x01(\x0b\x32\x15.crp.common.v1.Entity\x12\x12\n\nnormalised\x18\x03 \x01(\t\"\xb3\x02\n\nDistortion\x12(\n\x04type\x18\x01 \x01(\x0e\x32\x1a.crp.dpe.v1.DistortionType\x12\x10\n\x08\x63laim_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x03 \x01(\t\x12,\n\x0b\x61nswer_span\x18\x04 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12*\n\tfact_span\x18\x05 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12-\n\x06values\x18\x06 \x01(\x0b\x32\x18.crp.dpe.v1.AlignedValueH\x00\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x07 \x01(\x01H\x01\x88\x01\x01\x42\t\n\x07_valuesB\x1c\n\x1a_contradiction_probability\"\x9c\x03\n\rContradiction\x12\x33\n\x08severity\x18\x01 \x01(\x0e\x32!.crp.dpe.v1.ContradictionSeverity\x12\x10\n\x08\x63laim_id\x18\x02 \x01(\t\x12\x12\n\nclaim_text\x18\x03 \x01(\t\x12+\n\nclaim_span\x18\x04 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x16\n\x0eother_claim_id\x18\x05 \x01(\t\x12\x12\n\nother_text\x18\x06 \x01(\t\x12+\n\nother_span\x18\x07 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x11\n\twindow_id\x18\x08 \x01(\t\x12\x17\n\x0fother_window_id\x18\t \x01(\t\x12-\n\x06values\x18\n \x01(\x0b\x32\x18.crp.dpe.v1.AlignedValueH\x00\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x0b \x01(\x01H\x01\x88\x01\x01\x42\t\n\x07_valuesB\x1c\n\x1a_contradiction_probability\"\x98\x01\n\x08Omission\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12.\n\x08severity\x18\x02 \x01(\x0e\x32\x1c.crp.dpe.v1.OmissionSeverity\x12\x19\n\x11importance_weight\x18\x03 \x01(\x01\x12\x1c\n\x0f\x62\x65st_similarity\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x12\n\x10_best_similarity\"\xa8\x01\n\nPiiFinding\x12)\n\x08\x63\x61tegory\x18\x01 \x01(\x0e\x32\x17.crp.dpe.v1.PiiCategory\x12\x0c\n\x04type\x18\x02 \x01(\t\x12&\n\x06origin\x18\x03 \x01(\x0e\x32\x16.crp.dpe.v1.TextOrigin\x12%\n\x04span\x18\x04 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x12\n\nconfidence\x18\x05 \x01(\x01\"X\n\x12GroundingViolation\x12\x10\n\x08\x63laim_id\x18\x01 \x01(\t\x12\x30\n\x0b\x61ttribution\x18\x02 \x01(\x0e\x32\x1b.crp.dpe.v1.AttributionType*\x8f\x02\n\x0e\x44istortionType\x12\x1f\n\x1b\x44ISTORTION_TYPE_UNSPECIFIED\x10\x00\x12\"\n\x1e\x44ISTORTION_TYPE_NUMBER_CHANGED\x10\x01\x12!\n\x1d\x44ISTORTION_TYPE_NEGATION_FLIP\x10\x02\x12 \n\x1c\x44ISTORTION_TYPE_DATE_SHIFTED\x10\x03\x12&\n\"DISTORTION_TYPE_ENTITY_SUBSTITUTED\x10\x04\x12%\n!DISTORTION_TYPE_MAGNITUDE_ALTERED\x10\x05\x12$\n DISTORTION_TYPE_CONTEXT_STRIPPED\x10\x06*\xc8\x01\n\x15\x43ontradictionSeverity\x12&\n\"CONTRADICTION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x43ONTRADICTION_SEVERITY_LOW\x10\x01\x12!\n\x1d\x43ONTRADICTION_SEVERITY_MEDIUM\x10\x02\x12\x1f\n\x1b\x43ONTRADICTION_SEVERITY_HIGH\x10\x03\x12#\n\x1f\x43ONTRADICTION_SEVERITY_CRITICAL\x10\x04*\x9c\x01\n\x12\x43ontradictionScope\x12#\n\x1f\x43ONTRADICTION_SCOPE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43ONTRADICTION_SCOPE_INTRA\x10\x01\x12$\n CONTRADICTION_SCOPE_CROSS_WINDOW\x10\x02\x12\x1c\n\x18\x43ONTRADICTION_SCOPE_BOTH\x10\x03*\x8f\x01\n\x10OmissionSeverity\x12!\n\x1dOMISSION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18OMISSION_SEVERITY_MEDIUM\x10\x01\x12\x1a\n\x16OMISSION_SEVERITY_HIGH\x10\x02\x12\x1e\n\x1aOMISSION_SEVERITY_CRITICAL\x10\x03*\xaa\x01\n\x0bPiiCategory\x12\x1c\n\x18PII_CATEGORY_UNSPECIFIED\x10\x00\x12\"\n\x1ePII_CATEGORY_DIRECT_IDENTIFIER\x10\x01\x12!\n\x1dPII_CATEGORY_QUASI_IDENTIFIER\x10\x02\x12\x1a\n\x16PII_CATEGORY_SENSITIVE\x10\x03\x12\x1a\n\x16PII_CATEGORY_FINANCIAL\x10\x04*[\n\nTextOrigin\x12\x1b\n\x17TEXT_ORIGIN_UNSPECIFIED\x10\x00\x12\x16\n\x12TEXT_ORIGIN_PROMPT\x10\x01\x12\x18\n\x14TEXT_ORIGIN_RESPONSE\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63rp/dpe/v1/finding.proto\x12\ncrp.dpe.v1\x1a\x18\x63rp/common/v1/text.proto\x1a\x16\x63rp/dpe/v1/claim.proto\"Z\n\x0b\x46\x61\x62rication\x12\x10\n\x08\x63laim_id\x18\x01 \x01(\t\x12%\n\x06\x65ntity\x18\x02 \x01(\x0b\x32\x15.crp.common.v1.Entity\x12\x12\n\nnormalised\x18\x03 \x01(\t\"\xb3\x02\n\nDistortion\x12(\n\x04type\x18\x01 \x01(\x0e\x32\x1a.crp.dpe.v1.DistortionType\x12\x10\n\x08\x63laim_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x03 \x01(\t\x12,\n\x0b\x61nswer_span\x18\x04 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12*\n\tfact_span\x18\x05 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12-\n\x06values\x18\x06 \x01(\x0b\x32\x18.crp.dpe.v1.AlignedValueH\x00\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x07 \x01(\x01H\x01\x88\x01\x01\x42\t\n\x07_valuesB\x1c\n\x1a_contradiction_probability\"\xb6\x03\n\rContradiction\x12\x33\n\x08severity\x18\x01 \x01(\x0e\x32!.crp.dpe.v1.ContradictionSeverity\x12\x10\n\x08\x63laim_id\x18\x02 \x01(\t\x12\x12\n\nclaim_text\x18\x03 \x01(\t\x12+\n\nclaim_span\x18\x04 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x16\n\x0eother_claim_id\x18\x05 \x01(\t\x12\x12\n\nother_text\x18\x06 \x01(\t\x12+\n\nother_span\x18\x07 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x11\n\twindow_id\x18\x08 \x01(\t\x12\x17\n\x0fother_window_id\x18\t \x01(\t\x12-\n\x06values\x18\n \x01(\x0b\x32\x18.crp.dpe.v1.AlignedValueH\x00\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x0b \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x10other_is_summary\x18\x0c \x01(\x08\x42\t\n\x07_valuesB\x1c\n\x1a_contradiction_probability\"\x98\x01\n\x08Omission\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12.\n\x08severity\x18\x02 \x01(\x0e\x32\x1c.crp.dpe.v1.OmissionSeverity\x12\x19\n\x11importance_weight\x18\x03 \x01(\x01\x12\x1c\n\x0f\x62\x65st_similarity\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x12\n\x10_best_similarity\"\xa8\x01\n\nPiiFinding\x12)\n\x08\x63\x61tegory\x18\x01 \x01(\x0e\x32\x17.crp.dpe.v1.PiiCategory\x12\x0c\n\x04type\x18\x02 \x01(\t\x12&\n\x06origin\x18\x03 \x01(\x0e\x32\x16.crp.dpe.v1.TextOrigin\x12%\n\x04span\x18\x04 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x12\n\nconfidence\x18\x05 \x01(\x01\"X\n\x12GroundingViolation\x12\x10\n\x08\x63laim_id\x18\x01 \x01(\t\x12\x30\n\x0b\x61ttribution\x18\x02 \x01(\x0e\x32\x1b.crp.dpe.v1.AttributionType*\x8f\x02\n\x0e\x44istortionType\x12\x1f\n\x1b\x44ISTORTION_TYPE_UNSPECIFIED\x10\x00\x12\"\n\x1e\x44ISTORTION_TYPE_NUMBER_CHANGED\x10\x01\x12!\n\x1d\x44ISTORTION_TYPE_NEGATION_FLIP\x10\x02\x12 \n\x1c\x44ISTORTION_TYPE_DATE_SHIFTED\x10\x03\x12&\n\"DISTORTION_TYPE_ENTITY_SUBSTITUTED\x10\x04\x12%\n!DISTORTION_TYPE_MAGNITUDE_ALTERED\x10\x05\x12$\n DISTORTION_TYPE_CONTEXT_STRIPPED\x10\x06*\xc8\x01\n\x15\x43ontradictionSeverity\x12&\n\"CONTRADICTION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x43ONTRADICTION_SEVERITY_LOW\x10\x01\x12!\n\x1d\x43ONTRADICTION_SEVERITY_MEDIUM\x10\x02\x12\x1f\n\x1b\x43ONTRADICTION_SEVERITY_HIGH\x10\x03\x12#\n\x1f\x43ONTRADICTION_SEVERITY_CRITICAL\x10\x04*\x9c\x01\n\x12\x43ontradictionScope\x12#\n\x1f\x43ONTRADICTION_SCOPE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43ONTRADICTION_SCOPE_INTRA\x10\x01\x12$\n CONTRADICTION_SCOPE_CROSS_WINDOW\x10\x02\x12\x1c\n\x18\x43ONTRADICTION_SCOPE_BOTH\x10\x03*\x8f\x01\n\x10OmissionSeverity\x12!\n\x1dOMISSION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18OMISSION_SEVERITY_MEDIUM\x10\x01\x12\x1a\n\x16OMISSION_SEVERITY_HIGH\x10\x02\x12\x1e\n\x1aOMISSION_SEVERITY_CRITICAL\x10\x03*\xaa\x01\n\x0bPiiCategory\x12\x1c\n\x18PII_CATEGORY_UNSPECIFIED\x10\x00\x12\"\n\x1ePII_CATEGORY_DIRECT_IDENTIFIER\x10\x01\x12!\n\x1dPII_CATEGORY_QUASI_IDENTIFIER\x10\x02\x12\x1a\n\x16PII_CATEGORY_SENSITIVE\x10\x03\x12\x1a\n\x16PII_CATEGORY_FINANCIAL\x10\x04*[\n\nTextOrigin\x12\x1b\n\x17TEXT_ORIGIN_UNSPECIFIED\x10\x00\x12\x16\n\x12TEXT_ORIGIN_PROMPT\x10\x01\x12\x18\n\x14TEXT_ORIGIN_RESPONSE\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.finding_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_DISTORTIONTYPE']._serialized_start=1324
-  _globals['_DISTORTIONTYPE']._serialized_end=1595
-  _globals['_CONTRADICTIONSEVERITY']._serialized_start=1598
-  _globals['_CONTRADICTIONSEVERITY']._serialized_end=1798
-  _globals['_CONTRADICTIONSCOPE']._serialized_start=1801
-  _globals['_CONTRADICTIONSCOPE']._serialized_end=1957
-  _globals['_OMISSIONSEVERITY']._serialized_start=1960
-  _globals['_OMISSIONSEVERITY']._serialized_end=2103
-  _globals['_PIICATEGORY']._serialized_start=2106
-  _globals['_PIICATEGORY']._serialized_end=2276
-  _globals['_TEXTORIGIN']._serialized_start=2278
-  _globals['_TEXTORIGIN']._serialized_end=2369
+  _globals['_DISTORTIONTYPE']._serialized_start=1350
+  _globals['_DISTORTIONTYPE']._serialized_end=1621
+  _globals['_CONTRADICTIONSEVERITY']._serialized_start=1624
+  _globals['_CONTRADICTIONSEVERITY']._serialized_end=1824
+  _globals['_CONTRADICTIONSCOPE']._serialized_start=1827
+  _globals['_CONTRADICTIONSCOPE']._serialized_end=1983
+  _globals['_OMISSIONSEVERITY']._serialized_start=1986
+  _globals['_OMISSIONSEVERITY']._serialized_end=2129
+  _globals['_PIICATEGORY']._serialized_start=2132
+  _globals['_PIICATEGORY']._serialized_end=2302
+  _globals['_TEXTORIGIN']._serialized_start=2304
+  _globals['_TEXTORIGIN']._serialized_end=2395
   _globals['_FABRICATION']._serialized_start=90
   _globals['_FABRICATION']._serialized_end=180
   _globals['_DISTORTION']._serialized_start=183
   _globals['_DISTORTION']._serialized_end=490
   _globals['_CONTRADICTION']._serialized_start=493
-  _globals['_CONTRADICTION']._serialized_end=905
-  _globals['_OMISSION']._serialized_start=908
-  _globals['_OMISSION']._serialized_end=1060
-  _globals['_PIIFINDING']._serialized_start=1063
-  _globals['_PIIFINDING']._serialized_end=1231
-  _globals['_GROUNDINGVIOLATION']._serialized_start=1233
-  _globals['_GROUNDINGVIOLATION']._serialized_end=1321
+  _globals['_CONTRADICTION']._serialized_end=931
+  _globals['_OMISSION']._serialized_start=934
+  _globals['_OMISSION']._serialized_end=1086
+  _globals['_PIIFINDING']._serialized_start=1089
+  _globals['_PIIFINDING']._serialized_end=1257
+  _globals['_GROUNDINGVIOLATION']._serialized_start=1259
+  _globals['_GROUNDINGVIOLATION']._serialized_end=1347
 # @@protoc_insertion_point(module_scope)

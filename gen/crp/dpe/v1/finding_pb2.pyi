@@ -111,7 +111,7 @@ class Distortion(_message.Message):
     def __init__(self, type: _Optional[_Union[DistortionType, str]] = ..., claim_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
 
 class Contradiction(_message.Message):
-    __slots__ = ("severity", "claim_id", "claim_text", "claim_span", "other_claim_id", "other_text", "other_span", "window_id", "other_window_id", "values", "contradiction_probability")
+    __slots__ = ("severity", "claim_id", "claim_text", "claim_span", "other_claim_id", "other_text", "other_span", "window_id", "other_window_id", "values", "contradiction_probability", "other_is_summary")
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     CLAIM_ID_FIELD_NUMBER: _ClassVar[int]
     CLAIM_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -123,6 +123,7 @@ class Contradiction(_message.Message):
     OTHER_WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    OTHER_IS_SUMMARY_FIELD_NUMBER: _ClassVar[int]
     severity: ContradictionSeverity
     claim_id: str
     claim_text: str
@@ -134,7 +135,8 @@ class Contradiction(_message.Message):
     other_window_id: str
     values: _claim_pb2.AlignedValue
     contradiction_probability: float
-    def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
+    other_is_summary: bool
+    def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., other_is_summary: _Optional[bool] = ...) -> None: ...
 
 class Omission(_message.Message):
     __slots__ = ("fact_id", "severity", "importance_weight", "best_similarity")

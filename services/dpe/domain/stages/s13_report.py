@@ -19,6 +19,8 @@ COHERENCE_WEIGHT: Final = 0.15
 _FIRST_WINDOW_WEIGHT: Final = REPETITION_WEIGHT + COMPLETENESS_WEIGHT
 _LEAST_SHARE: Final = 0.5
 """Share of the weights in force that must have been measured for a score to be given (ADR 0037)."""
+_TIERS: Final = ((0.85, "S"), (0.70, "A"), (0.50, "B"), (0.30, "C"), (0.0, "D"))
+"""SPEC-005 §18.4: the best tier from each score on."""
 _QUALITY_STAGES: Final = frozenset({6, 7, 8, 9})
 _DIGITS: Final = 12
 
@@ -55,3 +57,12 @@ def quality_score(analysis: Analysis) -> float | None:
     if total < _LEAST_SHARE * (_FIRST_WINDOW_WEIGHT if in_first else 1.0):
         return None
     return round(sum(value * weight for value, weight in present) / total, _DIGITS)
+
+
+def maximum_tier(score: float, *, degraded: bool) -> str:
+    """Return the best quality tier that a score allows (SPEC-005 §18.4): S, A, B, C or D.
+
+    With a stage that gave no result, or one that rests on less than it should, never better than A (ADR 0037).
+    """
+    tier = next(tier for bound, tier in _TIERS if score >= bound)
+    return "A" if degraded and tier == "S" else tier
