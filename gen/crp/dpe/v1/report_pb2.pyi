@@ -56,6 +56,13 @@ class RiskSignalKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RISK_SIGNAL_KIND_FIDELITY: _ClassVar[RiskSignalKind]
     RISK_SIGNAL_KIND_ENTAILMENT: _ClassVar[RiskSignalKind]
     RISK_SIGNAL_KIND_SPECIFICITY: _ClassVar[RiskSignalKind]
+
+class BuildTrust(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    BUILD_TRUST_UNSPECIFIED: _ClassVar[BuildTrust]
+    BUILD_TRUST_SIGNED: _ClassVar[BuildTrust]
+    BUILD_TRUST_UNVERIFIED: _ClassVar[BuildTrust]
+    BUILD_TRUST_UNSIGNED: _ClassVar[BuildTrust]
 REPETITION_LEVEL_UNSPECIFIED: RepetitionLevel
 REPETITION_LEVEL_NONE: RepetitionLevel
 REPETITION_LEVEL_MINOR: RepetitionLevel
@@ -82,6 +89,10 @@ RISK_SIGNAL_KIND_ATTRIBUTION: RiskSignalKind
 RISK_SIGNAL_KIND_FIDELITY: RiskSignalKind
 RISK_SIGNAL_KIND_ENTAILMENT: RiskSignalKind
 RISK_SIGNAL_KIND_SPECIFICITY: RiskSignalKind
+BUILD_TRUST_UNSPECIFIED: BuildTrust
+BUILD_TRUST_SIGNED: BuildTrust
+BUILD_TRUST_UNVERIFIED: BuildTrust
+BUILD_TRUST_UNSIGNED: BuildTrust
 
 class StageOutcome(_message.Message):
     __slots__ = ("number", "sub_stage", "name", "status", "reason", "detail", "section")
@@ -117,8 +128,20 @@ class ModelFingerprint(_message.Message):
     fingerprint: str
     def __init__(self, role: _Optional[str] = ..., fingerprint: _Optional[str] = ...) -> None: ...
 
+class BuildIdentity(_message.Message):
+    __slots__ = ("code_digest", "weights_digest", "trust", "key_id")
+    CODE_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    WEIGHTS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    KEY_ID_FIELD_NUMBER: _ClassVar[int]
+    code_digest: str
+    weights_digest: str
+    trust: BuildTrust
+    key_id: str
+    def __init__(self, code_digest: _Optional[str] = ..., weights_digest: _Optional[str] = ..., trust: _Optional[_Union[BuildTrust, str]] = ..., key_id: _Optional[str] = ...) -> None: ...
+
 class Coverage(_message.Message):
-    __slots__ = ("pairs_total", "pairs_scored", "cross_window_pairs_total", "cross_window_pairs_scored", "premise_windows_total", "premise_windows_scored", "response_chunks", "sentences_total")
+    __slots__ = ("pairs_total", "pairs_scored", "cross_window_pairs_total", "cross_window_pairs_scored", "premise_windows_total", "premise_windows_scored", "response_chunks", "sentences_total", "quoted_chunks", "sentences_without_claims")
     PAIRS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     PAIRS_SCORED_FIELD_NUMBER: _ClassVar[int]
     CROSS_WINDOW_PAIRS_TOTAL_FIELD_NUMBER: _ClassVar[int]
@@ -127,6 +150,8 @@ class Coverage(_message.Message):
     PREMISE_WINDOWS_SCORED_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    QUOTED_CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    SENTENCES_WITHOUT_CLAIMS_FIELD_NUMBER: _ClassVar[int]
     pairs_total: int
     pairs_scored: int
     cross_window_pairs_total: int
@@ -135,7 +160,9 @@ class Coverage(_message.Message):
     premise_windows_scored: int
     response_chunks: int
     sentences_total: int
-    def __init__(self, pairs_total: _Optional[int] = ..., pairs_scored: _Optional[int] = ..., cross_window_pairs_total: _Optional[int] = ..., cross_window_pairs_scored: _Optional[int] = ..., premise_windows_total: _Optional[int] = ..., premise_windows_scored: _Optional[int] = ..., response_chunks: _Optional[int] = ..., sentences_total: _Optional[int] = ...) -> None: ...
+    quoted_chunks: int
+    sentences_without_claims: int
+    def __init__(self, pairs_total: _Optional[int] = ..., pairs_scored: _Optional[int] = ..., cross_window_pairs_total: _Optional[int] = ..., cross_window_pairs_scored: _Optional[int] = ..., premise_windows_total: _Optional[int] = ..., premise_windows_scored: _Optional[int] = ..., response_chunks: _Optional[int] = ..., sentences_total: _Optional[int] = ..., quoted_chunks: _Optional[int] = ..., sentences_without_claims: _Optional[int] = ...) -> None: ...
 
 class StageTiming(_message.Message):
     __slots__ = ("number", "elapsed", "sub_stage")
@@ -180,7 +207,7 @@ class RegulatoryBasis(_message.Message):
     def __init__(self, rows: _Optional[_Iterable[_Union[RegulatoryRow, _Mapping]]] = ..., tier_by_class: _Optional[_Union[NistTier, str]] = ..., tier_by_risk: _Optional[_Union[NistTier, str]] = ..., controls: _Optional[_Iterable[_Union[_regulatory_pb2.ControlAssessment, _Mapping]]] = ...) -> None: ...
 
 class DpeReport(_message.Message):
-    __slots__ = ("report_id", "session_id", "window_id", "window_number", "timestamp", "claims_total", "claims_by_type", "attribution_dominant", "grounding_pct", "fabrication_count", "distortion_count", "distortion_types", "contradiction_count", "contradiction_scope", "omission_summary", "fidelity_score", "entailment_score", "contradiction_probability", "neutral_probability", "repetition_level", "repetition_overlap", "completeness_score", "completeness_level", "uncovered_sub_queries", "sub_queries_total", "flow_score", "flow_remediation", "cross_window_contradictions", "coherence_score", "quality_score", "maximum_quality_tier", "composite_score", "base_score", "amplifiers_applied", "risk_level", "risk_degraded", "risk_signals", "eu_ai_act_class", "nist_tier", "gdpr_pii_detected", "iso_42001_controls", "controls_met", "controls_total", "pii_cache_warning", "hmac", "chain_integrity", "response_content_hash", "report_hash", "claims", "fabrications", "distortions", "contradictions", "omissions", "pii_findings", "grounding_violations", "attribution_breakdown", "stages", "policy_hash", "models", "coverage", "grounding_mode", "ai_system_id", "envelope_etag", "gazetteer_version", "timings", "ai_system", "regulatory", "flow_signals", "quality_degraded")
+    __slots__ = ("report_id", "session_id", "window_id", "window_number", "timestamp", "claims_total", "claims_by_type", "attribution_dominant", "grounding_pct", "fabrication_count", "distortion_count", "distortion_types", "contradiction_count", "contradiction_scope", "omission_summary", "fidelity_score", "entailment_score", "contradiction_probability", "neutral_probability", "repetition_level", "repetition_overlap", "completeness_score", "completeness_level", "uncovered_sub_queries", "sub_queries_total", "flow_score", "flow_remediation", "cross_window_contradictions", "coherence_score", "quality_score", "maximum_quality_tier", "composite_score", "base_score", "amplifiers_applied", "risk_level", "risk_degraded", "risk_signals", "eu_ai_act_class", "nist_tier", "gdpr_pii_detected", "iso_42001_controls", "controls_met", "controls_total", "pii_cache_warning", "hmac", "chain_integrity", "response_content_hash", "report_hash", "claims", "fabrications", "distortions", "contradictions", "omissions", "pii_findings", "grounding_violations", "attribution_breakdown", "stages", "policy_hash", "models", "coverage", "grounding_mode", "ai_system_id", "envelope_etag", "gazetteer_version", "timings", "ai_system", "regulatory", "flow_signals", "quality_degraded", "build")
     class ClaimsByTypeEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -271,6 +298,7 @@ class DpeReport(_message.Message):
     REGULATORY_FIELD_NUMBER: _ClassVar[int]
     FLOW_SIGNALS_FIELD_NUMBER: _ClassVar[int]
     QUALITY_DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    BUILD_FIELD_NUMBER: _ClassVar[int]
     report_id: str
     session_id: str
     window_id: str
@@ -340,4 +368,5 @@ class DpeReport(_message.Message):
     regulatory: RegulatoryBasis
     flow_signals: _quality_pb2.FlowSignals
     quality_degraded: bool
-    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., claims_total: _Optional[int] = ..., claims_by_type: _Optional[_Mapping[str, int]] = ..., attribution_dominant: _Optional[_Union[_claim_pb2.AttributionType, str]] = ..., grounding_pct: _Optional[float] = ..., fabrication_count: _Optional[int] = ..., distortion_count: _Optional[int] = ..., distortion_types: _Optional[_Iterable[_Union[_finding_pb2.DistortionType, str]]] = ..., contradiction_count: _Optional[int] = ..., contradiction_scope: _Optional[_Union[_finding_pb2.ContradictionScope, str]] = ..., omission_summary: _Optional[_Mapping[str, int]] = ..., fidelity_score: _Optional[float] = ..., entailment_score: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., neutral_probability: _Optional[float] = ..., repetition_level: _Optional[_Union[RepetitionLevel, str]] = ..., repetition_overlap: _Optional[float] = ..., completeness_score: _Optional[float] = ..., completeness_level: _Optional[_Union[CompletenessLevel, str]] = ..., uncovered_sub_queries: _Optional[_Iterable[str]] = ..., sub_queries_total: _Optional[int] = ..., flow_score: _Optional[float] = ..., flow_remediation: _Optional[str] = ..., cross_window_contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., coherence_score: _Optional[float] = ..., quality_score: _Optional[float] = ..., maximum_quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., composite_score: _Optional[float] = ..., base_score: _Optional[float] = ..., amplifiers_applied: _Optional[_Iterable[str]] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., risk_degraded: _Optional[bool] = ..., risk_signals: _Optional[_Iterable[_Union[RiskSignal, _Mapping]]] = ..., eu_ai_act_class: _Optional[_Union[EuAiActClass, str]] = ..., nist_tier: _Optional[_Union[NistTier, str]] = ..., gdpr_pii_detected: _Optional[bool] = ..., iso_42001_controls: _Optional[_Iterable[str]] = ..., controls_met: _Optional[int] = ..., controls_total: _Optional[int] = ..., pii_cache_warning: _Optional[bool] = ..., hmac: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., response_content_hash: _Optional[str] = ..., report_hash: _Optional[str] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., omissions: _Optional[_Iterable[_Union[_finding_pb2.Omission, _Mapping]]] = ..., pii_findings: _Optional[_Iterable[_Union[_finding_pb2.PiiFinding, _Mapping]]] = ..., grounding_violations: _Optional[_Iterable[_Union[_finding_pb2.GroundingViolation, _Mapping]]] = ..., attribution_breakdown: _Optional[_Mapping[str, int]] = ..., stages: _Optional[_Iterable[_Union[StageOutcome, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., models: _Optional[_Iterable[_Union[ModelFingerprint, _Mapping]]] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., envelope_etag: _Optional[str] = ..., gazetteer_version: _Optional[str] = ..., timings: _Optional[_Union[Timings, _Mapping]] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., regulatory: _Optional[_Union[RegulatoryBasis, _Mapping]] = ..., flow_signals: _Optional[_Union[_quality_pb2.FlowSignals, _Mapping]] = ..., quality_degraded: _Optional[bool] = ...) -> None: ...
+    build: BuildIdentity
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., claims_total: _Optional[int] = ..., claims_by_type: _Optional[_Mapping[str, int]] = ..., attribution_dominant: _Optional[_Union[_claim_pb2.AttributionType, str]] = ..., grounding_pct: _Optional[float] = ..., fabrication_count: _Optional[int] = ..., distortion_count: _Optional[int] = ..., distortion_types: _Optional[_Iterable[_Union[_finding_pb2.DistortionType, str]]] = ..., contradiction_count: _Optional[int] = ..., contradiction_scope: _Optional[_Union[_finding_pb2.ContradictionScope, str]] = ..., omission_summary: _Optional[_Mapping[str, int]] = ..., fidelity_score: _Optional[float] = ..., entailment_score: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., neutral_probability: _Optional[float] = ..., repetition_level: _Optional[_Union[RepetitionLevel, str]] = ..., repetition_overlap: _Optional[float] = ..., completeness_score: _Optional[float] = ..., completeness_level: _Optional[_Union[CompletenessLevel, str]] = ..., uncovered_sub_queries: _Optional[_Iterable[str]] = ..., sub_queries_total: _Optional[int] = ..., flow_score: _Optional[float] = ..., flow_remediation: _Optional[str] = ..., cross_window_contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., coherence_score: _Optional[float] = ..., quality_score: _Optional[float] = ..., maximum_quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., composite_score: _Optional[float] = ..., base_score: _Optional[float] = ..., amplifiers_applied: _Optional[_Iterable[str]] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., risk_degraded: _Optional[bool] = ..., risk_signals: _Optional[_Iterable[_Union[RiskSignal, _Mapping]]] = ..., eu_ai_act_class: _Optional[_Union[EuAiActClass, str]] = ..., nist_tier: _Optional[_Union[NistTier, str]] = ..., gdpr_pii_detected: _Optional[bool] = ..., iso_42001_controls: _Optional[_Iterable[str]] = ..., controls_met: _Optional[int] = ..., controls_total: _Optional[int] = ..., pii_cache_warning: _Optional[bool] = ..., hmac: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., response_content_hash: _Optional[str] = ..., report_hash: _Optional[str] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., omissions: _Optional[_Iterable[_Union[_finding_pb2.Omission, _Mapping]]] = ..., pii_findings: _Optional[_Iterable[_Union[_finding_pb2.PiiFinding, _Mapping]]] = ..., grounding_violations: _Optional[_Iterable[_Union[_finding_pb2.GroundingViolation, _Mapping]]] = ..., attribution_breakdown: _Optional[_Mapping[str, int]] = ..., stages: _Optional[_Iterable[_Union[StageOutcome, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., models: _Optional[_Iterable[_Union[ModelFingerprint, _Mapping]]] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., envelope_etag: _Optional[str] = ..., gazetteer_version: _Optional[str] = ..., timings: _Optional[_Union[Timings, _Mapping]] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., regulatory: _Optional[_Union[RegulatoryBasis, _Mapping]] = ..., flow_signals: _Optional[_Union[_quality_pb2.FlowSignals, _Mapping]] = ..., quality_degraded: _Optional[bool] = ..., build: _Optional[_Union[BuildIdentity, _Mapping]] = ...) -> None: ...
