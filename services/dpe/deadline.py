@@ -10,7 +10,7 @@ against anything and nothing is left out.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeVar
 
 from services.common.context import current_call
@@ -33,13 +33,14 @@ _FIRST_WINDOW_IDLE: Final = frozenset({6, 7, 9})
 _REPORT: Final = 13
 _OF_EARLIER_WINDOWS: Final = frozenset({6, 7, 8, 9})
 """They read the texts of earlier windows."""
-_BATCHES_AFTER: Final = {StageKey(1): 2, StageKey(2): 1}
-"""Batches of models that stages 1-5 ask for behind a stage's own: names, then vectors, then pairs and verdicts."""
+_BATCHES_AFTER: Final = {StageKey(1): 2, StageKey(2): 1, StageKey(3, "a"): 1}
+"""Batches behind a stage's own that must have time: vectors and verdicts, verdicts, the rest of the pairs."""
 _MODELS_OF: Final = {
     "recognise": "recognised",
     "embed": "vectors",
     "classify": "classified",
     "judge": "judged",
+    "detect": "personal_data",
 }
 """What is asked for, and where the answers are kept."""
 _BLAMED: Final = {
@@ -47,6 +48,7 @@ _BLAMED: Final = {
     Reason.EMBEDDING_MODEL_FAILED: "vectors",
     Reason.ENTAILMENT_MODEL_FAILED: "classified",
     Reason.GROUNDING_MODEL_FAILED: "judged",
+    Reason.PII_DETECTOR_FAILED: "personal_data",
 }
 """What a stage says of a model that gave nothing, and whose answers it missed."""
 
@@ -230,12 +232,10 @@ def without_earlier_windows(analysis: Analysis) -> Analysis:
 
 def _minus(requests: Requests, own: Requests) -> Requests:
     """Return what is asked beyond ``own``."""
-    return Requests(
-        _beyond(requests.recognise, own.recognise),
-        _beyond(requests.embed, own.embed),
-        _beyond(requests.classify, own.classify),
-        _beyond(requests.judge, own.judge),
-    )
+    return Requests(**{each.name: _beyond(getattr(requests, each.name), getattr(own, each.name)) for each in _FIELDS})
+
+
+_FIELDS: Final = fields(Requests)
 
 
 def _beyond(asked: tuple[AskedT, ...], own: tuple[AskedT, ...]) -> tuple[AskedT, ...]:
@@ -250,4 +250,5 @@ def _chars(requests: Requests) -> dict[str, int]:
         "embed": sum(len(text) + 1 for text in requests.embed),
         "classify": sum(len(premise) + len(claim) + 1 for premise, claim in requests.classify),
         "judge": sum(len(asked.claim) + sum(map(len, asked.passages)) + 1 for asked in requests.judge),
+        "detect": sum(len(asked.text) + 1 for asked in requests.detect),
     }
