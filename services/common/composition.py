@@ -23,6 +23,7 @@ from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
 from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
+from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
@@ -88,6 +89,12 @@ class Adapters:
         from services.common.adapters.spacy.recognizer import open_recognizer
 
         return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference))
+
+    async def personal_data(self) -> PersonalDataDetector:
+        """Return the detector of personal data."""
+        from services.common.adapters.presidio.detector import open_detector
+
+        return await self._once("personal_data", lambda: open_detector(self.settings.inference))
 
     async def entailment(self) -> EntailmentModel | None:
         """Return the NLI encoder, its digests verified.

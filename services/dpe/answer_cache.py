@@ -26,6 +26,7 @@ class ModelRole(StrEnum):
     ENTITY_RECOGNIZER = "entity_recognizer"
     ENTAILMENT = "entailment"
     GROUNDING = "grounding"
+    PERSONAL_DATA = "personal_data"
 
 
 @dataclass(slots=True)

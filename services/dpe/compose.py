@@ -48,12 +48,15 @@ async def open_models(adapters: Adapters) -> AnalysisModels:
     recognizer = asyncio.create_task(adapters.entity_recognizer())
     entailment = asyncio.create_task(adapters.entailment())
     grounding = asyncio.create_task(adapters.grounding())
-    opening = (embedding, recognizer, entailment, grounding)
+    personal_data = asyncio.create_task(adapters.personal_data())
+    opening = (embedding, recognizer, entailment, grounding, personal_data)
     await asyncio.wait(opening)
     failures = [error for error in (task.exception() for task in opening) if error is not None]
     if failures:
         raise failures[0]
-    return AnalysisModels(embedding.result(), recognizer.result(), entailment.result(), grounding.result())
+    return AnalysisModels(
+        embedding.result(), recognizer.result(), entailment.result(), grounding.result(), personal_data.result()
+    )
 
 
 def provenance_service(

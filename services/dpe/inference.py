@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from services.common.context import current_call
 from services.common.errors import UnavailableError
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
+from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
 from services.dpe.answer_cache import AnswerCache, ModelRole, cache_keys
 from services.dpe.domain.analysis import Models, Pair, Requests, VectorTable
@@ -67,6 +68,8 @@ class Inference:
             vectors=VectorTable({}, np.empty((0, own.dimension), dtype=np.float32), own.calibration),
             classified=None if entailment is None else {},
             judged=None if grounding is None else {},
+            personal_data_configured=self._models.personal_data is not None,
+            personal_data=None if self._models.personal_data is None else {},
             fingerprints=self._models.fingerprints(),
         )
 
@@ -85,6 +88,8 @@ class Inference:
             asked["classified"] = self._extended(self._entailment(), requests.classify, known.classified)
         if requests.judge and known.judged is not None and self._models.grounding is not None:
             asked["judged"] = self._extended(self._grounding(), requests.judge, known.judged)
+        if requests.detect and known.personal_data is not None:
+            asked["personal_data"] = self._extended(self._personal_data(), requests.detect, known.personal_data)
         answers = await _together(asked.values())
         return replace(known, **dict(zip(asked, answers, strict=True)))
 
@@ -102,6 +107,8 @@ class Inference:
             probes.append(_awaited(self._models.entailment.classify([("a", "a")])))
         if self._models.grounding is not None:
             probes.append(_awaited(self._models.grounding.judge([GroundingRequest("a", ("a",))])))
+        if self._models.personal_data is not None:
+            probes.append(_awaited(self._models.personal_data.detect([RecognisedText("a")])))
         await _together(probes)
 
     async def _extended(
@@ -165,6 +172,13 @@ class Inference:
             raise _not_configured(ModelRole.GROUNDING)
         return _Question(ModelRole.GROUNDING, model.fingerprint, _request_texts, model.judge, _bytes_of_verdict)
 
+    def _personal_data(self) -> _Question:
+        model = self._models.personal_data
+        if model is None:
+            raise _not_configured(ModelRole.PERSONAL_DATA)
+        role = ModelRole.PERSONAL_DATA
+        return _Question(role, model.fingerprint, _recognised_texts, model.detect, _bytes_of_personal_data)
+
     async def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Embed in calls of a bounded size, so that a long answer cannot fill the queue."""
         size = self._embed_batch_size
@@ -212,6 +226,15 @@ def _request_texts(request: GroundingRequest) -> Sequence[str]:
     """Return the texts of a request so that no two requests give the same list: the query's presence is told apart."""
     asked = () if request.query is None else (request.query,)
     return (str(len(asked)), *asked, request.claim, *request.passages)
+
+
+def _recognised_texts(asked: RecognisedText) -> Sequence[str]:
+    """Return the text, and the entities without which the same text gives other findings."""
+    return (asked.text, *(f"{one.kind} {one.start} {one.end}" for one in asked.entities))
+
+
+def _bytes_of_personal_data(found: tuple[PersonalData, ...]) -> int:
+    return _ENTITY_BYTES * len(found)
 
 
 def _bytes_of_entities(entities: tuple[Entity, ...]) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
 from services.common.ports.grounding import GroundingModel
+from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
 
 
@@ -16,6 +17,7 @@ class AnalysisModels:
     recognizer: EntityRecognizer
     entailment: EntailmentModel | None = None
     grounding: GroundingModel | None = None
+    personal_data: PersonalDataDetector | None = None
 
     def fingerprints(self) -> tuple[tuple[str, str], ...]:
         """Return role and fingerprint of each model, for the report (SPEC-005 §21.1)."""
@@ -27,4 +29,6 @@ class AnalysisModels:
             pinned.append(("entailment", self.entailment.fingerprint))
         if self.grounding is not None:
             pinned.append(("grounding", self.grounding.fingerprint))
+        if self.personal_data is not None:
+            pinned.append(("personal_data", self.personal_data.fingerprint))
         return tuple(pinned)

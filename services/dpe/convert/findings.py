@@ -16,6 +16,7 @@ from services.dpe.domain.findings import (
     Fabrication,
     Judgement,
     Omission,
+    PiiFinding,
     Verdict,
 )
 from services.dpe.domain.text_types import Claim, Span
@@ -184,6 +185,18 @@ def omission_message(item: Omission) -> finding_pb2.Omission:
     if item.best_similarity is not None:
         message.best_similarity = item.best_similarity
     return message
+
+
+def pii_message(item: PiiFinding) -> finding_pb2.PiiFinding:
+    """Return where personal data stands; never the data."""
+    return finding_pb2.PiiFinding(
+        category=enum_value(finding_pb2.PiiCategory, f"PII_CATEGORY_{item.data.category}"),
+        type=item.data.type,
+        origin=enum_value(finding_pb2.TextOrigin, f"TEXT_ORIGIN_{item.origin}"),
+        span=span_message(item.data.start, item.data.end),
+        confidence=item.data.confidence,
+        counted=item.counted,
+    )
 
 
 def _span(span: Span) -> text_pb2.TextSpan:

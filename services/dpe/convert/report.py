@@ -49,6 +49,7 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
     fill_coherence(message, outputs)
     fill_quality(message, outputs)
     _fill_risk(message, outputs)
+    _fill_personal_data(message, outputs)
     fill_regulatory(message, given.ai_system, outputs.regulatory)
     if finished.build is not None:
         message.build.CopyFrom(_build(finished.build))
@@ -181,6 +182,14 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     message.amplifiers_applied.extend(risk.amplifiers)
     message.risk_level = enum_value(taxonomy_pb2.RiskLevel, f"RISK_LEVEL_{risk.level}")
     message.risk_degraded = risk.degraded
+
+
+def _fill_personal_data(message: report_pb2.DpeReport, outputs: Outputs) -> None:
+    # SPEC-005 §13.3; places and kinds alone, never the data.
+    message.pii_findings.extend(findings.pii_message(item) for item in outputs.pii_findings or ())
+    if outputs.gdpr_pii_detected is not None:
+        message.gdpr_pii_detected = outputs.gdpr_pii_detected
+    message.pii_cache_warning = outputs.pii_cache_warning
 
 
 def _timings(finished: Finished) -> report_pb2.Timings:

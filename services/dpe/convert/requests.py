@@ -12,6 +12,7 @@ from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.text_types import Span
 
 _MODES: Final = {
     taxonomy_pb2.GROUNDING_MODE_CONTEXT_STRICT: GroundingMode.CONTEXT_STRICT,
@@ -49,7 +50,14 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         embedding_model=envelope.embedding_model,
         windows_remaining=request.windows_remaining,
         cache_no_cache=request.cache_no_cache,
+        prompt=request.prompt,
+        cache_no_store=request.cache_no_store,
     )
+
+
+def grounded_spans(request: pb.VerifySummaryRequest) -> tuple[Span, ...]:
+    """Return the grounded stretches of the original of a validated request."""
+    return tuple(Span(span.start, span.end) for span in request.grounded_spans)
 
 
 def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from services.common.ports.embedding import Calibration
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
+from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
 from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.findings import (
@@ -25,6 +26,7 @@ from services.dpe.domain.findings import (
     Judgement,
     NearFact,
     Omission,
+    PiiFinding,
     RepetitionLevel,
     RiskLevel,
     Verdict,
@@ -95,6 +97,8 @@ class AnalysisInput:
     embedding_model: str = ""
     windows_remaining: int = 0
     cache_no_cache: bool = False
+    prompt: str = field(default="", repr=False)
+    cache_no_store: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +193,9 @@ class Outputs:
     flow_signals: FlowSignals | None = None
     quality_score: float | None = None
     quality_degraded: bool = False
+    pii_findings: tuple[PiiFinding, ...] | None = None
+    gdpr_pii_detected: bool | None = None
+    pii_cache_warning: bool = False
     regulatory: Regulatory | None = None
 
 
@@ -225,6 +232,8 @@ class Models:
         vectors: embeddings by text.
         classified: probabilities of entailment, neutral and contradiction by (premise, hypothesis).
         judged: what the grounding model says, by request.
+        personal_data_configured: there is a detector of personal data, whether or not it answers.
+        personal_data: what it found, by text.
         fingerprints: role and fingerprint of each configured model.
     """
 
@@ -234,6 +243,8 @@ class Models:
     vectors: VectorTable | None = None
     classified: Mapping[Pair, NDArray[np.float32]] | None = None
     judged: Mapping[GroundingRequest, GroundingVerdict] | None = None
+    personal_data_configured: bool = False
+    personal_data: Mapping[RecognisedText, tuple[PersonalData, ...]] | None = None
     fingerprints: tuple[tuple[str, str], ...] = ()
 
 
@@ -245,6 +256,7 @@ class Requests:
     embed: tuple[str, ...] = ()
     classify: tuple[Pair, ...] = ()
     judge: tuple[GroundingRequest, ...] = ()
+    detect: tuple[RecognisedText, ...] = ()
 
     def and_(self, other: "Requests") -> "Requests":
         """Return both, as one batch for each model."""
@@ -253,6 +265,7 @@ class Requests:
             self.embed + other.embed,
             self.classify + other.classify,
             self.judge + other.judge,
+            self.detect + other.detect,
         )
 
 

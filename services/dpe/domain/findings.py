@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum, unique
 
+from services.common.ports.personal_data import PersonalData
 from services.common.ports.recognition import Entity
 from services.dpe.domain.text_types import Claim, Span, Value
 
@@ -198,6 +199,23 @@ class Omission:
     severity: OmissionSeverity
     importance_weight: float
     best_similarity: float | None
+
+
+@unique
+class TextOrigin(StrEnum):
+    """Which text a finding of stage 11 lies in."""
+
+    PROMPT = "PROMPT"
+    RESPONSE = "RESPONSE"
+
+
+@dataclass(frozen=True, slots=True)
+class PiiFinding:
+    """Personal data in prompt or answer (SPEC-005 §13); ``counted``: it makes ``gdpr_pii_detected`` true (ADR 0038)."""
+
+    data: PersonalData
+    origin: TextOrigin
+    counted: bool
 
 
 @unique

@@ -52,6 +52,8 @@ class Reason(StrEnum):
     PRIOR_WINDOWS_MISSING = "PRIOR_WINDOWS_MISSING"
     PRIOR_IS_SUMMARY = "PRIOR_IS_SUMMARY"
     AI_SYSTEM_NOT_REGISTERED = "AI_SYSTEM_NOT_REGISTERED"
+    PII_DETECTOR_FAILED = "PII_DETECTOR_FAILED"
+    PII_DETECTOR_NOT_CONFIGURED = "PII_DETECTOR_NOT_CONFIGURED"
     PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
     DEADLINE_TOO_SHORT = "DEADLINE_TOO_SHORT"
     NOT_FURNISHED = "NOT_FURNISHED"
@@ -80,6 +82,8 @@ DETAILS: Final = {
     Reason.PRIOR_WINDOWS_MISSING: "The text of some earlier window is not in the request.",
     Reason.PRIOR_IS_SUMMARY: "An earlier window is given as a summary, which does not show how it was worded.",
     Reason.AI_SYSTEM_NOT_REGISTERED: "The call names no registered AI system; nothing is guessed.",
+    Reason.PII_DETECTOR_FAILED: "The search for personal data failed or ran out of its time: nothing is known of it.",
+    Reason.PII_DETECTOR_NOT_CONFIGURED: "No detector of personal data is configured.",
     Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
     Reason.DEADLINE_TOO_SHORT: "The caller's deadline left no time for it; the report says what was computed without.",
     Reason.NOT_FURNISHED: "This version does not furnish the stage.",

@@ -1,7 +1,7 @@
 """The 13 stages in order (SPEC-005 §2), free of input and output: a stage says what it needs and is given it.
 
 The caller walks ``PIPELINE``: for each step it fulfils ``plan(analysis)`` and calls ``apply(analysis)``, which appends
-exactly one outcome. Stages that this version does not furnish stand in the same sequence and say why they did not run.
+exactly one outcome.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Final
 
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, PriorText, Requests
 from services.dpe.domain.names import Gazetteer
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import StageKey
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.sentences import sentences
 from services.dpe.domain.stages import (
@@ -27,6 +27,7 @@ from services.dpe.domain.stages import (
     s08_completeness,
     s09_flow,
     s10_omission,
+    s11_pii,
     s12_regulatory,
     s13_report,
 )
@@ -45,15 +46,6 @@ class Step:
     plan: Callable[[Analysis], Requests] = _nothing
 
 
-def _unfurnished(key: StageKey) -> Step:
-    """Declare a stage that this version does not furnish."""
-
-    def apply(analysis: Analysis) -> Analysis:
-        return analysis.ended(StageOutcome(key, StageStatus.SKIPPED, Reason.NOT_FURNISHED))
-
-    return Step(key, apply)
-
-
 PIPELINE: Final = (
     Step(s01_claims.KEY, s01_claims.apply, s01_claims.plan),
     Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
@@ -68,7 +60,7 @@ PIPELINE: Final = (
     Step(s08_completeness.KEY, s08_completeness.apply),
     Step(s09_flow.KEY, s09_flow.apply),
     Step(s10_omission.KEY, s10_omission.apply),
-    _unfurnished(StageKey(11)),
+    Step(s11_pii.KEY, s11_pii.apply, s11_pii.plan),
     Step(s12_regulatory.KEY, s12_regulatory.apply),
     Step(s13_report.KEY, s13_report.apply),
 )

@@ -151,18 +151,20 @@ class Omission(_message.Message):
     def __init__(self, fact_id: _Optional[str] = ..., severity: _Optional[_Union[OmissionSeverity, str]] = ..., importance_weight: _Optional[float] = ..., best_similarity: _Optional[float] = ...) -> None: ...
 
 class PiiFinding(_message.Message):
-    __slots__ = ("category", "type", "origin", "span", "confidence")
+    __slots__ = ("category", "type", "origin", "span", "confidence", "counted")
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    COUNTED_FIELD_NUMBER: _ClassVar[int]
     category: PiiCategory
     type: str
     origin: TextOrigin
     span: _text_pb2.TextSpan
     confidence: float
-    def __init__(self, category: _Optional[_Union[PiiCategory, str]] = ..., type: _Optional[str] = ..., origin: _Optional[_Union[TextOrigin, str]] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., confidence: _Optional[float] = ...) -> None: ...
+    counted: bool
+    def __init__(self, category: _Optional[_Union[PiiCategory, str]] = ..., type: _Optional[str] = ..., origin: _Optional[_Union[TextOrigin, str]] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., confidence: _Optional[float] = ..., counted: _Optional[bool] = ...) -> None: ...
 
 class GroundingViolation(_message.Message):
     __slots__ = ("claim_id", "attribution")

@@ -15,12 +15,12 @@ KEY: Final = StageKey(1)
 
 
 def plan(analysis: Analysis) -> Requests:
-    """Ask for the entities of all sentences, of the query, of earlier windows and of facts without: one batch."""
+    """Ask for the entities of all sentences, query and prompt, earlier windows and facts without: one batch."""
     given = analysis.input
     texts = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
     texts += [fact.content for fact in given.facts if fact.entities is None]
     texts += [text for prior in analysis.outputs.prior_texts for text in prior.sentence_texts]
-    return Requests(recognise=tuple(dict.fromkeys([*texts, given.query])))
+    return Requests(recognise=tuple(dict.fromkeys([*texts, given.query, *filter(None, [given.prompt])])))
 
 
 def apply(analysis: Analysis) -> Analysis:

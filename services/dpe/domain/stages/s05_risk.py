@@ -37,6 +37,8 @@ def settle(analysis: Analysis) -> Risk | None:
     if risk is None:
         return None
     applied: list[str] = []
+    if analysis.outputs.gdpr_pii_detected:
+        applied.append("gdpr_pii")  # SPEC-005 §17: the uplift follows the header, once
     regulatory = analysis.outputs.regulatory
     if regulatory is not None and regulatory.is_high_risk:
         applied.append("eu_high_risk")
@@ -49,9 +51,10 @@ def settle(analysis: Analysis) -> Risk | None:
     if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:
         applied.append("severe_repetition")
     composite = amplified(risk.base_score, applied, analysis.policy.amplifiers)
-    # An amplifier that the deadline left no time to look for may be missing: as decision 18 has it for stages 1-5.
+    # An amplifier that the deadline left no time to look for, or that hangs on personal data that was not searched for,
+    # may be missing: as decision 18 has it for stages 1-5.
     degraded = risk.degraded or any(
-        outcome.reason is Reason.DEADLINE_TOO_SHORT
+        outcome.reason in {Reason.DEADLINE_TOO_SHORT, Reason.PII_NOT_SEARCHED}
         for outcome in analysis.outcomes
         if outcome.key.number in RISK_STAGES
     )

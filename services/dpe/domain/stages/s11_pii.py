@@ -1,0 +1,141 @@
+"""Stage 11, personal data (SPEC-005 §13): what of GDPR Art. 4(1) stands in the request's prompt and in the answer.
+
+Finding is the detector's; what a finding means for the report is decided here (ADR 0038). Everything found is listed.
+What counts makes ``gdpr_pii_detected`` true and with it the amplifier of §17: a name that stands alone in an answer
+about the world does not, nor a firm's mailbox or an address without a person. Facts and earlier windows are not
+searched (§13.1); that a name or an address also stands in a fact excuses nothing.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from services.common.ports.personal_data import PersonalData, RecognisedText
+from services.common.ports.recognition import Entity
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
+from services.dpe.domain.findings import PiiFinding, TextOrigin
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+
+KEY: Final = StageKey(11)
+
+NEAR_CHARS: Final = 200
+"""A place or an age is about a person who is named at most so far from it."""
+ABOUT_CHARS: Final = 120
+"""How far around a name the words of a private matter may stand, within its line."""
+_NAME: Final = "PERSON"
+_NEEDS_PERSON: Final = frozenset({"STREET_ADDRESS", "ZIP_CODE", "AGE"})
+_MAILBOXES: Final = frozenset(
+    {
+        "info", "contact", "support", "sales", "service", "help", "helpdesk", "office", "admin", "hello", "noreply",
+        "no-reply", "donotreply", "press", "media", "privacy", "dpo", "dataprotection", "jobs", "careers", "hr",
+        "billing", "invoices", "security", "abuse", "claims", "webmaster", "postmaster", "team", "mail", "enquiries",
+        "inquiries", "feedback", "customerservice", "customer.service", "customer-service", "customercare",
+        "newsletter", "marketing", "legal",
+    }
+)  # fmt: skip
+"""Local parts that are a firm's and no person's."""
+_INTRODUCED: Final = re.compile(
+    r"(?:\b(?:[Mm]y name is|I am|I'm|[Tt]his is|Mr|Mrs|Ms|Miss|Herr|Frau|Dear|[Rr]egards|[Ss]incerely|[Ss]igned|"
+    r"[Mm]y (?:wife|husband|partner|son|daughter|mother|father|sister|brother|boss|colleague|neighbou?r|doctor))"
+    r"|\b[Nn]ame)[.,:]?\s{1,3}\Z"
+)
+_PRIVATE: Final = re.compile(
+    r"\b(?:customers?|clients?|patients?|employees?|co-?workers?|colleagues?|policy ?holders?|insured|claimants?|"
+    r"applicants?|tenants?|borrowers?|debtors?|(?:account|card)[ -]?holders?|members? of staff|"
+    r"staff members?|data subjects?|next of kin|"
+    r"(?:claim|policy|ticket|case|order|invoice|account|contract|complaint|application|booking|reservation)"
+    r" (?:no\b\.?|number|id|#|ref\w*|[A-Z]{0,3}-?\d)|"
+    r"filed a (?:claim|complaint)|was (?:dismissed|fired|laid off|hired|admitted|discharged|prescribed)|sick leave|"
+    r"parental leave|performance review|pay(?:slip|check| rise)|salary|in arrears|overdue|owes)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Mm]e|[Mm]ine)\b")
+
+
+def plan(analysis: Analysis) -> Requests:
+    """Ask for both texts in one batch, with the entities that stage 1 had recognised."""
+    return Requests(detect=tuple(dict.fromkeys(text for text in _texts(analysis) if text.text)))
+
+
+def apply(analysis: Analysis) -> Analysis:
+    """List what was found in prompt and answer, and say whether it is personal data that counts."""
+    if not analysis.models.personal_data_configured:
+        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.PII_DETECTOR_NOT_CONFIGURED))
+    known = analysis.models.personal_data
+    if known is None:
+        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.PII_DETECTOR_FAILED))
+    prompt, answer = _texts(analysis)
+    found = (
+        *_findings(prompt.text, known.get(prompt, ()), TextOrigin.PROMPT),
+        *_findings(answer.text, known.get(answer, ()), TextOrigin.RESPONSE),
+    )
+    counted = sum(one.counted for one in found)
+    names_known = analysis.models.recognised is not None
+    outcome = StageOutcome(
+        KEY,
+        StageStatus.COMPLETED if names_known else StageStatus.DEGRADED,
+        Reason.NONE if names_known else Reason.ENTITY_RECOGNIZER_FAILED,
+        findings=counted,
+    )
+    # Without the recogniser names were not looked for: then finding nothing is no "false" (decision 18).
+    detected = True if counted else (False if names_known else None)
+    return analysis.ended(
+        outcome,
+        pii_findings=found,
+        gdpr_pii_detected=detected,
+        # SPEC-005 §13.3: personal data, and CRP-Context-Cache does not hold no-store.
+        pii_cache_warning=bool(detected) and not analysis.input.cache_no_store,
+    )
+
+
+def prompt_of(given: AnalysisInput) -> str:
+    """Return the text that offsets of ``TextOrigin.PROMPT`` refer to: the prompt, or the query when none was sent."""
+    return given.prompt or given.query
+
+
+def _texts(analysis: Analysis) -> tuple[RecognisedText, RecognisedText]:
+    given, recognised = analysis.input, analysis.models.recognised or {}
+    prompt = prompt_of(given)
+    entities = tuple(
+        Entity(one.kind, one.text, one.start + sentence.start, one.end + sentence.start)
+        for sentence in analysis.outputs.sentences
+        for one in recognised.get(analysis.text_of(sentence), ())
+    )
+    return RecognisedText(prompt, tuple(recognised.get(prompt, ()))), RecognisedText(given.answer, entities)
+
+
+def _findings(text: str, found: Sequence[PersonalData], origin: TextOrigin) -> list[PiiFinding]:
+    names = [one for one in found if one.type == _NAME]
+    return [PiiFinding(one, origin, counted=counts(text, one, names)) for one in found]
+
+
+def counts(text: str, one: PersonalData, names: Iterable[PersonalData]) -> bool:
+    """Say whether a finding alone makes a text one that holds personal data (ADR 0038).
+
+    Args:
+        text: the text.
+        one: a finding in it.
+        names: the persons found in it.
+    """
+    if one.type == "EMAIL_ADDRESS":
+        return text[one.start : one.end].partition("@")[0].partition("+")[0].lower() not in _MAILBOXES
+    if one.type == _NAME:
+        # SPEC-005 §13.2: "full names".
+        return len(text[one.start : one.end].split()) > 1 and _is_private(text, one.start, one.end)
+    if one.type in _NEEDS_PERSON:
+        near = any(name.start - NEAR_CHARS <= one.end and one.start <= name.end + NEAR_CHARS for name in names)
+        return near or _FIRST_PERSON.search(_around(text, one.start, one.end)) is not None
+    return True
+
+
+def _is_private(text: str, start: int, end: int) -> bool:
+    """Say whether a person is spoken of as a private one: introduced, addressed, or the subject of such a matter."""
+    low = max(0, start - ABOUT_CHARS)
+    return _INTRODUCED.search(text[low:start]) is not None or _PRIVATE.search(_around(text, start, end)) is not None
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """Return what stands around a finding in its line."""
+    low = max(start - ABOUT_CHARS, text.rfind("\n", 0, start) + 1, 0)
+    stop = text.find("\n", end)
+    return text[low : min(end + ABOUT_CHARS, len(text) if stop < 0 else stop)]
