@@ -106,6 +106,42 @@ def show(report: Annotated[str, typer.Argument(help="A report id.")], *, as_json
     run(partial(audit.show, report_id=report), as_json=as_json)
 
 
+@app.command("export")
+def export_session(
+    session: Annotated[str, typer.Argument(help="crp_sess_…")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Written as NDJSON, for the owner alone.")],
+    *,
+    with_content: Annotated[
+        bool, typer.Option("--with-content", help="Also answers, questions and facts, which replay needs.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a session's audit trail to a file."""
+    from services.cli.commands.replay import export as command
+
+    run(partial(command, session_id=session, target=target, with_content=with_content), as_json=as_json)
+
+
+@app.command()
+def replay(
+    export: Annotated[Path, typer.Argument(metavar="EXPORT", help="A file that `export --with-content` wrote.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute every report of an export; exit code 3 when one differs, 1 when one cannot be recomputed."""
+    from services.cli.commands.replay import replay as command
+
+    run(partial(command, source=export), as_json=as_json)
+
+
+@app.command("build-info")
+def show_build(*, as_json: AsJson = False) -> None:
+    """Show which code and weights are installed; exit code 3 when they are not those of the build manifest."""
+    from services.cli.commands.build_info import build_info as command
+
+    run(command, as_json=as_json)
+
+
 @app.command("doctor")
 def examine(*, as_json: AsJson = False) -> None:
     """Check weights, stores, ports, keys and settings; exit code 3 when something is wrong."""

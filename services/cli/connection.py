@@ -13,6 +13,7 @@ from crp.gateway.v1 import admin_service_pb2_grpc as admin
 from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
 
 from services.cli.local_state import LocalState
+from services.common.errors import CrpError
 from services.common.rpc.status import from_wire
 from services.common.settings import Settings
 
@@ -48,9 +49,19 @@ class Suite:
         try:
             return await pending
         except grpc.aio.AioRpcError as error:
-            trailers = dict(error.trailing_metadata() or ())
-            details = trailers.get("grpc-status-details-bin")
-            raise from_wire(error.code(), error.details() or "", _as_bytes(details), self.address) from None
+            raise self._error(error) from None
+
+    async def stream(self, method: Any, request: Any) -> AsyncIterator[Any]:
+        """Call a server-streaming RPC and yield its responses. Raises as ``call``."""
+        try:
+            async for response in method(request, metadata=(("authorization", f"Bearer {self.api_key}"),)):
+                yield response
+        except grpc.aio.AioRpcError as error:
+            raise self._error(error) from None
+
+    def _error(self, error: grpc.aio.AioRpcError) -> CrpError:
+        details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")
+        return from_wire(error.code(), error.details() or "", _as_bytes(details), self.address)
 
 
 def _as_bytes(value: str | bytes | None) -> bytes | None:

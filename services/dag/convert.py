@@ -81,7 +81,14 @@ def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
         strategy=strategy_name(request.strategy),
         model_fingerprint=request.model_fingerprint,
         ckf_state_hash=request.ckf_state_hash,
+        inputs=_inputs(request),
     )
+
+
+def _inputs(request: pb.CommitWindowRequest) -> str:
+    if not request.HasField("analysis_inputs"):
+        return ""
+    return canonical_json(message_json(request.analysis_inputs)).decode()
 
 
 def append_ask(request: pb.AppendEventRequest) -> AppendAsk:
@@ -238,6 +245,20 @@ def export_line(record: AuditEventRecord) -> pb.ExportAuditResponse:
     """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON instead of text."""
     fields = message_json(event(record))
     return pb.ExportAuditResponse(line=canonical_json({**fields, "data": json.loads(record.data)}).decode())
+
+
+def analysis_line(record: WindowRecord, stored: ReportRecord) -> pb.ExportAuditResponse:
+    """Return a window's answer, report and analysis inputs as one line of NDJSON (ADR 0043)."""
+    fields = {
+        "record": "analysis",
+        "session_id": record.session_id,
+        "window_id": record.window_id,
+        "window_number": record.window_number,
+        "response_text": record.response_text,
+        "report": json.loads(stored.body),
+        "inputs": json.loads(stored.inputs) if stored.inputs else None,
+    }
+    return pb.ExportAuditResponse(line=canonical_json(fields).decode())
 
 
 def report_summary(record: ReportRecord) -> pb.ReportSummary:

@@ -119,6 +119,9 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
             raise InvalidRequestError(ErrorReason.UNSUPPORTED_MEDIA, text, violations=(violation,))
         async for event in self._reads.every_event(_tenant(), request.session_id):
             yield convert.export_line(event)
+        if request.with_content:
+            async for window, report in self._reads.every_analysis(_tenant(), request.session_id):
+                yield convert.analysis_line(window, report)
 
     async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:
         """Return a report."""

@@ -96,7 +96,7 @@ class WindowRun:
             return envelope
         prompt = system_prompt(job.command.generation.system_prompt, envelope, continued=opened.place.window_number > 1)
         written = await self._written(job, opened, envelope, prompt)
-        analysis = await self._analysis(job, opened, envelope, prompt, written)
+        analysis = await self._analysis(job, opened, envelope, written)
         return self._judged(job, opened, envelope, written, analysis)
 
     async def _envelope(self, job: Job, opened: OpenedWindow) -> BuiltEnvelope:
@@ -176,14 +176,16 @@ class WindowRun:
         return left
 
     async def _analysis(
-        self, job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str, written: WrittenText
+        self, job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, written: WrittenText
     ) -> Analysis:
         command = job.command
+        # SPEC-005 §13.1: the request's prompt, which the caller wrote; facts are not searched (ADR 0038).
+        prompt = "\n\n".join(part for part in (command.generation.system_prompt, command.query) if part)
         return await self._provenance.analyze(
             Analyze(
                 place=opened.place,
                 query=command.query,
-                prompt=f"{prompt}\n\n{command.query}",
+                prompt=prompt,
                 response_text=written.text,
                 envelope=envelope.message,
                 prior_windows=opened.prior_windows,
@@ -205,6 +207,7 @@ class WindowRun:
             envelope=envelope.summary,
             report=analysis.summary,
             report_message=analysis.message,
+            inputs_message=analysis.inputs,
             written=written,
             tier=tier,
             strategy=job.strategy,

@@ -159,7 +159,10 @@ class AuditEventRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReportRecord:
-    """A stored DPE report: ``body`` is the protobuf JSON text (proto field names, RFC 8785 canonical)."""
+    """A stored DPE report: ``body`` is the protobuf JSON text (proto field names, RFC 8785 canonical).
+
+    ``inputs`` is the same of ``crp.dpe.v1.AnalysisInputs``; empty when they were not kept.
+    """
 
     session_id: str
     window_id: str
@@ -167,6 +170,7 @@ class ReportRecord:
     report_hash: str
     created_at: datetime
     body: str
+    inputs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

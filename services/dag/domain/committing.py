@@ -41,6 +41,7 @@ class CommitAsk:
         risk_level, quality_tier: short names, LOW and A.
         strategy: the header's spelling; empty keeps the one it was opened with.
         ckf_state_hash: for the token.
+        inputs: canonical JSON of the analysis inputs; empty = not kept.
     """
 
     session_id: str
@@ -57,6 +58,7 @@ class CommitAsk:
     strategy: str = ""
     model_fingerprint: str = ""
     ckf_state_hash: str = ""
+    inputs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,7 @@ def _report_record(ask: CommitAsk, window: WindowRecord, integrity: Integrity, n
         report_hash=window.report_hash,
         created_at=now,
         body=canonical_json(filled).decode(),
+        inputs=ask.inputs,
     )
 
 

@@ -102,8 +102,10 @@ def window_data(window: WindowRecord, edges: Iterable[EdgeRecord]) -> dict[str, 
 
 
 def report_data(report: ReportRecord) -> dict[str, Any]:
-    """Return what ties the stored report, its unhashed fields included, to the chain."""
+    """Return what ties the stored report, its unhashed fields and the analysis inputs included, to the chain."""
+    inputs = {"inputs_sha256": sha256_hex(report.inputs)} if report.inputs else {}
     return {
+        **inputs,
         "report_id": report.report_id,
         "report_hash": report.report_hash,
         "created_at": iso_micros(report.created_at),

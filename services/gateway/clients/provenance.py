@@ -15,6 +15,7 @@ from crp.envelope.v1 import envelope_pb2
 
 from services.common.ports.credentials import AiSystemRecord
 from services.gateway import wire
+from services.gateway.clients.inputs import kept_inputs
 from services.gateway.domain.vocabulary import StageStatus
 from services.gateway.domain.window import Analysis, ReportSummary, StageState
 from services.gateway.ports import Analyze
@@ -36,8 +37,11 @@ class GrpcProvenanceClient:
 
     async def analyze(self, command: Analyze) -> Analysis:
         """Analyse an answer."""
-        response = await self._stub.Analyze(analyze_request(command))
-        return Analysis(report_summary(response.report), response.report.SerializeToString(deterministic=True))
+        request = analyze_request(command)
+        response = await self._stub.Analyze(request)
+        # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-005 §13.3, ADR 0043).
+        kept = b"" if request.cache_no_store else kept_inputs(request).SerializeToString(deterministic=True)
+        return Analysis(report_summary(response.report), response.report.SerializeToString(deterministic=True), kept)
 
 
 def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:

@@ -5,7 +5,7 @@ from typing import Any
 
 import grpc
 from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
-from crp.dpe.v1 import report_pb2
+from crp.dpe.v1 import inputs_pb2, report_pb2
 
 from services.common.encoding import canonical_json
 from services.gateway import wire
@@ -151,6 +151,7 @@ def commit_request(request_id: str, draft: DispatchDraft) -> session_service_pb2
         strategy=_STRATEGIES[draft.strategy],
         model_fingerprint=written.model_fingerprint,
         ckf_state_hash=envelope.ckf_state_hash,
+        analysis_inputs=inputs_pb2.AnalysisInputs.FromString(draft.inputs_message) if draft.inputs_message else None,
     )
 
 

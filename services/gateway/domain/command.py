@@ -137,6 +137,7 @@ class DispatchDraft:
 
     Attributes:
         report_message: the serialised ``crp.dpe.v1.DpeReport``.
+        inputs_message: the serialised ``crp.dpe.v1.AnalysisInputs``; empty when they are not to be kept.
         tier: the envelope's tier lowered by the answer's quality (SPEC-005 §18.4).
         verdict: with a halt reason the window is given up instead of committed (SPEC-004 §16.3).
     """
@@ -152,6 +153,7 @@ class DispatchDraft:
     policy_applied: str
     oversight: OversightMode
     notices: tuple[Notice, ...]
+    inputs_message: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

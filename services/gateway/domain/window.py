@@ -201,10 +201,14 @@ class ReportSummary:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The verdict on an answer; ``message`` is the serialised ``crp.dpe.v1.DpeReport``."""
+    """The verdict on an answer; ``message`` is the serialised ``crp.dpe.v1.DpeReport``.
+
+    ``inputs`` is the serialised ``crp.dpe.v1.AnalysisInputs``; empty when the caller wants nothing kept (no-store).
+    """
 
     summary: ReportSummary
     message: bytes
+    inputs: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@ import datetime
 
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.dag.v1 import dag_pb2 as _dag_pb2
+from crp.dpe.v1 import inputs_pb2 as _inputs_pb2
 from crp.dpe.v1 import report_pb2 as _report_pb2
 from google.api import annotations_pb2 as _annotations_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -137,7 +138,7 @@ class OpenWindowResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ...) -> None: ...
 
 class CommitWindowRequest(_message.Message):
-    __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash")
+    __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash", "analysis_inputs")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +153,7 @@ class CommitWindowRequest(_message.Message):
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
     MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     CKF_STATE_HASH_FIELD_NUMBER: _ClassVar[int]
+    ANALYSIS_INPUTS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     session_id: str
     window_id: str
@@ -166,7 +168,8 @@ class CommitWindowRequest(_message.Message):
     strategy: _taxonomy_pb2.DispatchStrategy
     model_fingerprint: str
     ckf_state_hash: str
-    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., response_text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., envelope_etag: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., token_count: _Optional[int] = ..., response_tokens: _Optional[int] = ..., facts_included: _Optional[_Iterable[str]] = ..., deferred_facts: _Optional[_Iterable[_Union[_dag_pb2.DeferredFactRef, _Mapping]]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., model_fingerprint: _Optional[str] = ..., ckf_state_hash: _Optional[str] = ...) -> None: ...
+    analysis_inputs: _inputs_pb2.AnalysisInputs
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., response_text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., envelope_etag: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., token_count: _Optional[int] = ..., response_tokens: _Optional[int] = ..., facts_included: _Optional[_Iterable[str]] = ..., deferred_facts: _Optional[_Iterable[_Union[_dag_pb2.DeferredFactRef, _Mapping]]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., model_fingerprint: _Optional[str] = ..., ckf_state_hash: _Optional[str] = ..., analysis_inputs: _Optional[_Union[_inputs_pb2.AnalysisInputs, _Mapping]] = ...) -> None: ...
 
 class CommitWindowResponse(_message.Message):
     __slots__ = ("window", "session", "session_token", "set_session", "continuation_id", "chain_integrity", "lineage", "quality_history", "safety_budget", "budget_warning", "dag_root", "audit_trail_id", "report_id", "degradation", "human_review_required", "halt_reason", "window_position")
@@ -351,12 +354,14 @@ class ListAuditEventsResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[_dag_pb2.AuditEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ExportAuditRequest(_message.Message):
-    __slots__ = ("session_id", "format")
+    __slots__ = ("session_id", "format", "with_content")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
+    WITH_CONTENT_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     format: AuditExportFormat
-    def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[AuditExportFormat, str]] = ...) -> None: ...
+    with_content: bool
+    def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[AuditExportFormat, str]] = ..., with_content: _Optional[bool] = ...) -> None: ...
 
 class ExportAuditResponse(_message.Message):
     __slots__ = ("line",)

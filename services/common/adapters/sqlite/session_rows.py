@@ -129,6 +129,7 @@ SESSIONS_SCHEMA: Final = Schema(
             "CREATE INDEX reports_of_session ON reports (tenant_id, session_id, report_id)",
             *RECEIPTS_SCHEMA,
         ),
+        ("ALTER TABLE reports ADD COLUMN inputs TEXT NOT NULL DEFAULT ''",),
     ),
 )
 
@@ -145,7 +146,7 @@ WINDOW_COLUMNS: Final = (
 _WINDOW_FIELDS: Final = tuple(column.removesuffix("_us") for column in WINDOW_COLUMNS.split(", "))
 EDGE_COLUMNS: Final = "session_id, source_id, target_id, transfer_type, transferred_tokens, summary_hash"
 EVENT_COLUMNS: Final = "session_id, sequence, event_id, event_type, timestamp_us, window_id, data, hmac"
-REPORT_COLUMNS: Final = "session_id, window_id, report_id, report_hash, created_us, body"
+REPORT_COLUMNS: Final = "session_id, window_id, report_id, report_hash, created_us, body, inputs"
 
 
 def session_values(session: SessionRecord) -> tuple[Any, ...]:
@@ -248,10 +249,10 @@ def event_of(row: Sequence[Any]) -> AuditEventRecord:
 def report_values(report: ReportRecord) -> tuple[Any, ...]:
     """Return the values of ``REPORT_COLUMNS``."""
     identity = (report.session_id, report.window_id, report.report_id, report.report_hash)
-    return (*identity, micros(report.created_at), report.body)
+    return (*identity, micros(report.created_at), report.body, report.inputs)
 
 
 def report_of(row: Sequence[Any]) -> ReportRecord:
     """Read ``REPORT_COLUMNS``."""
-    session_id, window_id, report_id, report_hash, created, body = row
-    return ReportRecord(session_id, window_id, report_id, report_hash, moment(created), body)
+    session_id, window_id, report_id, report_hash, created, body, inputs = row
+    return ReportRecord(session_id, window_id, report_id, report_hash, moment(created), body, inputs)

@@ -1,0 +1,195 @@
+"""``groundtrail export | replay``: take a session's record out, and recompute every report of it."""
+
+import os
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from crp.ckf.v1 import ckf_pb2
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+from crp.dag.v1 import session_service_pb2 as sessions
+from crp.dpe.v1 import inputs_pb2
+from crp.dpe.v1 import provenance_service_pb2 as dpe
+from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
+from google.protobuf.json_format import ParseDict, ParseError
+from rich.text import Text
+
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.export_file import FACT, Export, ExportedAnalysis, read_export
+from services.cli.render import coloured
+from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short
+from services.common.encoding import canonical_json
+from services.common.errors import NotFoundError
+from services.common.rpc.canonical import message_json
+from services.common.rpc.main import running_server
+from services.common.settings import ServerSettings, Settings
+from services.dpe.compose import build as build_dpe
+from services.gateway.clients.inputs import ContentMissingError, request_digest, restored_request
+
+_COLOURS: Final = {
+    Replay.SAME: "VALID",
+    Replay.WITHIN_MARGIN: "VALID",
+    Replay.DIFFERS: "BROKEN",
+    Replay.OTHER_WEIGHTS: "PARTIAL",
+    Replay.NOT_REPLAYABLE: "PARTIAL",
+}
+_CALL_S: Final = 600.0
+
+
+async def export(settings: Settings, output: Output, session_id: str, target: Path, *, with_content: bool) -> Exit:
+    """Write a session's audit export to a file that its owner alone may read."""
+    counted: Counter[str] = Counter()
+    async with connect(settings) as suite:
+        lines = [line async for line in _exported(suite, session_id, with_content=with_content)]
+        found = read_export(lines)
+        for fact_id in sorted(_fact_ids(found)):
+            line = await _fact_line(suite, fact_id)
+            counted["facts" if line else "facts_erased"] += 1
+            lines += [line] if line else []
+    counted["analyses"] = len(found.analyses)
+    counted["events"] = len(lines) - counted["analyses"] - counted["facts"]
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    output.say(", ".join(f"{number} {name.replace('_', ' ')}" for name, number in sorted(counted.items())))
+    if with_content:
+        output.say("the file holds answers, questions and facts: keep it as you keep those", style="yellow")
+    output.result({"session_id": session_id, "with_content": with_content, **counted})
+    return Exit.OK
+
+
+async def replay(settings: Settings, output: Output, source: Path) -> Exit:
+    """Recompute every report of an export with the weights and settings of this installation.
+
+    Exit code 0: all are the same; 3: one differs or the export was altered; 1: one could not be recomputed here.
+    """
+    with source.open(encoding="utf-8") as file:
+        held = read_export(file)
+    outcomes: list[Outcome] = []
+    async with _provenance(settings) as analyze:
+        with output.progress("recomputing", total=len(held.analyses)) as bar:
+            for analysis in held.analyses:
+                outcomes.append(await _replayed(analysis, held, analyze))
+                bar.step()
+    outcomes += _without_content(held)
+    _show(outcomes, output)
+    counted = Counter(outcome.result for outcome in outcomes)
+    output.result(
+        {"reports": [asdict(one) for one in outcomes], "counts": {kind.value: counted[kind] for kind in Replay}}
+    )
+    if counted[Replay.DIFFERS] or any(one.reason is Reason.EXPORT_ALTERED for one in outcomes):
+        return Exit.VERDICT
+    return Exit.FAILURE if counted[Replay.OTHER_WEIGHTS] or counted[Replay.NOT_REPLAYABLE] else Exit.OK
+
+
+async def _exported(suite: Suite, session_id: str, *, with_content: bool) -> AsyncIterator[str]:
+    request = sessions.ExportAuditRequest(
+        session_id=session_id, format=sessions.AUDIT_EXPORT_FORMAT_NDJSON, with_content=with_content
+    )
+    async for response in suite.stream(suite.sessions.ExportAudit, request):
+        yield response.line
+
+
+def _fact_ids(held: Export) -> set[str]:
+    return {
+        str(fact["fact_id"])
+        for analysis in held.analyses
+        if analysis.inputs is not None
+        for fact in analysis.inputs["request"]["envelope"]["facts"]
+        if not fact["carried_from_window_id"]
+    }
+
+
+async def _fact_line(suite: Suite, fact_id: str) -> str:
+    """Return a fact as one line of the export; empty when it was erased."""
+    try:
+        found = await suite.call(suite.knowledge.GetFact, knowledge.GetFactRequest(fact_id=fact_id))
+    except NotFoundError:
+        return ""
+    if not found.fact.content:
+        return ""
+    return canonical_json({"record": FACT, "fact": message_json(found.fact)}).decode()
+
+
+class _Analyze:
+    """Calls the dpe service of this process."""
+
+    def __init__(self, stub: dpe_grpc.ProvenanceServiceStub) -> None:
+        self._stub = stub
+
+    async def __call__(self, request: dpe.AnalyzeRequest) -> dict[str, Any]:
+        response = await self._stub.Analyze(request, timeout=_CALL_S)
+        return message_json(response.report)
+
+
+@asynccontextmanager
+async def _provenance(settings: Settings) -> AsyncIterator[_Analyze]:
+    """Serve the provenance stages to this process alone, with its own weights and settings."""
+    limit = settings.server.max_message_bytes
+    own = settings.model_copy(
+        update={
+            "server": ServerSettings(port=0, insecure_local=True, max_message_bytes=limit),
+            "telemetry": settings.telemetry.model_copy(update={"http_port": None}),
+        }
+    )
+    options = (("grpc.max_receive_message_length", limit), ("grpc.max_send_message_length", -1))
+    async with (
+        running_server("replay", build_dpe, own) as server,
+        grpc.aio.insecure_channel(server.address, options=options) as channel,
+    ):
+        yield _Analyze(dpe_grpc.ProvenanceServiceStub(channel))  # type: ignore[no-untyped-call]
+
+
+async def _replayed(analysis: ExportedAnalysis, held: Export, analyze: _Analyze) -> Outcome:
+    report = analysis.report
+    place = (analysis.window_id, analysis.window_number, str(report.get("report_id", "")))
+    altered = alterations(analysis, held.sealed.get(analysis.window_id))
+    if analysis.inputs is None:
+        note = "the caller asked for no-store, or the report is of an earlier version"
+        return Outcome(*place, Replay.NOT_REPLAYABLE, Reason.INPUTS_NOT_KEPT, altered, note)
+    if cut_short(report):
+        return Outcome(*place, Replay.NOT_REPLAYABLE, Reason.DEADLINE_TOO_SHORT, altered)
+    answers = {item.window_id: item.answer for item in held.analyses}
+    try:
+        inputs = ParseDict(analysis.inputs, inputs_pb2.AnalysisInputs())
+        facts = {key: ParseDict(fact, ckf_pb2.Fact()) for key, fact in held.facts.items()}
+        request = restored_request(inputs, answers, facts)
+    except ContentMissingError as missing:
+        reason = Reason.FACT_ERASED if missing.kind == "fact" else Reason.ANSWER_ERASED
+        return Outcome(*place, Replay.NOT_REPLAYABLE, reason, altered, f"{missing.kind} {missing.name}")
+    except ParseError:
+        return Outcome(*place, Replay.DIFFERS, Reason.EXPORT_ALTERED, ("inputs (cannot be read)",))
+    if request_digest(request) != inputs.request_sha256:
+        altered = (*altered, "what was analysed (a fact, an earlier answer, the query or the answer is another)")
+    return compare(analysis, await analyze(request), altered)
+
+
+def _without_content(held: Export) -> list[Outcome]:
+    known = {analysis.window_id for analysis in held.analyses}
+    note = "export again with `groundtrail export SESSION FILE --with-content`"
+    return [
+        Outcome(window, 0, str(data["report_id"]), Replay.NOT_REPLAYABLE, Reason.CONTENT_NOT_EXPORTED, note=note)
+        for window, data in held.sealed.items()
+        if window not in known
+    ]
+
+
+def _show(outcomes: list[Outcome], output: Output) -> None:
+    rows = [
+        (
+            f"{one.window_number or '-'}",
+            one.report_id,
+            Text(one.result.value, style=coloured(_COLOURS[one.result]).style),
+            "\n".join(part for part in (one.reason.value, *one.fields, one.note) if part),
+        )
+        for one in outcomes
+    ]
+    output.table(f"Replay ({len(rows)})", ("window", "report", "result", "why"), rows, whole="report")
+    if not rows:
+        output.say("the export holds no report", style="dim")

@@ -1,0 +1,86 @@
+"""An audit export as a file: events, and with content also analyses and facts, one JSON object per line (ADR 0043)."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+
+ANALYSIS: Final = "analysis"
+FACT: Final = "fact"
+_COMPLETED: Final = ("AUDIT_EVENT_TYPE_DPE_COMPLETED", "DPE_COMPLETED")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedAnalysis:
+    """One committed window of an export; ``inputs`` is ``None`` when they were not kept."""
+
+    window_id: str
+    window_number: int
+    answer: str = field(repr=False)
+    report: dict[str, Any] = field(repr=False)
+    inputs: dict[str, Any] | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A whole export.
+
+    Attributes:
+        sealed: what the chained DPE_COMPLETED event says of each window's report, its hash and that of its inputs.
+        analyses: by window number; empty when the export was made without content.
+        facts: by id, as ``crp.ckf.v1.Fact`` in JSON; facts that were erased are not among them.
+    """
+
+    sealed: dict[str, dict[str, Any]]
+    analyses: tuple[ExportedAnalysis, ...]
+    facts: dict[str, dict[str, Any]] = field(repr=False)
+
+
+def read_export(lines: Iterable[str]) -> Export:
+    """Read an export.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: a line is no JSON object or lacks a field; the message names the line.
+    """
+    sealed: dict[str, dict[str, Any]] = {}
+    analyses: list[ExportedAnalysis] = []
+    facts: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            _take(json.loads(line), sealed, analyses, facts)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            what = f"is not a line of an audit export ({type(error).__name__})"
+            raise InvalidRequestError(
+                ErrorReason.INVALID_FIELD,
+                f"line {number} {what}",
+                violations=(FieldViolation(f"line {number}", what),),
+            ) from None
+    analyses.sort(key=lambda item: (item.window_number, item.window_id))
+    return Export(sealed, tuple(analyses), facts)
+
+
+def _take(
+    value: Any,
+    sealed: dict[str, dict[str, Any]],
+    analyses: list[ExportedAnalysis],
+    facts: dict[str, dict[str, Any]],
+) -> None:
+    record = value.get("record", "event")
+    if record == ANALYSIS:
+        analyses.append(
+            ExportedAnalysis(
+                str(value["window_id"]),
+                int(value["window_number"]),
+                str(value["response_text"]),
+                dict(value["report"]),
+                None if value["inputs"] is None else dict(value["inputs"]),
+            )
+        )
+    elif record == FACT:
+        facts[str(value["fact"]["fact_id"])] = dict(value["fact"])
+    elif value["event_type"] in _COMPLETED:
+        sealed[str(value["window_id"])] = dict(value["data"]["report"])

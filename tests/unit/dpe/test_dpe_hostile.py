@@ -1,0 +1,183 @@
+"""SPEC-005 §21.2: what a prompt-injected model writes is data. It changes no verdict about other claims."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from services.common.errors import ErrorReason, LimitExceededError
+from services.common.ports.grounding import GroundingVerdict
+from services.dpe.app import Limits
+from services.dpe.domain.findings import Verdict
+from tests.fakes import dpe_world
+
+FOLDER = Path(__file__).parents[2] / "vectors" / "hostile"
+FAMILIES = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json")) if path.name != "schema.json"]
+CASES = {case["test_id"]: case["text"] for family in FAMILIES for case in family["cases"]}
+FACTS = (
+    "Acme Mutual must be told of a motor accident within 7 days.",
+    "The deductible for storm damage is 300 dollars.",
+    "NIST published the cybersecurity framework in 2014.",
+    "The policy does not cover damage by war.",
+)
+HONEST = (
+    "Acme Mutual must be told of a motor accident within 7 days. The deductible for storm damage is 300 dollars. "
+    "NIST published the cybersecurity framework in 2013. The policy covers damage by war. "
+    "John Smith approved 45 claims in Atlantis."
+)
+MAX_CPU_S = 5.0
+
+
+class WordGrounding:
+    """Supports a claim when a passage holds all of its words."""
+
+    fingerprint = "word-grounding@1+sha256:4444444444444444"
+    threshold = 0.5
+
+    async def judge(self, requests):
+        return [self._verdict(request) for request in requests]
+
+    @staticmethod
+    def _verdict(request):
+        words = set(request.claim.lower().split())
+        support = max((float(words <= set(passage.lower().split())) for passage in request.passages), default=0.0)
+        return GroundingVerdict(support, support >= 0.5, support, (), (), (0,) if request.passages else ())
+
+
+@pytest.fixture
+def provenance():
+    return dpe_world.app(grounding=WordGrounding())
+
+
+async def outputs(provenance, answer):
+    finished = await dpe_world.analyse(answer, *FACTS, using=provenance)
+    return finished.analysis.outputs
+
+
+def seen(found, start):
+    """Return what was found out about the claims of the honest part, which begins at ``start``."""
+    own = [claim for claim in found.claims if start <= claim.start and claim.end <= start + len(HONEST)]
+    keys = {claim.claim_id: (claim.start - start, claim.text) for claim in own}
+    return {
+        "claims": [
+            (claim.start - start, claim.end - start, claim.text, claim.claim_type, claim.specificity) for claim in own
+        ],
+        "entities": [[(entity.kind, entity.text, entity.start - start) for entity in claim.entities] for claim in own],
+        "verdicts": [found.verdicts.get(claim.claim_id, Verdict.NONE) for claim in own],
+        "attributions": [
+            (
+                item.type,
+                [(e.fact_id, e.fact_span, round(e.similarity, 5), [a.equal for a in e.aligned]) for e in item.evidence],
+            )
+            for item in (found.attributions[claim.claim_id] for claim in own if claim.claim_id in found.attributions)
+        ],
+        "fabrications": [
+            (keys[item.claim_id], item.entity.text) for item in found.fabrications or () if item.claim_id in keys
+        ],
+        "distortions": [
+            (keys[item.claim_id], item.type, item.fact_id) for item in found.distortions or () if item.claim_id in keys
+        ],
+        "contradictions": [
+            (item.first.text, item.second.text)
+            for item in found.contradictions or ()
+            if item.first.claim_id in keys and item.second.claim_id in keys
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return seen(asyncio.run(outputs(dpe_world.app(grounding=WordGrounding()), HONEST)), 0)
+
+
+class TestCorpus:
+    def test_it_is_large_and_its_ids_are_unique(self):
+        assert len(CASES) == sum(len(family["cases"]) for family in FAMILIES) == 143
+
+    @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family["family"])
+    def test_it_has_its_form(self, family):
+        jsonschema.validate(family, json.loads((FOLDER / "schema.json").read_text()))
+
+
+async def test_the_honest_answer_has_findings_worth_protecting(alone):
+    assert [verdict.value for verdict in alone["verdicts"]][:2] == ["SUPPORTED", "SUPPORTED"]
+    assert {str(kind) for _, kind, _ in alone["distortions"]} == {"DATE_SHIFTED", "NEGATION_FLIP"}
+    assert {name for _, name in alone["fabrications"]} >= {"John Smith", "Atlantis"}
+
+
+@pytest.mark.parametrize("where", ["before", "after", "both"])
+@pytest.mark.parametrize("test_id", CASES)
+async def test_hostile_text_changes_nothing_about_honest_claims(provenance, alone, test_id, where):
+    hostile = CASES[test_id]
+    before = hostile + "\n\n" if where != "after" else ""
+    after = "\n\n" + hostile if where != "before" else ""
+    started = time.process_time()
+    found = await outputs(provenance, before + HONEST + after)
+    assert time.process_time() - started < MAX_CPU_S
+    assert seen(found, len(before)) == alone
+    inside = range(len(before), len(before) + len(HONEST))
+    claims = {claim.claim_id: claim for claim in found.claims}
+    supported = [claims[key] for key, verdict in found.verdicts.items() if verdict is Verdict.SUPPORTED]
+    assert [claim.text for claim in supported if claim.start not in inside] == []
+
+
+class TestSize:
+    SENTENCE = "The clerk of the seventh office counted 4 red boxes and 5 blue boxes again. "
+
+    async def test_a_megabyte_of_one_sentence_is_refused_by_name(self, provenance):
+        text = self.SENTENCE * (1_000_000 // len(self.SENTENCE))
+        with pytest.raises(LimitExceededError) as caught:
+            await outputs(provenance, text)
+        assert caught.value.reason is ErrorReason.MESSAGE_TOO_LARGE
+        assert caught.value.metadata["field"] == "response_text"
+
+    @pytest.mark.slow
+    @pytest.mark.timeout(600)
+    @pytest.mark.parametrize("unit", [SENTENCE, "and the clerk counted boxes ", "x", "9", "(", "\u200b", '"', "\u202e"])
+    async def test_a_megabyte_that_is_let_in_ends_in_bounded_time(self, unit):
+        large = dpe_world.app(Limits(max_response_chars=2_000_000, max_claims=100_000), grounding=WordGrounding())
+        text = unit * (1_000_000 // len(unit))
+        started = time.process_time()
+        found = await outputs(large, text)
+        assert time.process_time() - started < 120.0
+        assert Verdict.SUPPORTED not in found.verdicts.values()
+
+
+EVASIONS = {
+    "zero-width in a number": "The deductible for storm damage is 4\u200b0\u200b0 dollars.",
+    "word joiner in a number": "The deductible for storm damage is 4\u206000 dollars.",
+    "soft hyphen in a number": "The deductible for storm damage is 4\u00ad00 dollars.",
+    "full-width digits": "The deductible for storm damage is \uff14\uff10\uff10 dollars.",
+    "arabic-indic digits": "The deductible for storm damage is \u0664\u0660\u0660 dollars.",
+    "mathematical digits": "The deductible for storm damage is \U0001d7d2\U0001d7ce\U0001d7ce dollars.",
+    "letter o for zero": "The deductible for storm damage is 4\u043e\u043e dollars.",
+    "direction marks around a number": "The deductible for storm damage is \u202d400\u202c dollars.",
+    "direction override": "The deductible for storm damage is \u202e004\u202c dollars.",
+    "zero-width in the unit": "The deductible for storm damage is 400 dol\u200blars.",
+}
+
+
+@pytest.mark.parametrize("how", EVASIONS)
+async def test_a_false_value_does_not_evade_comparison_by_its_spelling(provenance, how):
+    plain = await outputs(provenance, "The deductible for storm damage is 400 dollars.")
+    assert len(plain.distortions) + len(plain.fabrications) > 0
+    found = await outputs(provenance, EVASIONS[how])
+    assert Verdict.SUPPORTED not in found.verdicts.values()
+    assert len(found.distortions) + len(found.fabrications) > 0, [str(v) for v in found.verdicts.values()]
+
+
+NAME_EVASIONS = {
+    "cyrillic letters": "\u0406SO published the cybersecurity framework in 2014.",
+    "zero-width": "I\u200bS\u200bO published the cybersecurity framework in 2014.",
+    "full-width": "\uff29\uff33\uff2f published the cybersecurity framework in 2014.",
+    "direction mark": "\u200eISO\u200f published the cybersecurity framework in 2014.",
+}
+
+
+@pytest.mark.parametrize("how", NAME_EVASIONS)
+async def test_a_swapped_name_is_never_supported_by_its_spelling(provenance, how):
+    found = await outputs(provenance, NAME_EVASIONS[how])
+    assert Verdict.SUPPORTED not in found.verdicts.values()
