@@ -11,9 +11,9 @@ from crp.dpe.v1 import report_pb2
 from services.common.regulation import ISO_42001_CONTROLS, regulated_sector
 from services.dpe.convert.regulatory import ai_system, fill_regulatory, profile_message
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Outputs
 from services.dpe.domain.findings import RiskLevel
-from services.dpe.domain.outcome import STAGES, Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import STAGES, Reason, StageOutcome, StageStatus
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.domain.regulation.eu_ai_act import AREA_ROWS, DOMAIN_ROWS, PRACTICE_ROWS, EuAiActClass, classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH, DispatchEvidence, assess
@@ -29,7 +29,7 @@ from services.dpe.domain.regulation.system import (
 from services.dpe.domain.risk import amplified, base_score, level_of
 from services.dpe.domain.stages import s12_regulatory
 from services.dpe.gazetteer import load_gazetteer
-from tests.fakes.dpe_world import analyse, statuses
+from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, statuses
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "dpe" / "regulatory.json"
 FEE = "The fee for late reports is 5 euros."
@@ -232,31 +232,26 @@ async def test_without_a_registration_the_class_is_unknown(given):
     assert [name for name in absent if report.HasField(name)] == []
 
 
-def after_stage_11(system, status, findings):
+def after_stage_11(system, detected):
     given = AnalysisInput(
         session_id="s", window_id="w", window_number=1, query="What?", answer=FEE, facts=(), ai_system=system
     )
-    begun = Analysis(given, Policy(), load_gazetteer())
-    return begun.ended(StageOutcome(StageKey(11), status, findings=findings))
+    return Analysis(given, Policy(), load_gazetteer(), outputs=Outputs(gdpr_pii_detected=detected))
 
 
 DECIDING = AiSystem(Domain.GENERAL_INFORMATION, makes_decisions=True)
 
 
 @pytest.mark.parametrize(
-    ("status", "findings", "eu_class", "ended"),
+    ("detected", "eu_class", "ended"),
     [
-        (StageStatus.COMPLETED, 2, EuAiActClass.HIGH, StageStatus.COMPLETED),
-        (StageStatus.COMPLETED, 0, EuAiActClass.LIMITED, StageStatus.COMPLETED),
-        (StageStatus.NOT_APPLICABLE, 0, EuAiActClass.LIMITED, StageStatus.COMPLETED),
-        (StageStatus.DEGRADED, 1, EuAiActClass.HIGH, StageStatus.COMPLETED),
-        (StageStatus.DEGRADED, 0, None, StageStatus.DEGRADED),
-        (StageStatus.SKIPPED, 0, None, StageStatus.DEGRADED),
-        (StageStatus.FAILED, 0, None, StageStatus.DEGRADED),
+        (True, EuAiActClass.HIGH, StageStatus.COMPLETED),
+        (False, EuAiActClass.LIMITED, StageStatus.COMPLETED),
+        (None, None, StageStatus.DEGRADED),
     ],
 )
-def test_personal_data_in_decisions(status, findings, eu_class, ended):
-    analysis = s12_regulatory.apply(after_stage_11(DECIDING, status, findings))
+def test_personal_data_in_decisions(detected, eu_class, ended):
+    analysis = s12_regulatory.apply(after_stage_11(DECIDING, detected))
     outcome = analysis.outcomes[-1]
     assert analysis.outputs.regulatory.classification.eu_class == eu_class
     assert outcome.status is ended
@@ -264,8 +259,20 @@ def test_personal_data_in_decisions(status, findings, eu_class, ended):
     assert analysis.outputs.regulatory.tier is None  # stage 5 did not run in this test
 
 
+async def test_a_class_that_could_not_be_told_leaves_the_risk_at_medium_or_worse():
+    encoders = {
+        "entailment": TableEntailment(lambda _premise, _hypothesis: (0.98, 0.01, 0.01)),
+        "grounding": TableGrounding(lambda _request: 0.99),
+    }
+    for system, level in ((AiSystem(Domain.GENERAL_INFORMATION), "LOW"), (DECIDING, "MEDIUM")):
+        finished = await analyse(FEE, FEE, ai_system_id="sys", ai_system=system, using=app(**encoders))
+        risk = finished.analysis.outputs.risk
+        assert (str(risk.level), risk.degraded) == (level, level == "MEDIUM")
+        assert finished.analysis.outputs.gdpr_pii_detected is None
+
+
 def test_an_undecided_class_is_left_out_of_the_report():
-    analysis = s12_regulatory.apply(after_stage_11(DECIDING, StageStatus.FAILED, 0))
+    analysis = s12_regulatory.apply(after_stage_11(DECIDING, None))
     message = report_pb2.DpeReport()
     fill_regulatory(message, DECIDING, analysis.outputs.regulatory)
     assert message.eu_ai_act_class == report_pb2.EU_AI_ACT_CLASS_UNSPECIFIED

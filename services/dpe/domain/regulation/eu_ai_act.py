@@ -98,7 +98,7 @@ def classify(system: AiSystem, *, pii_detected: bool | None) -> Classification:
 
     Args:
         system: what is registered.
-        pii_detected: what stage 11 found; ``None`` when it did not run to its end and found nothing.
+        pii_detected: what stage 11 found in prompt or answer (§13.3); ``None`` when it did not say.
     """
     rows = tuple(_applying(system, pii_detected=pii_detected))
     gravest = max((row.eu_class for row in rows), key=lambda eu_class: eu_class.rank)

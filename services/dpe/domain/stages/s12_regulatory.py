@@ -17,7 +17,6 @@ from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.stages.s05_risk import settle
 
 KEY: Final = StageKey(12)
-_PII_STAGE: Final = StageKey(11)
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -26,7 +25,7 @@ def apply(analysis: Analysis) -> Analysis:
     if system is None:
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.AI_SYSTEM_NOT_REGISTERED)
         return analysis.ended(outcome)
-    found = classify(system, pii_detected=_pii_detected(analysis))
+    found = classify(system, pii_detected=analysis.outputs.gdpr_pii_detected)
     controls = assess(system, _evidence(analysis))
     regulatory = _with_tier(analysis, Regulatory(found, controls, system.in_amplified_sector))
     if found.eu_class is None:
@@ -34,16 +33,6 @@ def apply(analysis: Analysis) -> Analysis:
     else:
         outcome = StageOutcome(KEY, StageStatus.COMPLETED, findings=len(found.rows))
     return analysis.ended(outcome, regulatory=regulatory)
-
-
-def _pii_detected(analysis: Analysis) -> bool | None:
-    """Return what stage 11 found; finding nothing counts only when it looked everywhere (decision 18)."""
-    ended = analysis.outcome(_PII_STAGE)
-    if ended is None:
-        return None
-    if ended.findings:
-        return True
-    return False if ended.status in {StageStatus.COMPLETED, StageStatus.NOT_APPLICABLE} else None
 
 
 def _with_tier(analysis: Analysis, regulatory: Regulatory) -> Regulatory:
