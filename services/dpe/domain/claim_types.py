@@ -12,12 +12,16 @@ import re
 from typing import Final
 
 from services.dpe.domain.lexicon import (
+    AUXILIARIES,
+    BASE_VERBS,
     DISCOURSE_PREFIX,
     HEDGES,
     IMPERATIVES,
+    IRREGULAR_VERBS,
     META_MARKERS,
     OPINION_MARKERS,
     STOPWORDS,
+    SUBORDINATORS,
 )
 from services.dpe.domain.text_types import ClaimType, SentenceKind
 from services.dpe.domain.words import words
@@ -34,12 +38,65 @@ _OPINION: Final = re.compile("|".join(OPINION_MARKERS), re.IGNORECASE)
 _META: Final = re.compile("|".join(META_MARKERS), re.IGNORECASE)
 _PREFIX: Final = re.compile(DISCOURSE_PREFIX, re.IGNORECASE)
 _ADVICE: Final = re.compile(
-    r"^(?:please\s+|you\s+(?:should|must|need to|have to|can|may|will need to|are advised to)\s+"
+    r"^(?:please\s+|you\s+(?:should|must|need to|have to|will need to|are advised to)\s+"
     r"|(?:to|in order to)\s+[^,]{3,120},\s+(?:please\s+|you\s+(?:should|must|need to|have to|can)\s+)?(?=[a-z]))",
     re.IGNORECASE,
 )
 _MIN_INSTRUCTION_WORDS: Final = 2
-_STATING: Final = frozenset({"is", "are", "was", "were", "has", "have", "had", "will", "may", "can"})
+_OPENING: Final = frozenset(
+    {"please", "then", "first", "next", "always", "never", "do", "don't", "also", "now", "finally", "simply", "just"}
+    | {"carefully", "instead", "afterwards"}
+)
+_VERBS: Final = IMPERATIVES | BASE_VERBS
+_STATING: Final = AUXILIARIES | (IRREGULAR_VERBS - _VERBS)
+"""Words that make a statement of what begins like an instruction: "Record sales were reported"."""
+_DETERMINERS: Final = frozenset(
+    {"the", "a", "an", "your", "this", "these", "those", "any", "each", "every", "all", "it", "them"}
+)
+_NO_VERBS: Final = (
+    STOPWORDS
+    | SUBORDINATORS
+    | frozenset(
+        {
+            "like",
+            "despite",
+            "among",
+            "within",
+            "without",
+            "upon",
+            "per",
+            "via",
+            "across",
+            "along",
+            "around",
+            "behind",
+            "beside",
+        }
+        | {
+            "besides",
+            "beyond",
+            "inside",
+            "near",
+            "outside",
+            "toward",
+            "towards",
+            "throughout",
+            "unlike",
+            "half",
+            "not",
+            "even",
+        }
+        | {"neither", "nor", "although", "perhaps", "maybe", "today", "yesterday", "tomorrow", "yes", "sure"}
+    )
+)
+_FIRST_PERSON: Final = re.compile(r"^I(?:'m|'ve|'d|'ll|\u2019m|\u2019ve|\u2019d|\u2019ll)?\s")
+_COURTESY: Final = re.compile(
+    r"^(?:let me|let's|allow me|feel free|please (?:let|ask|feel)|have a|hope|thanks?"
+    r"|see (?:the )?\w* ?(?:above|below))\b",
+    re.IGNORECASE,
+)
+_HEAD_CHARS: Final = 120
+_HEAD_WORDS: Final = 8
 _GOAL: Final = re.compile(
     r"^(?:(?:to|if|when|once|after|before|in case)\b[^,]{3,120},\s+)(?P<rest>.*)", re.IGNORECASE | re.DOTALL
 )
@@ -56,31 +113,50 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
     """
     bare = text[:_READ_CHARS].strip(_MARKUP)
     core = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
+    if not has_values and _COURTESY.match(core):
+        return ClaimType.META
     if _is_imperative(core):
         return ClaimType.PROCEDURAL
     if has_values:
         return ClaimType.FACTUAL
+    return _type_without_values(text, bare, core, kind)
+
+
+def _type_without_values(text: str, bare: str, core: str, kind: SentenceKind) -> ClaimType:
     leads_in = not core or kind is SentenceKind.HEADING or text.rstrip(_MARKUP).endswith((":", "?"))
     if leads_in or _META.search(bare) or _META.search(core):
         return ClaimType.META
     if _OPINION.search(bare):
         return ClaimType.OPINION
+    if _FIRST_PERSON.match(core):
+        # What the assistant says of itself.
+        return ClaimType.META
     return ClaimType.PROCEDURAL if _ADVICE.match(core) else ClaimType.FACTUAL
 
 
 def _is_imperative(core: str) -> bool:
+    """Say whether a claim tells the reader to do something: a bare verb first, and no verb that states anything."""
     goal = _GOAL.match(core)
-    head = (goal.group("rest") if goal else core)[:80]
+    head = (goal.group("rest") if goal else core)[:_HEAD_CHARS]
     tokens = words(head)
-    if tokens and tokens[0].text in {"please", "then", "first", "next", "always", "never", "do", "don't"}:
+    while tokens and tokens[0].text in _OPENING:
         negated = len(tokens) > 1 and tokens[1].text == "not"
         tokens = tokens[2:] if negated else tokens[1:]
-    if len(tokens) < _MIN_INSTRUCTION_WORDS or tokens[0].text not in IMPERATIVES:
+    if len(tokens) < _MIN_INSTRUCTION_WORDS:
+        return False
+    first, second = tokens[0].text, tokens[1].text
+    is_unknown_verb = second in _DETERMINERS and first not in _NO_VERBS and not first.endswith(("ing", "ed", "ly", "s"))
+    if first not in _VERBS and not is_unknown_verb:
         return False
     # "Record sales were reported", "Wear and tear is ...", "Check-ups count": here the first word is a noun.
-    following = [word.text for word in tokens[1:4]]
-    after = head[tokens[0].end]
-    return after not in "-,/" and following[0] not in {"and", "or", "of"} and not _STATING.intersection(following)
+    if head[tokens[0].end] in "-,/" or (second in {"and", "or", "of"} and not is_unknown_verb):
+        return False
+    for token in tokens[1:_HEAD_WORDS]:
+        if token.text in SUBORDINATORS:
+            break
+        if token.text in _STATING:
+            return False
+    return True
 
 
 def specificity(text: str, values: int, names: int) -> float:

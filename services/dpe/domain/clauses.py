@@ -1,8 +1,9 @@
 """Decomposition of compound sentences into clauses (SPEC-005 §3.4): "X is true and Y happened in 2024" is two claims.
 
-A sentence is cut before a coordinator when both sides can stand alone: the left one has a finite verb, the right one
-opens with a subject and has a finite verb. In doubt it is cut, for a fabrication must not hide behind a true clause;
-a cut never loses a word.
+A sentence is cut before a coordinator, and at a semicolon, a colon or a comma between main clauses, when both sides can
+stand alone: the left one has a finite verb, the right one opens with a subject and has a finite verb of its own, not
+one of a relative clause. In doubt it is cut, for a fabrication must not hide behind a true clause; a cut never loses a
+word.
 """
 
 import re
@@ -12,15 +13,37 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.dpe.domain.lexicon import AUXILIARIES, BASE_VERBS, FINITE_VERBS, SUBJECT_OPENERS
+from services.dpe.domain.lexicon import (
+    AUXILIARIES,
+    BASE_VERBS,
+    CONTRACTED,
+    FINITE_VERBS,
+    IMPERATIVES,
+    SUBJECT_OPENERS,
+    SUBORDINATORS,
+)
 from services.dpe.domain.text_types import Span
 from services.dpe.domain.words import Word, words
 
+_CONJUNCTIONS: Final = "and|but|while|whereas|although|though|yet|so|or"
 _COORDINATOR: Final = re.compile(
-    r"(?P<hard>\s*;\s+|\s+[–—]\s+)|(?P<soft>,?\s+(?=(?:and|but|while|whereas|although|though|yet|so|or)\s))",  # noqa: RUF001
+    rf"(?P<hard>\s*;\s+|\s+[–—]\s+)|(?P<colon>:\s+(?=[^\W\d_]))|(?P<soft>,?\s+(?=(?:{_CONJUNCTIONS})\s))"  # noqa: RUF001
+    r"|(?P<comma>,\s+(?=[^\W\d_]))",
     re.IGNORECASE,
 )
-_CONJUNCTION: Final = re.compile(r"(?:and|but|while|whereas|although|though|yet|so|or)\s+", re.IGNORECASE)
+_CONJUNCTION: Final = re.compile(rf"(?:{_CONJUNCTIONS})\s+", re.IGNORECASE)
+_NOMINATIVES: Final = frozenset({"it", "they", "he", "she", "we", "i", "you", "there"})
+"""Pronouns that are subjects wherever they open a clause: the word behind them is a verb, known or not."""
+_PREPOSITIONS: Final = frozenset(
+    """
+    in on at by for from to with without of about after before during under over between among against within through
+    into onto upon per via across along around behind beside besides beyond inside near outside towards toward
+    throughout despite like unlike as than until till since
+    """.split()  # noqa: SIM905 - a list would be six times as long
+)
+_MIN_PARTICIPLE: Final = 5
+_NOUN_REACH: Final = 6
+"""The finite verb of a clause with a noun for its subject follows within so many words."""
 _ADVERBS: Final = frozenset({"then", "also", "thus", "later", "still", "therefore", "hence", "often", "only", "now"})
 _SUBJECT_REACH: Final = 12
 """A finite verb must follow within so many words of the right side's opening."""
@@ -37,13 +60,17 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
         return [Span(start, end)]
     read = _Words.of(sentence)
     chosen = [0]
-    for at, (left_end, right_start) in enumerate(cuts):
-        following = cuts[at + 1][0] if at + 1 < len(cuts) else len(sentence)
-        # After a semicolon a subject is enough: its verb may be one that the lists do not know.
-        is_hard = sentence[left_end:right_start].strip() not in {"", ","}
+    for at, (kind, left_end, right_start) in enumerate(cuts):
+        following = cuts[at + 1][1] if at + 1 < len(cuts) else len(sentence)
         right = read.right_side(right_start, following)
-        is_clause = _opens_clause(sentence, right) or (is_hard and bool(right) and right[0].text in SUBJECT_OPENERS)
-        if is_clause and read.stands_alone(chosen[-1], left_end, needs_verb=not is_hard):
+        if kind == "hard" and at + 1 < len(cuts) and cuts[at + 1][0] == "hard":
+            # What stands between two semicolons stands for itself.
+            right = [word for word in right if word.start < following]
+        # After a semicolon a subject is enough: its verb may be one that the lists do not know.
+        needs_verb = kind != "hard"
+        if _is_clause(sentence, right, kind) and read.stands_alone(chosen[-1], left_end, needs_verb=needs_verb):
+            if kind == "comma" and read.opens_subordinate(chosen[-1]):
+                continue
             chosen.append(right_start)
     bounds = [*chosen, len(sentence)]
     return [_trimmed(sentence, left, right, start) for left, right in pairwise(bounds)]
@@ -70,6 +97,14 @@ class _Words:
         has_verb = self.verbs_before[last] > self.verbs_before[first]
         return last - first >= _MIN_WORDS and (has_verb or not needs_verb)
 
+    def opens_subordinate(self, begin: int) -> bool:
+        """Say whether the words from ``begin`` open with what a main clause follows: "When ...", "Founded in ..."."""
+        word = self.tokens[bisect_left(self.starts, begin)].text
+        is_participle = (word.endswith("ed") and len(word) >= _MIN_PARTICIPLE) or (
+            word.endswith("ing") and len(word) > _MIN_PARTICIPLE
+        )
+        return word in SUBORDINATORS or word in _PREPOSITIONS or is_participle
+
     def right_side(self, begin: int, following: int) -> list[Word]:
         """Return the words up to the next coordinator, or beyond it when there is no verb before it."""
         first, last = bisect_left(self.starts, begin), bisect_left(self.starts, following)
@@ -78,17 +113,17 @@ class _Words:
         return self.tokens[first : min(last, reach) if has_verb else reach]
 
 
-def _candidate_cuts(sentence: str) -> list[tuple[int, int]]:
-    """Return (end of the left side, start of the right side) at coordinators outside brackets and quotations."""
+def _candidate_cuts(sentence: str) -> list[tuple[str, int, int]]:
+    """Return (kind, end of the left side, start of the right side) at coordinators outside brackets and quotations."""
     depth, quoted, position = 0, False, 0
-    cuts: list[tuple[int, int]] = []
+    cuts: list[tuple[str, int, int]] = []
     for match in _COORDINATOR.finditer(sentence):
         for char in sentence[position : match.start()]:
             depth += (char in _OPEN) - (char in _CLOSE and depth > 0)
             quoted ^= char == '"'
         position = match.start()
         if depth == 0 and not quoted:
-            cuts.append((match.start(), match.end()))
+            cuts.append((match.lastgroup or "", match.start(), match.end()))
     return cuts
 
 
@@ -104,7 +139,10 @@ def _has_verb(tokens: Sequence[Word]) -> bool:
 def _is_verb(tokens: Sequence[Word], at: int) -> bool:
     """Say whether a word is a finite verb: a marked form, or a base form after a plural."""
     word = tokens[at].text
-    return word in FINITE_VERBS or (word in BASE_VERBS and at > 0 and _is_plural(tokens[at - 1].text))
+    if word in FINITE_VERBS:
+        return True
+    follows = at > 0 and tokens[at].start - tokens[at - 1].end == 1
+    return word in BASE_VERBS and follows and _is_plural(tokens[at - 1].text)
 
 
 def _is_plural(word: str) -> bool:
@@ -113,30 +151,58 @@ def _is_plural(word: str) -> bool:
     )
 
 
+def _is_clause(sentence: str, right: Sequence[Word], kind: str) -> bool:
+    """Say whether the right side of a cut is a clause of its own."""
+    if kind == "hard":
+        opens = bool(right) and right[0].text in SUBJECT_OPENERS | BASE_VERBS | IMPERATIVES
+        return len(right) >= _MIN_WORDS and (opens or _has_verb(_main(right)) or _opens_clause(sentence, right))
+    if kind == "colon":
+        return _opens_clause(sentence, right) or (_has_verb(_main(right)) and right[0].text in _PREPOSITIONS)
+    if kind == "comma":
+        first = right[0] if right else None
+        is_strong = first is not None and (first.text in SUBJECT_OPENERS or _opens_firmly(sentence, right))
+        return is_strong and _opens_clause(sentence, right)
+    return _opens_clause(sentence, right)
+
+
+def _opens_firmly(sentence: str, right: Sequence[Word]) -> bool:
+    """Say whether a clause behind a mere comma opens with a name or with a noun right before its verb."""
+    first, second = right[0], right[1] if len(right) > 1 else None
+    return second is not None and (sentence[first.start].isupper() or second.text in FINITE_VERBS)
+
+
+def _main(right: Sequence[Word]) -> list[Word]:
+    """Return the words before the first relative or subordinate clause."""
+    cut = next((at for at, word in enumerate(right) if at and word.text in SUBORDINATORS), len(right))
+    return list(right[:cut])
+
+
 def _opens_clause(sentence: str, right: Sequence[Word]) -> bool:
     """Say whether the words begin with a subject of their own that a finite verb follows."""
     tokens = list(right)
     while tokens and (tokens[0].text in _ADVERBS or _CONJUNCTION.match(sentence, tokens[0].start)):
         tokens = tokens[1:]
+    tokens = _main(tokens)
     if len(tokens) < _MIN_WORDS:
         return False
     first = tokens[0]
-    if first.text in AUXILIARIES:
+    if first.text in CONTRACTED:
+        return True
+    if first.text in AUXILIARIES or first.text in _PREPOSITIONS or first.text in SUBORDINATORS:
         return False
-    is_subject = (
-        first.text in SUBJECT_OPENERS
-        or sentence[first.start].isupper()
-        or first.text[0].isdigit()
-        or tokens[1].text in FINITE_VERBS
-        or first.text.endswith("s")
-    )
+    if first.text in _NOMINATIVES:
+        return tokens[1].text not in _PREPOSITIONS
     # "costs fell": a first word that could be a verb is the subject here, so the verb must come after it.
-    return is_subject and _has_verb(tokens[1 if first.text in FINITE_VERBS else 0 : _SUBJECT_REACH])
+    could_be_verb = first.text in FINITE_VERBS
+    is_noun = first.text.endswith("s") or not (could_be_verb or first.text.endswith(("ing", "ed", "ly")))
+    is_subject = first.text in SUBJECT_OPENERS or sentence[first.start].isupper() or first.text[0].isdigit() or is_noun
+    reach = _SUBJECT_REACH if first.text in SUBJECT_OPENERS else _NOUN_REACH
+    return is_subject and _has_verb(tokens[1:reach])
 
 
 def _trimmed(sentence: str, left: int, right: int, offset: int) -> Span:
     conjunction = _CONJUNCTION.match(sentence, left) if left else None
     left = conjunction.end() if conjunction else left
     piece = sentence[left:right]
-    stripped = piece.rstrip().rstrip(",;–—").rstrip()  # noqa: RUF001 - dashes
+    stripped = piece.rstrip().rstrip(",;–—" if right == len(sentence) else ",:;–—").rstrip()  # noqa: RUF001 - dashes
     return Span(offset + left, offset + left + len(stripped))

@@ -87,7 +87,7 @@ APPROXIMATORS: Final = _listed(
 ABBREVIATIONS: Final = _listed(
     """
     mr mrs ms dr prof rev hon sr jr st gen col capt lt sgt gov sen rep pres supt messrs mme e.g i.e eg ie cf viz
-    al approx ca vs v art arts sec secs ch chap fig figs eq eqs ex no nos nr vol vols pp p par para paras cl ss
+    al approx ca vs v art arts sec secs ch chap fig figs eq eqs ex no nos nr vol vols pp p s r par para paras cl ss
     ed eds inc ltd co corp llc plc bros dept est univ assn intl natl govt admin dist jan feb mar apr jun jul aug
     sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun a.m p.m am pm u.s u.k u.n e.u u.s.a ph.d
     m.d b.a m.a d.c max min avg temp tel ext incl excl resp dpt rd ave blvd mt ft oz lb lbs in sq hr hrs mins
@@ -130,6 +130,14 @@ AUXILIARIES: Final = _listed(
 )
 """Finite auxiliaries."""
 
+CONTRACTED: Final = _listed(
+    """
+    i'm you're he's she's it's we're they're that's there's i've you've we've they've i'd you'd he'd she'd we'd they'd
+    i'll you'll he'll she'll it'll we'll they'll here's what's
+    """
+)
+"""Subject and finite verb in one word."""
+
 BASE_VERBS: Final = _listed(
     """
     accept wait achieve acquire act add address admit adopt affect agree aim allow amend announce appear apply
@@ -152,6 +160,31 @@ BASE_VERBS: Final = _listed(
     serve settle share show sign start state stay stop store submit suffer suggest supply support surge suspend
     take target tend terminate total track trade train transfer treat trigger turn use vary verify visit vote
     waive want warn weigh win withdraw work
+    absorb accelerate accompany accuse acknowledge adapt adjust administer advise afford alter analyse analyze answer
+    anticipate appeal arrange arrive assist attack attempt attend attract authorise authorize ban beat behave believe
+    bind bite blend block boil borrow break breathe burn bury calm capture cast cease challenge chase clean clear climb
+    combat commit communicate compare compensate compete complain confuse contact contract convince cook cool copy
+    correct count crash cross cure damage decline decorate defend delete demonstrate depart deposit derive destroy
+    deteriorate dig disagree disappear dismiss dispute dissolve distinguish distribute divert dominate draft drain dry
+    eat edit educate embed emerge emit emphasise emphasize encounter encrypt engage enhance enjoy enrich equip escape
+    evaporate evolve examine exchange execute exercise exhibit exploit export expose extract fade favour favor fear
+    feature feed feel fight fit flee float flood flow fly fold forbid force forget freeze fuel fulfil fulfill function
+    gather get give go guard guess guide hang harm hear heat hide hit hold hope hunt hurt ignore imagine imitate import
+    impress improvise inflate influence inherit inhibit initiate inject injure inspect inspire install interact
+    interfere interpret interrupt invade invent investigate invite irritate isolate jump justify keep kill lack land
+    lay leak lean leave lend lift listen load lock lose love manufacture marry mature melt migrate mix modify motivate
+    multiply narrow negotiate neglect nominate oblige observe occupy omit oppose orbit originate outperform overcome
+    overlap overtake pack paint park perform persuade plant play pollinate popularise possess pour practise praise
+    press pretend prick print proceed progress project promote pull pump punish push put quote react read realise
+    realize rebuild recall recognise recognize recover recruit recycle reflect reform regret regulate reinforce relax
+    relocate remember remind render rent repay reply rescue resemble resist resolve restart restore resume retire
+    retreat reuse reverse reward ride rinse rotate ruin rule rush satisfy scan scatter schedule search secure seek seem
+    seize send separate shake shape shine ship shoot shut signal simplify sing sink sit sleep slide slow smell smoke
+    soften solve sort speak spill spin split spoil spread stage stand steal steep step stick stimulate strengthen
+    stretch strike struggle study succeed sue surprise surround survive suspect swear swim switch talk taste teach tear
+    tell test thank think threaten throw tie tolerate touch trace transform translate transmit transport travel trust
+    try twist undergo understand unite update upgrade urge vanish view violate wake walk wash waste watch wear welcome
+    wish withstand worry wrap write yield
     """
 )
 
@@ -162,8 +195,19 @@ IRREGULAR_VERBS: Final = _listed(
     ran reads rose said saw says sees sent set sets sold sought spent spoke stood takes taught tells thinks took
     told understood went won wrote writes lies lay holds keeps falls comes brings builds buys chooses draws
     drives finds loses meets seeks sells sends spends stands teaches wins withdrew
+    ate beat bit blew bled broke burnt caught dealt drank fed fled flew forbade forgot froze hid hung hurt laid learnt
+    lent lit overcame overtook rang rode sang sank sat shook shone shot shrank shut slept slid spilt stole struck stuck
+    swam swept swore taught threw tore undertook underwent upheld woke wore overturned
     """
 )
+
+SUBORDINATORS: Final = _listed(
+    """
+    if when whenever until till that which who whom whose because since unless although though while whereas where
+    wherever once whether what how why as so before after
+    """
+)
+"""Words that open a subordinate clause."""
 
 
 IMPERATIVES: Final = _listed(
@@ -184,35 +228,63 @@ _JUDGEMENTS: Final = (
     "good|bad|great|excellent|poor|terrible|wonderful|amazing|awful|best|worst|better|worse|ideal|perfect|beautiful|ugly"
     "|impressive|interesting|attractive|generous|fair|unfair|reasonable|unreasonable|wise|unwise|sensible|advisable"
     "|worthwhile|promising|disappointing|exciting|fantastic|outstanding|remarkable|valuable|useful|helpful|preferable"
-    "|convenient|elegant|confusing|overpriced"
+    "|convenient|inconvenient|elegant|confusing|overpriced|overrated|underrated|outdated|worrying|alarming|reassuring"
+    "|convincing|unconvincing|fascinating|boring|dull|pleasant|unpleasant|lovely|nice|ridiculous|absurd|brilliant|superb"
+    "|mediocre|clumsy|awkward|annoying|frustrating|exhausting|tedious|painful|delightful|charming|inspiring|admirable"
+    "|shameful|questionable|dubious|solid|spectacular|stunning|enjoyable|rewarding|tempting|troubling|unfortunate|sad"
+    "|stressful|vague|harsh|lenient|sound|smart|clever|stupid|foolish|bold|cautious|welcome|intuitive|user-friendly"
 )
-_GRADED: Final = (
-    "useful|helpful|important|effective|simple|easy|hard|difficult|complex|clear|convincing|popular|nice|strong|weak"
-    "|user-friendly|intuitive"
+_GRADED: Final = "useful|helpful|simple|easy|hard|difficult|tricky|demanding|challenging"
+_COMPARED: Final = (
+    "easier|easiest|harder|hardest|nicer|nicest|lovelier|loveliest|fairer|fairest|wiser|wisest|smarter|smartest|prettier"
+    "|prettiest|uglier|ugliest|finer|finest|friendlier|friendliest|smoother|cleaner|simpler|simplest"
+)
+_VERDICT_NOUNS: Final = (
+    "disgrace|shame|pity|joke|bargain|masterpiece|triumph|disaster|mistake|nightmare|pleasure|delight|must-have"
+    "|blessing|nuisance|good (?:idea|value|choice|option|buy|sign)|great (?:idea|value|choice|option|buy)"
+    "|bad (?:idea|choice|sign)"
+)
+_DEGREE: Final = (
+    "most|more|less|least|very|quite|rather|really|extremely|highly|so|too|pretty|fairly|particularly|surprisingly"
+    "|remarkably|simply|truly|incredibly|unpleasantly"
 )
 
 OPINION_MARKERS: Final = (
-    r"\bI (?:think|believe|feel|find|would argue|suspect|guess)\b",
-    r"\bin my (?:opinion|view|experience)\b",
-    r"\b(?:arguably|unfortunately|fortunately|hopefully|frankly|admittedly|regrettably|surprisingly)\b",
-    rf"\b(?:seems?|appears?) (?:to be )?(?:{_JUDGEMENTS}|likely)\b",
+    r"\b(?:I|we) (?:think|believe|feel|find|would argue|suspect|guess|prefer|like|love|recommend)\b",
+    r"\bin my (?:humble )?(?:opinion|view|experience|eyes)\b|\bto my (?:ears?|eyes?|mind|taste)\b",
     (
-        r"\b(?:most|more|very|quite|rather|really|extremely|highly|so|too|pretty|fairly|particularly)\s+"
-        rf"(?:{_JUDGEMENTS}|{_GRADED})\b"
+        r"\b(?:arguably|unfortunately|fortunately|hopefully|frankly|admittedly|regrettably|honestly|personally|sadly"
+        r"|undoubtedly|perhaps|probably the)\b"
     ),
-    rf"\b(?:is|are|was|were|remains?|makes?|be) (?:an? |the )?(?:{_JUDGEMENTS})\b",
-    r"\b(?:deserves?|ought to|worth (?:considering|reading|trying|noting the))\b",
+    rf"\b(?:seems?|appears?|looks?|sounds?|feels?) (?:to be )?(?:(?:{_DEGREE}) )?(?:{_JUDGEMENTS}|likely|unlikely)\b",
+    rf"\b(?:{_DEGREE})\s+(?:{_JUDGEMENTS}|{_GRADED})\b",
+    (
+        rf"\b(?:is|are|was|were|remains?|makes?|be|been) (?:an? |the |another |such an? )?(?:(?:{_DEGREE}) )?"
+        rf"(?:{_JUDGEMENTS}|{_COMPARED})\b(?! (?:faith|order|standing|practice)\b)"
+    ),
+    rf"\b(?:is|are|was|were|remains?|makes?|be) (?:an? |the |another )?(?:\w+ )?(?:{_VERDICT_NOUNS})\b",
+    rf"\b(?:has|have|had|with) the (?:{_COMPARED}|best|worst)\b",
+    rf"\b(?:is|are|was|were|'s) \w+ (?:{_COMPARED})\b|\b(?:{_COMPARED}) to\b|\b(?:more|most|less) (?:{_JUDGEMENTS})\b",
+    (
+        r"\b(?:consider|considers|considered|regard|regards|regarded|find|finds|call|calls|view|views)\b"
+        rf"[^.;]{{2,60}}\b(?:{_JUDGEMENTS}|{_COMPARED})\b"
+    ),
+    r"\b(?:deserves?|ought to|worth (?:considering|reading|trying|noting the)|good value|worth it)\b",
+    r"\b(?:well[ -](?:written|made|designed|done)|easy to (?:use|read|follow|understand|learn))\b",
 )
 """Patterns of subjective evaluation."""
 
 _ANSWERED_VERBS: Final = "contain|mention|includ|specif|provid|stat|sa[yi]|cover|address|answer|information|enough"
 _HELPING: Final = (
-    "answer|help|assist|provide|find|determine|question|sorry|happy|information|know|confirm|say|tell|summari[sz]e|explain"
+    "answer|help|assist|provide|find|determine|access|question|sorry|happy|information|know|confirm|say|tell|summari[sz]e|explain"
     "|list|describe"
 )
 
 META_MARKERS: Final = (
-    r"^(?:as|like) (?:i |we )?(?:mentioned|noted|stated|described|explained|discussed|outlined|said|shown)\b",
+    (
+        r"^(?:as|like) (?:i |we )?(?:have |was )?"
+        r"(?:mentioned|noted|stated|described|explained|discussed|outlined|said|shown)\b"
+    ),
     r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:is|are|list|table|section|points?|steps?))\b",
     r"^(?:in (?:summary|short|conclusion)|to (?:summari[sz]e|sum up|conclude)|overall)[,:]?\s*$",
     r"\b(?:this|my) (?:answer|response|reply|summary|overview|explanation|list|table)\b",
@@ -230,6 +302,22 @@ META_MARKERS: Final = (
     r"^(?:sure|certainly|of course|great question|absolutely|thank you|thanks)\b[!,.]?",
     r"^(?:building on (?:this|that|the above)|continuing from|turning (?:now )?to|as (?:a )?follow-up)\b[^.]{0,60}$",
     r"^(?:sources?|references?|note|notes|citations?|key points?|summary|answer)\s*:?$",
+    r"^(?:based on|from|according to) [^,]{3,80}, (?:here (?:is|are)|this is what)\b",
+    (
+        r"\b(?:the|your|these|those|this|my) (?:(?:provided|given|supplied|available|above|first|second|third|other"
+        r"|cited|attached|retrieved) )?"
+        r"(?:contexts?|sources?|documents?|records?|statements?|passages?|texts?|files?|logs?|excerpts?)"
+        r" (?:(?:do|does|did)(?:n't| not)|lacks?|only|covers?|provided|given)\b"
+    ),
+    r"\b(?:come|comes|taken|quoted|drawn) from (?:the|my) (?:\w+ )?(?:sources?|documents?|context)\b",
+    r"\b(?:see|refer to|shown in|listed in) the (?:table|list|section|figure|answer|notes?) (?:above|below)\b",
+    r"\bmore on (?:this|that|these)\b|\b(?:next|following|previous|last) (?:section|part|answer|message|paragraph)\b",
+    (
+        r"^(?:that's (?:it|all)|hope (?:that|this)|have a (?:nice|great|good)|happy to|glad to|good luck"
+        r"|you're welcome|hello|hi)\b"
+    ),
+    r"\b(?:this|the above) is (?:not|general information|no substitute|only (?:a|an|general))\b",
+    r"\b(?:you|we) (?:asked|shared|pasted|uploaded|mentioned|requested|wanted to know)\b",
 )
 """Patterns of statements about the answer itself."""
 
@@ -280,6 +368,6 @@ def _inflect(base: str) -> set[str]:
 
 
 FINITE_VERBS: Final = frozenset(
-    AUXILIARIES | IRREGULAR_VERBS | {form for base in BASE_VERBS for form in _inflect(base)}
+    AUXILIARIES | CONTRACTED | IRREGULAR_VERBS | {form for base in BASE_VERBS for form in _inflect(base)}
 )
 """Forms that mark a finite clause; base forms are left out, for they are nouns as often as verbs."""
