@@ -12,6 +12,7 @@ BENCHMARKS: Final = {
     "embedding": "Embedding through the batcher against bare ONNX Runtime",
     "encoders": "Every encoder through the batching backend against bare ONNX Runtime",
     "ingestion": "Ingestion of documents with the real embedder and stores",
+    "dpe": "Answers through the provenance engine against bare ONNX Runtime over the same items",
     "stores": "Vector search and commits of the embedded stores",
 }
 
