@@ -209,6 +209,8 @@ class ProvenanceApp:
         given = analysis.input
         size = len(given.answer) + sum(len(fact.content) for fact in given.facts)
         size += sum(len(prior.text) for prior in given.prior_windows)
+        if keeper.has_dropped(step.key):
+            return keeper.dropped(step.key, analysis)
         planned = keeper.now()
         requests = await self._compute(size, lambda: step.plan(analysis))
         keeper.computed(keeper.now() - planned)

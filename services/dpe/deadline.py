@@ -1,11 +1,11 @@
 """Which stages a caller's deadline leaves time for (ADR 0042).
 
 Stages 1-5 and 13 have priority: the report is written whatever the time. A batch of theirs that does not come back in
-its share of the time is given up, and its stages say so; what it holds for earlier windows goes out last. Of stages
-6-12 each runs when what it will probably take fits into what is left; those that the risk does not need (8, 9, 10) give
-way to those that it does (6, 7, 11). What a stage will probably take is judged by what this very analysis has measured:
-seconds per character for each model, and the longest computation of a stage. Without a deadline nothing is measured
-against anything and nothing is left out.
+its share of the time is given up, and its stages say so; what concerns prompt and earlier windows goes out last. Of
+stages 6-12 each runs when what it will probably take fits into what is left; those that the risk does not need (8, 9,
+10) give way to those that it does (6, 7, 11). What a stage will probably take is judged by what this very analysis has
+measured: seconds per character for each model, and the longest computation of a stage. Without a deadline nothing is
+measured against anything and nothing is left out.
 """
 
 import asyncio
@@ -33,6 +33,8 @@ _FIRST_WINDOW_IDLE: Final = frozenset({6, 7, 9})
 _REPORT: Final = 13
 _OF_EARLIER_WINDOWS: Final = frozenset({6, 7, 8, 9})
 """They read the texts of earlier windows."""
+_OF_PROMPT: Final = frozenset({11})
+"""It reads the prompt."""
 _BATCHES_AFTER: Final = {StageKey(1): 2, StageKey(2): 1, StageKey(3, "a"): 1}
 """Batches behind a stage's own that must have time: vectors and verdicts, verdicts, the rest of the pairs."""
 _MODELS_OF: Final = {
@@ -122,8 +124,8 @@ class Timekeeper:
     async def ask(self, step: Step, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis:
         """Return the analysis with the models' answers, or without those that did not come in time.
 
-        Stages 1-5 ask for what concerns the answer first. What concerns earlier windows follows when it will probably
-        come in time; if it does not, the earlier windows are left out, and the stages that read them are dropped.
+        Stages 1-5 ask for what concerns the answer first. What concerns prompt and earlier windows follows when it will
+        probably come in time; if it does not, the stages that read them are dropped, and the earlier windows left out.
 
         Args:
             step: the stage.
@@ -138,17 +140,18 @@ class Timekeeper:
             if answered is None:
                 self._dropped.add(step.key.number)
             return answered or analysis
-        alone = without_earlier_windows(analysis)
+        alone = _answer_alone(analysis)
         own = requests if alone is analysis else step.plan(alone)
         answered = await self._answered(step.key, own, analysis, fulfil) or self._without_answers(own, analysis)
         rest = _minus(requests, own)
-        if alone is analysis or not any(_chars(rest).values()):
+        if not any(_chars(rest).values()):
             return answered
         fits = self._asking_s(rest) <= self.batch_limit_s(step.key)
         whole = await self._answered(step.key, rest, answered, fulfil) if fits else None
         if whole is None:
-            self._dropped |= _OF_EARLIER_WINDOWS
-            return without_earlier_windows(answered)
+            self._dropped |= _OF_PROMPT if analysis.input.prompt else set()
+            self._dropped |= _OF_EARLIER_WINDOWS if analysis.outputs.prior_texts else set()
+            return replace(answered, outputs=replace(answered.outputs, prior_texts=()))
         return whole
 
     def has_dropped(self, key: StageKey) -> bool:
@@ -223,11 +226,12 @@ def timekeeper(reserve_s: float) -> Timekeeper:
     return unlimited() if deadline is None else Timekeeper(asyncio.get_running_loop().time, deadline, reserve_s)
 
 
-def without_earlier_windows(analysis: Analysis) -> Analysis:
-    """Return the analysis without the texts of earlier windows; itself when it has none."""
-    if not analysis.outputs.prior_texts:
+def _answer_alone(analysis: Analysis) -> Analysis:
+    """Return the analysis without prompt and earlier windows; itself when it has neither."""
+    if not analysis.outputs.prior_texts and not analysis.input.prompt:
         return analysis
-    return replace(analysis, outputs=replace(analysis.outputs, prior_texts=()))
+    given = replace(analysis.input, prompt="")
+    return replace(analysis, input=given, outputs=replace(analysis.outputs, prior_texts=()))
 
 
 def _minus(requests: Requests, own: Requests) -> Requests:

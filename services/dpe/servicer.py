@@ -1,9 +1,10 @@
-"""``crp.dpe.v1.ProvenanceService``: validate, convert, ask the app, convert. VerifySummary is not furnished yet."""
+"""``crp.dpe.v1.ProvenanceService``: validate, convert, ask the app, convert."""
 
 # ruff: noqa: N802 - the generated base names the methods
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from crp.dpe.v1 import provenance_service_pb2 as pb
@@ -11,9 +12,10 @@ from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
 
 from services.common.settings.dpe import DpeSettings
 from services.dpe.app import ProvenanceApp
-from services.dpe.convert.requests import analysis_input
+from services.dpe.convert.requests import analysis_input, grounded_spans
 from services.dpe.convert.responses import analyze_response, segment_response, stream_response
-from services.dpe.validate import validate_analyze, validate_segment
+from services.dpe.convert.summaries import summary_response
+from services.dpe.validate import validate_analyze, validate_segment, validate_summary
 
 
 class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
@@ -32,10 +34,18 @@ class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
     async def AnalyzeStream(self, request: pb.AnalyzeStreamRequest, _: Any) -> AsyncIterator[pb.AnalyzeStreamResponse]:
         """Analyse one answer, stage by stage."""
         validate_analyze(request.analysis, self._settings, prefix="analysis.")
-        async for event in self._app.analyze_stages(analysis_input(request.analysis)):
-            yield await asyncio.to_thread(stream_response, event)
+        # Closed at once when the caller goes away: nothing is computed for nobody.
+        async with aclosing(self._app.analyze_stages(analysis_input(request.analysis))) as events:
+            async for event in events:
+                yield await asyncio.to_thread(stream_response, event)
 
     async def SegmentClaims(self, request: pb.SegmentClaimsRequest, _: Any) -> pb.SegmentClaimsResponse:
         """Split a text into claims."""
         validate_segment(request, self._settings)
         return segment_response(await self._app.segment(request.text))
+
+    async def VerifySummary(self, request: pb.VerifySummaryRequest, _: Any) -> pb.VerifySummaryResponse:
+        """Check a summary against what it condenses."""
+        validate_summary(request, self._settings)
+        verified = await self._app.verify_summary(request.summary, request.original, grounded_spans(request))
+        return await asyncio.to_thread(summary_response, verified)

@@ -208,12 +208,6 @@ async def test_segmenting(client):
     assert [model.role for model in answered.models] == ["entity_recognizer"]
 
 
-async def test_what_is_not_furnished_is_unimplemented(client):
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await client.call("VerifySummary", pb.VerifySummaryRequest(summary="a", original="b"))
-    assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED
-
-
 async def test_all_violations_at_once(client):
     bad = pb.AnalyzeRequest(prior_windows=[pb.PriorWindow(window_number=3)])
     with pytest.raises(grpc.aio.AioRpcError) as refused:
