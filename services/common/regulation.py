@@ -47,6 +47,12 @@ ISO_42001_CONTROLS: Final = {
 }
 """Annex A of ISO/IEC 42001:2023: every control with its subject, in the Annex's order (38)."""
 
+MAX_SECTOR_CHARS: Final = 100
+MAX_PURPOSE_CHARS: Final = 2000
+MAX_EVIDENCE: Final = 64
+MAX_EVIDENCE_CHARS: Final = 500
+"""Sizes of what an AI system states in words (entries, code points): a report repeats them."""
+
 FINANCIAL: Final = "FINANCIAL"
 MEDICAL: Final = "MEDICAL"
 OTHER: Final = "OTHER"

@@ -13,6 +13,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.common.errors import ErrorReason, LimitExceededError
+from services.common.regulation import MAX_EVIDENCE, MAX_EVIDENCE_CHARS, MAX_PURPOSE_CHARS, MAX_SECTOR_CHARS
 from services.common.rpc.validation import Violations, require_member, require_members
 from services.common.settings.dpe import DpeSettings
 from services.dpe.domain.regulation.system import Domain, domain_of
@@ -117,6 +118,11 @@ def _ai_system(request: pb.AnalyzeRequest, prefix: str, found: Violations) -> No
     name = prefix + "ai_system"
     text = "must be empty or crp_trail_ and 16 to 32 letters and digits"
     found.require(_TRAIL_ID.fullmatch(request.audit_trail_id), prefix + "audit_trail_id", text)
+    found.require(
+        len(request.ai_system_id) <= _MAX_ID_CHARS,
+        prefix + "ai_system_id",
+        f"must hold at most {_MAX_ID_CHARS} characters",
+    )
     if not request.HasField("ai_system"):
         return
     system = request.ai_system
@@ -129,6 +135,12 @@ def _ai_system(request: pb.AnalyzeRequest, prefix: str, found: Violations) -> No
     )
     require_member(found, f"{name}.role", system.role, regulation_pb2.AiActRole)
     require_member(found, f"{name}.regulated_sector", system.regulated_sector, regulation_pb2.RegulatedSector)
+    for field, most in (("sector", MAX_SECTOR_CHARS), ("intended_purpose", MAX_PURPOSE_CHARS)):
+        found.require(len(getattr(system, field)) <= most, f"{name}.{field}", f"must hold at most {most} characters")
+    evidence = system.iso_42001_evidence
+    sizes = f"must hold at most {MAX_EVIDENCE} entries of at most {MAX_EVIDENCE_CHARS} characters"
+    fits = len(evidence) <= MAX_EVIDENCE and all(len(text) <= MAX_EVIDENCE_CHARS for text in evidence.values())
+    found.require(fits, f"{name}.iso_42001_evidence", sizes)
 
 
 def _facts(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: str, found: Violations) -> None:

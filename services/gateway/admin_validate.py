@@ -6,14 +6,16 @@ from typing import Final
 from crp.common.v1 import regulation_pb2
 from crp.gateway.v1 import admin_pb2, admin_service_pb2
 
-from services.common.regulation import ISO_42001_CONTROLS
+from services.common.regulation import (
+    ISO_42001_CONTROLS,
+    MAX_EVIDENCE_CHARS,
+    MAX_PURPOSE_CHARS,
+    MAX_SECTOR_CHARS,
+)
 from services.common.rpc.validation import Violations, require_member, require_members
 
 MAX_LABEL_CHARS: Final = 100
 MAX_NAME_CHARS: Final = 200
-MAX_SECTOR_CHARS: Final = 100
-MAX_PURPOSE_CHARS: Final = 2000
-MAX_EVIDENCE_CHARS: Final = 500
 MAX_POLICY_CHARS: Final = 4096
 MAX_SINK_HOSTS: Final = 100
 MAX_VERSION: Final = 2**63
