@@ -94,6 +94,7 @@ class Adapters:
         """Return the detector of personal data."""
         from services.common.adapters.presidio.detector import open_detector
 
+        await self.entity_recognizer()  # both import spaCy in a thread, which fails when they do so at the same time
         return await self._once("personal_data", lambda: open_detector(self.settings.inference))
 
     async def entailment(self) -> EntailmentModel | None:

@@ -44,12 +44,11 @@ async def open_models(adapters: Adapters) -> AnalysisModels:
     Raises:
         StartupError: of the first that cannot be opened, once the others have ended: none is left opening.
     """
-    # First: it imports spaCy here, which must not begin in the recogniser's thread at the same time.
-    personal_data = asyncio.create_task(adapters.personal_data())
     embedding = asyncio.create_task(adapters.embedding())
     recognizer = asyncio.create_task(adapters.entity_recognizer())
     entailment = asyncio.create_task(adapters.entailment())
     grounding = asyncio.create_task(adapters.grounding())
+    personal_data = asyncio.create_task(adapters.personal_data())
     opening = (embedding, recognizer, entailment, grounding, personal_data)
     await asyncio.wait(opening)
     failures = [error for error in (task.exception() for task in opening) if error is not None]
