@@ -12,15 +12,17 @@ from services.common.ports.recognition import EntityKind
 from services.dpe.domain.alignment import ALIGNABLE, NAMES, claim_stems
 from services.dpe.domain.facts import agrees, comparable
 from services.dpe.domain.findings import AlignedValue, ContradictionSeverity
+from services.dpe.domain.lexicon import APPROXIMATORS
 from services.dpe.domain.names import name_key
 from services.dpe.domain.opposites import Opposition, Side, opposed, sides
 from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import words
+from services.dpe.domain.words import stem, words
 
 _FILLERS: Final = frozenset(
     {"now", "current", "currently", "total", "overall", "exact", "exactly", "actually", "also", "report", "stat"}
     | {"generally", "largely", "mostly", "mainly", "broadly", "predominantly"}
+    | {stem(word) for word in APPROXIMATORS}
 )
 """Stems that a claim may have more than another and still talk about the same."""
 _CONTRASTING: Final = frozenset(
