@@ -27,14 +27,12 @@ from services.dpe.domain.findings import (
 )
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.passages import evidence
-from services.dpe.domain.policy import MIXED_SIMILARITY
+from services.dpe.domain.policy import MIXED_SIMILARITY, SURE_SUPPORT
 from services.dpe.domain.quotations import Quotation, quotable, quoted
 from services.dpe.domain.text_types import Claim, Span
 
 MAX_EVIDENCE: Final = 3
 """Facts that a verdict names, the one that decided first."""
-SURE_SUPPORT: Final = 0.75
-"""Support from which on the grounding model outweighs a distortion that is none of values."""
 _OF_VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )

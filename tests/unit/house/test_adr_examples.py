@@ -21,7 +21,9 @@ import rfc8785
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from services.common.adapters.onnx.session import MIN_ROWS, WIDTH_STEP
 from services.common.adapters.triton.grouping import grouped, padded_width
+from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
 from services.common.regulation import ISO_42001_CONTROLS
@@ -292,6 +294,8 @@ def test_0033_requests():
 LINES: list[tuple[int, Callable[[], str]]] = [
     (13, lambda: f"cost {4 * 0.25:.1f} ms, that is {4 * 0.25 / 40:.1%}"),
     (16, lambda: f" ÷ 1 = {1 - 0.30:.2f}"),
+    (41, lambda: f"4 × 3 ÷ 2 = {4 * 3 // 2}, all asked"),  # noqa: RUF001 - as it is printed
+    (41, lambda: f"so {4 * 3 // 2} + 2 = {4 * 3 // 2 + 2} pairs go out"),
     (21, lambda: f"hands {2.000 - 0.350:.3f} s to Analyze"),
 ]
 
@@ -330,3 +334,18 @@ def test_0039_claims_desk():
     assert set(re.findall(r"^\| (A\.[\d.]+) ", record(39), re.MULTILINE)) == set(BY_DISPATCH)
     assert f"{len(ISO_42001_CONTROLS)} controls" in record(39)
     assert f"other {len(ISO_42001_CONTROLS) - len(BY_DISPATCH)} concern" in record(39)
+
+
+def test_0043_signature():
+    files = {"crp/a.py": "a" * 64, "services/b.py": "b" * 64}
+    key = SigningKey(bytes(range(32)))
+    signed = sign(BuildManifest(schema_version=1, version="1", files=files, weights_digest="c" * 64), key)
+    assert sha(rfc8785.dumps(files)) == code_digest(files)
+    for expected in (code_digest(files), key.public_key, sha(bytes.fromhex(key.public_key))[:16]):
+        assert f"`{expected}`" in record(43)
+    assert signed.signature == "".join(
+        re.findall(r"^`([0-9a-f]{64})`\.?$", record(43).split("key id")[1], re.MULTILINE)
+    )
+    widths = [-(-max(lengths) // WIDTH_STEP) * WIDTH_STEP for lengths in ((11,), (17, 40))]
+    assert f"goes to the encoder as {MIN_ROWS} rows of {widths[0]} columns" in record(43)
+    assert f"together as 2 rows of {widths[1]}." in record(43)
