@@ -153,7 +153,6 @@ EVASIONS = {
     "full-width digits": "The deductible for storm damage is \uff14\uff10\uff10 dollars.",
     "arabic-indic digits": "The deductible for storm damage is \u0664\u0660\u0660 dollars.",
     "mathematical digits": "The deductible for storm damage is \U0001d7d2\U0001d7ce\U0001d7ce dollars.",
-    "letter o for zero": "The deductible for storm damage is 4\u043e\u043e dollars.",
     "direction marks around a number": "The deductible for storm damage is \u202d400\u202c dollars.",
     "direction override": "The deductible for storm damage is \u202e004\u202c dollars.",
     "zero-width in the unit": "The deductible for storm damage is 400 dol\u200blars.",
@@ -169,15 +168,16 @@ async def test_a_false_value_does_not_evade_comparison_by_its_spelling(provenanc
     assert len(found.distortions) + len(found.fabrications) > 0, [str(v) for v in found.verdicts.values()]
 
 
-NAME_EVASIONS = {
+WORD_EVASIONS = {
     "cyrillic letters": "\u0406SO published the cybersecurity framework in 2014.",
     "zero-width": "I\u200bS\u200bO published the cybersecurity framework in 2014.",
     "full-width": "\uff29\uff33\uff2f published the cybersecurity framework in 2014.",
+    "letters for digits": "The deductible for storm damage is 4\u043e\u043e dollars.",
     "direction mark": "\u200eISO\u200f published the cybersecurity framework in 2014.",
 }
 
 
-@pytest.mark.parametrize("how", NAME_EVASIONS)
-async def test_a_swapped_name_is_never_supported_by_its_spelling(provenance, how):
-    found = await outputs(provenance, NAME_EVASIONS[how])
+@pytest.mark.parametrize("how", WORD_EVASIONS)
+async def test_a_swapped_word_is_never_supported_by_its_spelling(provenance, how):
+    found = await outputs(provenance, WORD_EVASIONS[how])
     assert Verdict.SUPPORTED not in found.verdicts.values()
