@@ -20,11 +20,11 @@ from rich.progress import Progress, TimeElapsedColumn
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
-from tools.evaluation import entities, grounding, retrieval
+from tools.evaluation import entities, grounding, personal_data, retrieval
 from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.figures import Figure, as_json, show
 
-TASKS: Final = ("retrieval", "attribution", "entities")
+TASKS: Final = ("retrieval", "attribution", "entities", "personal-data")
 
 
 async def measure(data: Path, tasks: Sequence[str], limit: int | None) -> tuple[list[Figure], dict[str, str]]:
@@ -42,6 +42,8 @@ async def measure(data: Path, tasks: Sequence[str], limit: int | None) -> tuple[
                 found += await grounding.measure(data, model, progress, limit)
             if "entities" in tasks:
                 found += await entities.measure(data, progress, limit)
+            if "personal-data" in tasks:
+                found += await personal_data.measure(data, progress, limit)
     finally:
         await model.close()
     return found, {

@@ -14,7 +14,7 @@ class Figure:
     """One measured figure.
 
     Attributes:
-        task: retrieval, attribution or entities.
+        task: retrieval, attribution, entities or personal-data.
         data: data set, or the part of it.
         items: queries, claims or true entities that were measured.
         system: what of the product was measured.

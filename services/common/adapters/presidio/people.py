@@ -25,7 +25,8 @@ _ADDRESSED: Final = (
     rf"(?<!\w)(?:[Cc]alls?|[Cc]alled)\s(?:me|him|her)\s(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:{_ROLES}):\s?(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:Dear|Hi|Hello)\s(?<data>{_FULL_NAME})(?=[,:\n])",
-    rf"(?<!\w)(?:under|called|name(?:d)?|assistant to|written by|directed by|starring)\s(?<data>{_FULL_NAME})(?!\w)",
+    rf"(?<!\w)(?:(?:it's|is) under|called|named|assistant to|written by|directed by|starring)\s"
+    rf"(?<data>{_FULL_NAME})(?!\w)",
 )
 _ADDRESSED_CONFIDENCE: Final = 0.8
 
@@ -80,15 +81,16 @@ def recognizers() -> list[EntityRecognizer]:
 _FULL, _SINGLE, _AGAIN = 0.75, 0.55, 0.55
 _NOT_A_NAME: Final = regex.compile(
     r"[\d@#/\\<>=_*|{}]|^\p{Ll}+$|\b(?:Inc|Incorporated|Ltd|LLC|GmbH|AG|Corp|Corporation|Group|Orchestra|University|"
-    r"Company|Co|Bank|Insurance|Solutions|Institute|Agency|Department|Street|Str|Road|Avenue|Lane|Square|Squares)\b"
+    r"Company|Co|Bank|Insurance|Mutual|Association|Officer|Solutions|Institute|Agency|Department|Street|Str|Road|Avenue|Lane|Square|Squares)\b"
 )
 
 
 class Persons(RuleRecognizer):
     """Persons: the recogniser's, those who are addressed, and both again by a part of a full name.
 
-    Numbers, signs and the words of firms and streets make no name. A part counts where it stands as a word of its own,
-    so that "Maria Keller … Keller" is one person twice.
+    Numbers, signs and the words of firms and streets make no name, and neither does a word that the same text also
+    writes small: "Motor" beside "motor insurance". A part counts where it stands as a word of its own, so that "Maria
+    Keller … Keller" is one person twice.
     """
 
     def __init__(self) -> None:
@@ -97,17 +99,20 @@ class Persons(RuleRecognizer):
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[RecognizerResult]:
         """Return the persons."""
-        found = super().analyze(text, entities, nlp_artifacts)
+        small = set(_SMALL.findall(text))
+        found = [
+            one for one in super().analyze(text, entities, nlp_artifacts) if _is_name(text[one.start : one.end], small)
+        ]
         for one in nlp_artifacts.entities:
             for start, end in _lines(text, one.start_char, one.end_char):
                 name = text[start:end]
-                if any(char.isupper() for char in name) and not _NOT_A_NAME.search(name):
+                if not _NOT_A_NAME.search(name) and _is_name(name, small):
                     found.append(self.result(start, end, _FULL if " " in name else _SINGLE))
-        return found + self._again(text, found)
+        return found + self._again(text, found, small)
 
-    def _again(self, text: str, found: list[RecognizerResult]) -> list[RecognizerResult]:
+    def _again(self, text: str, found: list[RecognizerResult], small: set[str]) -> list[RecognizerResult]:
         names = (text[one.start : one.end] for one in found)
-        parts = {part for name in names if " " in name for part in name.split() if _is_part(part)}
+        parts = {part for name in names if " " in name for part in name.split() if _is_part(part, small)}
         if not parts:
             return []
         pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(parts)))})(?!\w)")
@@ -118,8 +123,16 @@ class Persons(RuleRecognizer):
 _MIN_PART: Final = 4
 
 
-def _is_part(word: str) -> bool:
-    return len(word) >= _MIN_PART and word.isalpha() and word[0].isupper()
+_SMALL: Final = re.compile(r"(?<![\w@.])[^\W\d_A-Z][^\W\d_]+(?![\w@])")
+
+
+def _is_part(word: str, small: set[str]) -> bool:
+    return len(word) >= _MIN_PART and word.isalpha() and word[0].isupper() and word.lower() not in small
+
+
+def _is_name(name: str, small: set[str]) -> bool:
+    """Say whether some word of it is capitalised and not one that the text also writes small."""
+    return any(word[:1].isupper() and word.strip(".,'").lower() not in small for word in name.split())
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

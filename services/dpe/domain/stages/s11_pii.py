@@ -34,19 +34,23 @@ _MAILBOXES: Final = frozenset(
     }
 )  # fmt: skip
 """Local parts that are a firm's and no person's."""
+_ROLE: Final = (
+    r"(?:customer|client|patient|employee|co-?worker|colleague|policy ?holder|insured(?: person)?|claimant|applicant|"
+    r"tenant|borrower|debtor|(?:account|card)[ -]?holder|member of staff|staff member|data subject|next of kin)"
+)
 _INTRODUCED: Final = re.compile(
     r"(?:\b(?:[Mm]y name is|I am|I'm|[Tt]his is|Mr|Mrs|Ms|Miss|Herr|Frau|Dear|[Rr]egards|[Ss]incerely|[Ss]igned|"
-    r"[Mm]y (?:wife|husband|partner|son|daughter|mother|father|sister|brother|boss|colleague|neighbou?r|doctor))"
-    r"|\b[Nn]ame)[.,:]?\s{1,3}\Z"
+    r"[Nn]ame|[Mm]y (?:wife|husband|partner|son|daughter|mother|father|sister|brother|boss|colleague|neighbou?r|doctor))|"
+    rf"\b(?i:{_ROLE})(?: (?:is|was|named|called))?)[.,:]?\s{{1,3}}\Z"
 )
-_PRIVATE: Final = re.compile(
-    r"\b(?:customers?|clients?|patients?|employees?|co-?workers?|colleagues?|policy ?holders?|insured|claimants?|"
-    r"applicants?|tenants?|borrowers?|debtors?|(?:account|card)[ -]?holders?|members? of staff|"
-    r"staff members?|data subjects?|next of kin|"
-    r"(?:claim|policy|ticket|case|order|invoice|account|contract|complaint|application|booking|reservation)"
-    r" (?:no\b\.?|number|id|#|ref\w*|[A-Z]{0,3}-?\d)|"
-    r"filed a (?:claim|complaint)|was (?:dismissed|fired|laid off|hired|admitted|discharged|prescribed)|sick leave|"
-    r"parental leave|performance review|pay(?:slip|check| rise)|salary|in arrears|overdue|owes)\b",
+_DESCRIBED: Final = re.compile(
+    rf"\A,? (?:(?:is|was|as) )?(?:a|an|our|their|your|one of our|the) (?:[\w-]+ ){{0,2}}{_ROLE}\b", re.IGNORECASE
+)
+_MATTER: Final = re.compile(
+    r"\b(?:(?:claim|policy|ticket|case|order|invoice|account|contract|complaint|application|booking|reservation)"
+    r" (?:(?:no\b\.?|number|id|#|ref\w*) ?)?[A-Z]{0,3}[-/]?\d|"
+    r"filed a (?:claim|complaint)|was (?:dismissed|fired|laid off|hired|admitted|discharged|prescribed)|"
+    r"(?:is|was|went) on (?:sick|parental|maternity) leave|in arrears|owes us)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Mm]e|[Mm]ine)\b")
@@ -130,8 +134,9 @@ def counts(text: str, one: PersonalData, names: Iterable[PersonalData]) -> bool:
 
 def _is_private(text: str, start: int, end: int) -> bool:
     """Say whether a person is spoken of as a private one: introduced, addressed, or the subject of such a matter."""
-    low = max(0, start - ABOUT_CHARS)
-    return _INTRODUCED.search(text[low:start]) is not None or _PRIVATE.search(_around(text, start, end)) is not None
+    before, after = text[max(0, start - ABOUT_CHARS) : start], text[end : end + ABOUT_CHARS]
+    matters = (_INTRODUCED.search(before), _DESCRIBED.search(after), _MATTER.search(_around(text, start, end)))
+    return any(match is not None for match in matters)
 
 
 def _around(text: str, start: int, end: int) -> str:
