@@ -210,7 +210,7 @@ class World:
         await server.start()
         try:
             async with grpc.aio.insecure_channel(server.address) as channel:
-                yield Client(pb_grpc.ProvenanceServiceStub(channel))
+                yield Client(pb_grpc.ProvenanceServiceStub(channel), channel)
         finally:
             await server.drain()
             telemetry.close()
@@ -219,10 +219,19 @@ class World:
 @dataclass
 class Client:
     stub: pb_grpc.ProvenanceServiceStub
+    channel: grpc.aio.Channel
     metadata: tuple = (("authorization", "reader"),)
 
     async def call(self, rpc, request, **kwargs):
         return await getattr(self.stub, rpc)(request, metadata=self.metadata, **kwargs)
+
+    async def raw(self, rpc, data):
+        """Send bytes as they are."""
+        path = f"/crp.dpe.v1.ProvenanceService/{rpc}"
+        call = (self.channel.unary_stream if rpc == "AnalyzeStream" else self.channel.unary_unary)(path)(
+            data, metadata=self.metadata
+        )
+        return [part async for part in call] if rpc == "AnalyzeStream" else await call
 
     async def stream(self, request):
         return [event async for event in self.stub.AnalyzeStream(request, metadata=self.metadata)]
