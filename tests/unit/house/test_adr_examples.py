@@ -27,6 +27,7 @@ from services.common.build_manifest import BuildManifest, SigningKey, code_diges
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
 from services.common.regulation import ISO_42001_CONTROLS
+from services.dpe.deadline import SHARE_KEPT
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
@@ -243,6 +244,17 @@ def test_0017_risk():
     assert second == pytest.approx(0.27)
 
 
+def test_0037_windows():
+    text = " ".join(record(37).split())
+    assert "(1 ÷ 16 = 0.0625, at most 0.10)" in text
+    assert 1 / 16 == 0.0625
+    assert "coherence 1 − 3 ÷ 3 = 0.0" in text
+    low = (0.8 * 0.25 + 0.9 * 0.35 + 0.0 * 0.15) / 0.75
+    high = (0.8 * 0.25 + 0.9 * 0.35 + 1.0 * 0.15) / 0.75
+    assert f"÷ 0.75 = {low:.6f}" in text
+    assert f"÷ 0.75 = {high:.6f}" in text
+
+
 def test_0018_without_entailment():
     value = (0.35 * (1 - 31 / 34) + 0.25 * 0.022) / 0.75
     assert f"÷ 0.75 = {value:.6f}" in record(18)
@@ -334,6 +346,22 @@ def test_0039_claims_desk():
     assert set(re.findall(r"^\| (A\.[\d.]+) ", record(39), re.MULTILINE)) == set(BY_DISPATCH)
     assert f"{len(ISO_42001_CONTROLS)} controls" in record(39)
     assert f"other {len(ISO_42001_CONTROLS) - len(BY_DISPATCH)} concern" in record(39)
+
+
+def test_0042_summary_and_deadline():
+    text = record(42).replace("\n", " ")
+    stage3, ratio = 1 - (0.30 + 0.20) / 10, 9 / 10
+    assert (
+        f"÷ 10 = {stage3:.2f}; supported_ratio = 9 ÷ 10 = {ratio:.2f}; fidelity_score {min(stage3, ratio):.2f}" in text
+    )
+    assert f"supported_ratio 7 ÷ 10 = {7 / 10:.2f}, RESULT_ONLY" in text
+    assert f"three fabrications among five claims still give {1 - 3 * 0.30 / 5:.2f}" in text
+    spare = 2.05 - 0.05
+    assert f"{spare:.2f} × 0.50 = {spare * (1 - 2 * SHARE_KEPT):.2f} s" in text  # noqa: RUF001 - as it is printed
+    assert f"1.60 × 0.75 = {(spare - 0.40) * (1 - SHARE_KEPT):.2f} s" in text  # noqa: RUF001 - as it is printed
+    assert f"{9_000 * 0.60 / 6_000:.2f} s, over 1.00 × 0.75" in text  # noqa: RUF001 - as it is printed
+    left = spare - 0.40 - 0.60 - 0.70
+    assert f"≤ {left:.2f} − 2 × 0.08 = {left - 2 * 0.08:.2f} s" in text  # noqa: RUF001 - as it is printed
 
 
 def test_0043_signature():
