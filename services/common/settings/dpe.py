@@ -80,9 +80,12 @@ class DpeSettings(BaseModel):
     cache_mib: int = Field(default=64, ge=0, le=65_536)
     """Memory for what the models said before, over all tenants, in MiB; 0 = every call asks anew. Default 64."""
     min_remaining_s: float = Field(default=0.05, ge=0.0, le=60.0)
-    """Seconds that must be left before the caller's deadline for the next stage to start. Default 0.05."""
+    """Seconds of the caller's time that are kept for settling, hashing and sending the report; with fewer left at the
+    start the call ends with DEADLINE_EXCEEDED (ADR 0042). Default 0.05."""
     loop_depth_threshold: int = Field(default=3, ge=0, le=100)
     """Agent loop depth above which the amplifier applies (SPEC-005 §17). Default 3."""
+    score_all_pairs: bool = False
+    """Compare every pair of claims across windows, however many there are (decision 11, ADR 0037). Default false."""
     weights: DpeWeights = DpeWeights()
     """Weights of the risk signals."""
     amplifiers: DpeAmplifiers = DpeAmplifiers()
