@@ -66,8 +66,9 @@ class ProvenanceServiceServicer:
     def Analyze(self, request, context):
         """Analyses one answer and returns its report. Read-only, safe to repeat: the same request gives the same report but
         for report_id, timestamp, timings and the hash over them. Verdicts are fields of the report; a stage without its
-        model is SKIPPED with a reason, never an error. Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL,
-        MODEL_UNAVAILABLE, DEADLINE_EXCEEDED.
+        model is SKIPPED with a reason, never an error. A deadline that is too short for stages 6 to 11 yields a report that
+        names what was left out (DEADLINE_TOO_SHORT, stage 13 DEGRADED); DEADLINE_EXCEEDED means that nothing was done.
+        Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL, MODEL_UNAVAILABLE, DEADLINE_EXCEEDED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
