@@ -88,4 +88,5 @@ def policy_of(settings: DpeSettings) -> Policy:
         Weights(**settings.weights.model_dump()),
         Amplifiers(**settings.amplifiers.model_dump()),
         settings.loop_depth_threshold,
+        settings.score_all_pairs,
     )

@@ -255,6 +255,17 @@ def test_0037_windows():
     assert f"÷ 0.75 = {high:.6f}" in text
 
 
+def test_0037_windows():
+    text = " ".join(record(37).split())
+    assert "(1 ÷ 16 = 0.0625, at most 0.10)" in text
+    assert 1 / 16 == 0.0625
+    assert "3 ÷ 3 = 0.0" in text
+    low = (0.8 * 0.25 + 0.9 * 0.35 + 0.0 * 0.15) / 0.75
+    high = (0.8 * 0.25 + 0.9 * 0.35 + 1.0 * 0.15) / 0.75
+    assert f"÷ 0.75 = {low:.6f}" in text
+    assert f"÷ 0.75 = {high:.6f}" in text
+
+
 def test_0018_without_entailment():
     value = (0.35 * (1 - 31 / 34) + 0.25 * 0.022) / 0.75
     assert f"÷ 0.75 = {value:.6f}" in record(18)

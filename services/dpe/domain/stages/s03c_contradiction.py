@@ -25,7 +25,7 @@ _COMMON_STEM: Final = 20
 def pairs(analysis: Analysis) -> list[Pair]:
     """Return the pairs of claim texts that the entailment model should see."""
     statements = [read_statement(claim) for claim in analysis.factual_claims]
-    return [(left.claim.text, right.claim.text) for left, right in _candidates(statements)]
+    return [(left.claim.text, right.claim.text) for left, right in _candidates(analysis, statements)]
 
 
 def plan(analysis: Analysis) -> Requests:
@@ -36,7 +36,7 @@ def plan(analysis: Analysis) -> Requests:
     statements = [read_statement(claim) for claim in analysis.factual_claims]
     doubtful = [
         (right.claim.text, left.claim.text)
-        for left, right in _candidates(statements)
+        for left, right in _candidates(analysis, statements)
         if conflict(left, right) is None and _says_contradiction(analysis, left, right)
     ]
     return Requests(classify=tuple(dict.fromkeys(doubtful)))
@@ -49,7 +49,7 @@ def apply(analysis: Analysis) -> Analysis:
     if not total:
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FEWER_THAN_TWO_CLAIMS)
         return analysis.ended(outcome, contradictions=())
-    compared = _candidates(statements)
+    compared = _candidates(analysis, statements)
     found = [item for left, right in compared if (item := _compare(analysis, left, right))]
     status, reason = nli_status(analysis)
     return analysis.ended(
@@ -59,9 +59,9 @@ def apply(analysis: Analysis) -> Analysis:
     )
 
 
-def _candidates(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
+def _candidates(analysis: Analysis, statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
     """Return the pairs to compare, in order: all of them, or those that share a subject."""
-    if len(statements) * (len(statements) - 1) // 2 <= ALL_PAIRS_LIMIT:
+    if analysis.policy.score_all_pairs or len(statements) * (len(statements) - 1) // 2 <= ALL_PAIRS_LIMIT:
         return list(combinations(statements, 2))
     chosen: set[tuple[int, int]] = set()
     by_stem: dict[str, list[int]] = defaultdict(list)

@@ -72,7 +72,7 @@ def _obstacle(analysis: Analysis, prior: PriorText) -> StageOutcome | None:
 
 
 def flow_score(signals: FlowSignals) -> float:
-    """Return the weighted sum of SPEC-005 §11.4, 0.0-1.0."""
+    """Return the weighted sum of SPEC-005 §11.4: from 0.0 to 1.0."""
     score = (
         signals.opening_coherence * OPENING_WEIGHT
         + signals.topic_continuity * TOPIC_WEIGHT
