@@ -105,6 +105,23 @@ async def test_a_prohibited_system_is_withheld_whatever_the_policy_and_the_trail
     assert event["rows"] == ["PROHIBITED_PRACTICE_SOCIAL_SCORING", "DOMAIN_CREATIVE"]
 
 
+async def test_personal_data_makes_general_information_that_decides_high(tmp_path):
+    decides = {"domain": admin_pb2.AI_SYSTEM_DOMAIN_GENERAL_INFORMATION, "makes_decisions": True, "sector": "bank"}
+    async with suite(tmp_path) as caller:
+        await register(caller, **decides)
+        plain = (await ask(caller, ai_system_id="bot")).answer.report
+        asked = "Within how many days must jane.roe@example.org report a motor accident?"
+        personal = (await caller.ask(asked, ai_system_id="bot")).answer.report
+    assert plain.eu_ai_act_class == report_pb2.EU_AI_ACT_CLASS_LIMITED
+    assert list(plain.amplifiers_applied) == ["sector"]
+    assert personal.eu_ai_act_class == report_pb2.EU_AI_ACT_CLASS_HIGH
+    assert list(personal.amplifiers_applied) == ["gdpr_pii", "eu_high_risk", "sector"]
+    assert [(row.row, row.decisive) for row in personal.regulatory.rows] == [
+        ("DOMAIN_GENERAL_INFORMATION", False),
+        ("GENERAL_INFORMATION_PII_IN_DECISIONS", True),
+    ]
+
+
 async def test_a_report_names_the_version_that_stood_when_it_was_made(tmp_path):
     async with suite(tmp_path) as caller:
         await register(caller, domain=admin_pb2.AI_SYSTEM_DOMAIN_CREATIVE)

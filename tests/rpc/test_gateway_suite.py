@@ -1,6 +1,7 @@
 """The whole suite in one process over memory adapters: ingest, ask twice, verify, through generated stubs alone."""
 
 import contextlib
+import re
 from pathlib import Path
 
 import grpc
@@ -22,6 +23,7 @@ from services.common.adapters.memory import (
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.composition import Adapters
+from services.common.ports.personal_data import PersonalData, PersonalDataCategory
 from services.common.rpc.main import running_server
 from services.common.settings import (
     DagSettings,
@@ -38,6 +40,19 @@ from tests.fakes.gateway_world import headers_of
 
 HANDBOOK = Path(__file__).resolve().parents[2] / "examples" / "handbook"
 PAGES = ("02-claims-reporting-deadlines.md", "16-broker-commissions.md")
+
+
+class MailDetector:
+    """Finds e-mail addresses and nothing else."""
+
+    fingerprint = "mail@1+sha256:0000000000000000"
+
+    async def detect(self, texts):
+        return [tuple(self._mails(given.text)) for given in texts]
+
+    def _mails(self, text):
+        for found in re.finditer(r"\S+@\S+\.\w+", text):
+            yield PersonalData(PersonalDataCategory.DIRECT_IDENTIFIER, "EMAIL_ADDRESS", *found.span(), 1.0)
 
 
 class MemoryAdapters(Adapters):
@@ -62,6 +77,9 @@ class MemoryAdapters(Adapters):
 
     async def grounding(self):
         return None
+
+    async def personal_data(self):
+        return MailDetector()
 
     async def fact_store(self):
         return self._facts
