@@ -129,7 +129,7 @@ def test_the_check_of_command_lines_can_fail():
 def test_readme_lists_every_command():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = set(typer.main.get_command(app).commands)
-    assert set(re.findall(r"^\| `groundtrail (\w+)", readme, re.MULTILINE)) == commands
+    assert set(re.findall(r"^\| `groundtrail ([\w-]+)", readme, re.MULTILINE)) == commands
 
 
 def test_errors_page_has_every_reason():

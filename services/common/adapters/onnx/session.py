@@ -72,7 +72,7 @@ class OnnxEncoder:
         # What stands at padding is masked, so that one id serves the models of every vocabulary.
         input_ids = np.zeros((rows, width), dtype=np.int64)
         mask = np.zeros((rows, width), dtype=np.int64)
-        for row, ids in enumerate([*batch, *batch[:1] * (rows - len(batch))]):
+        for row, ids in enumerate([*batch, *[batch[0]] * (rows - len(batch))]):
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
