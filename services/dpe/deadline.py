@@ -26,6 +26,8 @@ AskedT = TypeVar("AskedT")
 _NEVER: Final = float("inf")
 SHARE_KEPT: Final = 0.25
 """Of the time that may be spent, what a batch of stages 1-5 leaves to each further one of them that must follow."""
+REPORT_SHARE: Final = 0.5
+"""Of the computing that the stages did, what is kept besides the reserve: a long answer has a long report."""
 _PRIORITY: Final = frozenset({1, 2, 3, 4, 5, 12, 13})
 """Stage 12 looks up a table: to leave it out would save nothing."""
 _FIRST_WINDOW_IDLE: Final = frozenset({6, 7, 9})
@@ -81,6 +83,7 @@ class Timekeeper:
         self._reserve_s = reserve_s
         self._paces: dict[str, _Pace] = {name: _Pace() for name in _MODELS_OF}
         self._longest_compute_s = 0.0
+        self._computed_s = 0.0
         self._given_up: set[str] = set()
         self._dropped: set[int] = set()
         self._bounded = deadline != _NEVER
@@ -120,6 +123,7 @@ class Timekeeper:
     def computed(self, seconds: float) -> None:
         """Note what a stage's own computation took."""
         self._longest_compute_s = max(self._longest_compute_s, seconds)
+        self._computed_s += seconds
 
     async def ask(self, step: Step, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis:
         """Return the analysis with the models' answers, or without those that did not come in time.
@@ -204,7 +208,7 @@ class Timekeeper:
         return sum(self._paces[name].predicted(chars) for name, chars in _chars(requests).items())
 
     def _spare_s(self) -> float:
-        return self._deadline - self.now() - self._reserve_s
+        return self._deadline - self.now() - self._reserve_s - REPORT_SHARE * self._computed_s
 
     def _kept_for_risk_s(self, key: StageKey) -> float:
         """Return what a stage that the risk does not need leaves to those behind it that it does."""

@@ -64,7 +64,7 @@ async def test_the_worked_example_of_adr_0042():
     assert keeper.predicted_s(Requests()) == pytest.approx(0.08)
     assert keeper.affords(StageKey(10), Requests(), 2)
     assert not keeper.affords(StageKey(10), Requests(embed=("x" * 699,)), 2)
-    assert keeper.affords(StageKey(11), Requests(embed=("x" * 2_099,)), 2)
+    assert keeper.affords(StageKey(11), Requests(embed=("x" * 1_599,)), 2)
     assert not keeper.affords(StageKey(11), Requests(recognise=("x" * 2_999,)), 2)
 
 
@@ -81,7 +81,7 @@ async def test_the_worked_example_of_adr_0042():
     ],
 )
 def test_which_stage_gives_way(stage, left, expected):
-    keeper = Timekeeper(Clock(), left + 0.05, 0.05)
+    keeper = Timekeeper(Clock(), left + 0.05 + 0.05, 0.05)  # the reserve, and half of what was computed
     keeper.computed(0.1)
     assert keeper.affords(StageKey(stage), Requests(), 2) == expected
 
