@@ -34,10 +34,11 @@ from services.dpe.domain.findings import (
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.register import Register
 from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem
-from services.dpe.domain.text_types import Claim, ClaimType, Sentence, Span, Value
+from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 
 Vectors = NDArray[np.float32]
 Pair = tuple[str, str]
@@ -174,6 +175,7 @@ class Outputs:
     fabrications: tuple[Fabrication, ...] | None = None
     distortions: tuple[Distortion, ...] | None = None
     contradictions: tuple[Contradiction, ...] | None = None
+    quotations: Mapping[int, Quotation] = field(default_factory=dict)
     passages: Mapping[str, tuple[NearFact, ...]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
@@ -292,10 +294,19 @@ class Analysis:
         """Return the analysis with the sentences of the answer and of earlier windows."""
         return replace(self, outputs=replace(self.outputs, sentences=found, prior_texts=priors))
 
+    def quoting(self, found: Mapping[int, Quotation]) -> "Analysis":
+        """Return the analysis with the sentences of the answer that stand word for word in a fact, by number."""
+        return replace(self, outputs=replace(self.outputs, quotations=found))
+
     @property
     def factual_claims(self) -> tuple[Claim, ...]:
         """The FACTUAL claims, in order."""
         return tuple(claim for claim in self.outputs.claims if claim.claim_type is ClaimType.FACTUAL)
+
+    @property
+    def other_language(self) -> tuple[Sentence, ...]:
+        """The sentences in another language than English, which are not judged (ADR 0040)."""
+        return tuple(one for one in self.outputs.sentences if one.kind is SentenceKind.OTHER_LANGUAGE)
 
     def text_of(self, sentence: Sentence | Span | Claim) -> str:
         """Return the answer between the offsets."""

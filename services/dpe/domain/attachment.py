@@ -87,14 +87,43 @@ def _named(passage: Passage, span: Span, value: Value) -> dict[str, int]:
     found = dict.fromkeys(passage.subject, len(passage.text))
     taken = [(item.start - passage.start, item.end - passage.start) for item in passage.values]
     at = value.start - passage.start
+    before = ""
     for word in words(passage.text):
         inside = span.start <= word.start < span.end
-        if not inside or any(start <= word.start < end for start, end in taken) or not _tells(word.text):
+        tells, before = _tells(word.text, before), word.text
+        if not inside or any(start <= word.start < end for start, end in taken) or not tells:
             continue
         key = stem(word.text)
         found[key] = min(abs(word.start - at), found.get(key, len(passage.text)))
     return found
 
 
-def _tells(word: str) -> bool:
-    return word not in STOPWORDS | NEGATORS | FINITE_VERBS | BASE_VERBS and not word[0].isdigit()
+def _tells(word: str, before: str) -> bool:
+    if word in STOPWORDS | NEGATORS or word[0].isdigit():
+        return False
+    # "A leak" is a noun, whatever else the word may be.
+    return before in _DETERMINERS or word not in _VERBS
+
+
+_VERBS: Final = FINITE_VERBS | BASE_VERBS
+_DETERMINERS: Final = frozenset(
+    {
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "its",
+        "their",
+        "your",
+        "our",
+        "his",
+        "her",
+        "any",
+        "each",
+        "every",
+    }
+    | {"no", "for", "of", "in", "by", "with", "on"}
+)

@@ -88,7 +88,7 @@ def _names(
 
 
 def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
-    if sentence.kind is SentenceKind.CODE:
+    if sentence.kind in {SentenceKind.CODE, SentenceKind.OTHER_LANGUAGE}:
         return []
     if sentence.kind is SentenceKind.HEADING:
         tokens = words(text[sentence.start : sentence.end])

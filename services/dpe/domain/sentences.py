@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from services.dpe.domain.languages import has_english, is_other_language
 from services.dpe.domain.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MAY_END, OPENERS
 from services.dpe.domain.text_types import Sentence, SentenceKind
 
@@ -29,12 +30,18 @@ _MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–
 _WORD_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
 _WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]*([^\W_]+)")  # noqa: RUF001 - typographic openers
 _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
+_LANGUAGE_CHARS: Final = 20_000
+"""So much of a text shows which language it is in."""
 _SOFT_WRAP_LENGTH: Final = 60
 """A line of plain prose at least this long that ends without a full stop goes on in the next line."""
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a text in order; they do not overlap and hold all of its words but layout marks."""
+    """Return the sentences of a text in order; they do not overlap and hold all of its words but layout marks.
+
+    One in another language than English says so by its kind.
+    """
+    is_other = is_other_language(text[:_LANGUAGE_CHARS])
     found: list[Sentence] = []
     for start, end, kind in _blocks(text):
         spans = (
@@ -43,8 +50,18 @@ def sentences(text: str) -> list[Sentence]:
         for left, right in spans:
             trimmed = _trim(text, left, right)
             if trimmed is not None:
-                found.append(Sentence(len(found), *trimmed, kind))
+                found.append(Sentence(len(found), *trimmed, _kind(text[slice(*trimmed)], kind, is_other=is_other)))
     return found
+
+
+def _kind(sentence: str, kind: SentenceKind, *, is_other: bool) -> SentenceKind:
+    if kind is SentenceKind.CODE:
+        return kind
+    # Around a sentence that is plainly English nothing matters; in a text of another language a short one follows it.
+    other = is_other_language(sentence) or (is_other and not has_english(sentence))
+    if not is_other:
+        other = is_other_language(sentence, within_english=True)
+    return SentenceKind.OTHER_LANGUAGE if other else kind
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:

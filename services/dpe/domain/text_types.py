@@ -24,6 +24,7 @@ class SentenceKind(StrEnum):
     HEADING = "HEADING"
     TABLE_ROW = "TABLE_ROW"
     CODE = "CODE"
+    OTHER_LANGUAGE = "OTHER_LANGUAGE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,7 @@ def apply(analysis: Analysis) -> Analysis:
     recognised = analysis.models.recognised
     found = segment(analysis.input.answer, analysis.outputs.sentences, recognised)
     known = recognised is not None
-    outcome = StageOutcome(
-        KEY,
-        StageStatus.COMPLETED if known else StageStatus.DEGRADED,
-        Reason.NONE if known else Reason.ENTITY_RECOGNIZER_FAILED,
-        findings=len(found.claims),
-    )
+    outcome = StageOutcome(KEY, *_status(analysis, known=known), findings=len(found.claims))
     return analysis.ended(
         outcome,
         claims=found.claims,
@@ -43,6 +38,14 @@ def apply(analysis: Analysis) -> Analysis:
         fact_views=_fact_views(analysis),
         prior_texts=_prior_texts(analysis),
     )
+
+
+def _status(analysis: Analysis, *, known: bool) -> tuple[StageStatus, Reason]:
+    if not known:
+        return StageStatus.DEGRADED, Reason.ENTITY_RECOGNIZER_FAILED
+    if analysis.other_language:
+        return StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
+    return StageStatus.COMPLETED, Reason.NONE
 
 
 def _prior_texts(analysis: Analysis) -> tuple[PriorText, ...]:

@@ -2,13 +2,17 @@
 
 Every number, date, amount, address, reference and identifier, and every person, organisation, place and law of the
 whole answer must be found in the envelope's facts, in the query, or (names only) in the gazetteer. Values are compared
-by what they are worth, names by their words. Relative dates ("last week") and products are not looked for.
+by what they are worth, names by their words. Relative dates ("last week"), months without a year and products are not
+looked for. Of sentences in another language only digits and addresses are looked up.
 """
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from services.common.ports.recognition import Entity
+from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
@@ -31,8 +35,10 @@ def apply(analysis: Analysis) -> Analysis:
     for claim in outputs.claims:
         found += _unknown_values(claim.claim_id, claim.values, values)
         found += _unknown_names(claim.claim_id, claim.entities, names)
-    found += _unknown_values("", outputs.loose_values, values)
-    found += _unknown_names("", outputs.loose_names, names)
+    read = _Elsewhere.of(analysis)
+    found += _unknown_values("", [value for value in outputs.loose_values if not read.holds(value)], values)
+    found += _unknown_names("", [name for name in outputs.loose_names if not read.holds(name)], names)
+    found += _unknown_values("", [value for value in outputs.loose_values if read.is_unknown(value)], values)
     found = _without_common_words(given.answer, found)
     found.sort(key=lambda item: item.entity.start)
     return analysis.ended(
@@ -46,12 +52,55 @@ def apply(analysis: Analysis) -> Analysis:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """What stands in sentences of another language: names and notations are not read there, digits are.
+
+    "1.500 Euro" is fifteen hundred in one language and one and a half in another, so only digits without their marks
+    are looked up; names that an English recogniser sees in German nouns are none.
+    """
+
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    digits: frozenset[str]
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> "_Elsewhere":
+        sentences = analysis.other_language
+        known = [*(fact.content for fact in analysis.input.facts), analysis.input.query] if sentences else []
+        starts, ends = tuple(one.start for one in sentences), tuple(one.end for one in sentences)
+        return cls(starts, ends, frozenset(group for text in known for group in _digit_groups(text)))
+
+    def holds(self, item: Value | Entity) -> bool:
+        at = bisect_right(self.starts, item.start) - 1
+        return at >= 0 and item.end <= self.ends[at]
+
+    def is_unknown(self, value: Value) -> bool:
+        """Say whether it is an address, or holds digits that no fact holds."""
+        if not self.holds(value):
+            return False
+        return value.kind in _ADDRESSES or any(group not in self.digits for group in _digit_groups(value.text))
+
+
+_ADDRESSES: Final = frozenset({EntityKind.URL, EntityKind.EMAIL})
+_DIGIT_GROUP: Final = re.compile(r"\d+(?:[.,'’\u00a0\u202f]\d+)*")  # noqa: RUF001 - marks between digits
+
+
+def _digit_groups(text: str) -> list[str]:
+    return [re.sub(r"\D", "", match.group()).lstrip("0") or "0" for match in _DIGIT_GROUP.finditer(text)]
+
+
 def _unknown_values(claim_id: str, values: Sequence[Value], known: ValueIndex) -> list[Fabrication]:
     return [
         Fabrication(claim_id, Entity(value.kind, value.text, value.start, value.end), value.normal)
         for value in values
-        if not known.traces(value)
+        if not known.traces(value) and not _is_bare_month(value)
     ]
+
+
+def _is_bare_month(value: Value) -> bool:
+    """Say whether the value is a month without day and year, which is common knowledge (decision 16)."""
+    return value.kind is EntityKind.DATE and len(value.normal) == len("--06") and value.normal.startswith("--")
 
 
 def _unknown_names(claim_id: str, entities: Sequence[Entity], known: NameIndex) -> list[Fabrication]:

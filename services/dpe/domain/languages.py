@@ -1,0 +1,76 @@
+"""Whether a text is in another language than English, the only one that the rules and encoders were made for.
+
+By function words, which no running text does without, and by script; no model, so that the same text is judged alike
+with whatever is installed. Unsure means English: what is read is checked. A text in another language is never scored
+as false: stage 1 says LANGUAGE_NOT_SUPPORTED (SPEC-005 §3; ADR 0040).
+"""
+
+import unicodedata
+from typing import Final
+
+from services.dpe.domain.lexicon import AUXILIARIES, NEGATORS, STOPWORDS
+from services.dpe.domain.words import words
+
+_ENGLISH: Final = STOPWORDS | NEGATORS | AUXILIARIES
+_OTHERS: Final = {
+    "German": "der die das und ist nicht ein eine einen einem einer des dem den mit von für auf sich auch es im zu zur"
+    " zum wird werden wurde sind oder bei nach wie aber sie er wir kann als aus dass durch über nur noch muss beträgt",
+    "French": "le la les un une des du de et est pas que qui dans pour sur avec par ce cette ces il elle ils sont au"
+    " aux ne se plus ou mais été être doit peut leur son sa ses",
+    "Spanish": "el la los las un una unos de del y es no que en por para con su sus se al lo como más pero son está"
+    " fue ser este esta estos puede debe también o",
+    "Italian": "il lo la gli le un una di del della dei delle e è che non per con si da dal nel nella alla sono come"
+    " più anche ma o deve può questo questa essere",
+    "Portuguese": "o os as um uma de do da dos das e é que não em no na nos nas por para com se ao mais mas são foi ser"
+    " este esta pode deve também",
+    "Dutch": "de het een van en is niet dat die op te zijn met voor aan er bij ook maar wordt worden werd als naar uit"
+    " om door over kan moet deze dit",
+    "Swedish": "och att det som är en ett av för den på inte med till har om från eller kan ska måste de vi",
+    "Danish": "og at det som er en et af for den på ikke med til har om fra eller kan skal der de vi",
+    "Polish": "i w na z nie się jest do to że o jak po co ale od za przez dla są być może oraz który która",
+    "Czech": "a v na se je že z do o k pro by ale jako od po za jsou nebo být který která",
+    "Turkish": "ve bir bu da de için ile olarak olan daha çok gibi değil ne kadar sonra her en ise veya",
+    "Romanian": "și de la în cu pe nu este un o care sau din să mai pentru sunt prin ce se a",
+    "Finnish": "ja on ei se että oli hän ovat mutta myös kuin tai joka sen voi ole kun",
+    "Hungarian": "a az és nem hogy egy is van meg volt csak már de vagy ha mint lehet kell",
+}  # fmt: skip
+_LISTS: Final = tuple(frozenset(listed.split()) - _ENGLISH for listed in _OTHERS.values())
+_MIN_WORDS: Final = 3
+_MIN_HITS: Final = 2
+_SENTENCE_HITS: Final = 3
+"""A sentence of an English text needs more evidence than a whole text: names hold foreign function words."""
+
+
+def is_other_language(text: str, *, within_english: bool = False) -> bool:
+    """Say whether a text is in another language than English.
+
+    Args:
+        text: a sentence, a paragraph or a whole answer.
+        within_english: what stands around it is English, so more evidence is asked for.
+    """
+    letters = [char for char in text if char.isalpha()]
+    if not letters:
+        return False
+    foreign = sum(1 for char in letters if not char.isascii() and not _is_latin(char))
+    if 2 * foreign > len(letters):
+        return True
+    tokens = [word.text for word in words(text)]
+    if len(tokens) < _MIN_WORDS:
+        return False
+    english = sum(1 for token in tokens if token in _ENGLISH)
+    other = max(sum(1 for token in tokens if token in listed) for listed in _LISTS)
+    if within_english:
+        return other >= _SENTENCE_HITS and other > 2 * english
+    accented = any(not char.isascii() for char in letters)
+    return other > english and (other >= _MIN_HITS or (accented and english == 0))
+
+
+def has_english(text: str) -> bool:
+    """Say whether a text holds more English function words than others."""
+    tokens = [word.text for word in words(text)]
+    english = sum(1 for token in tokens if token in _ENGLISH)
+    return english > max(sum(1 for token in tokens if token in listed) for listed in _LISTS)
+
+
+def _is_latin(char: str) -> bool:
+    return unicodedata.name(char, "").startswith("LATIN")
