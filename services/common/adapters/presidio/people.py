@@ -19,14 +19,17 @@ _ROLES: Final = (
     "[Nn]ame|[Pp]atient|[Cc]ustomer|[Ii]nsured|[Pp]olicyholder|[Cc]laimant|[Cc]ontact|[Ss]igned|[Aa]pplicant|"
     "[Ee]mployee"
 )
+_DONE_BY: Final = (
+    r"(?<!\w)(?:(?:it's|is) under|called|named|assistant to|written by|directed by|starring)\s"
+    rf"(?<data>{_FULL_NAME})(?!\w)"
+)
 _ADDRESSED: Final = (
     rf"(?<!\w)(?:{_TITLES})\b\.?[ ](?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:[Mm]y|[Hh]is|[Hh]er|[Tt]he)\s(?:(?:full|last|first|maiden|sur)[ ]?)?name\sis\s(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:[Cc]alls?|[Cc]alled)\s(?:me|him|her)\s(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:{_ROLES}):\s?(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:Dear|Hi|Hello)\s(?<data>{_FULL_NAME})(?=[,:\n])",
-    rf"(?<!\w)(?:(?:it's|is) under|called|named|assistant to|written by|directed by|starring)\s"
-    rf"(?<data>{_FULL_NAME})(?!\w)",
+    _DONE_BY,
 )
 _ADDRESSED_CONFIDENCE: Final = 0.8
 

@@ -44,7 +44,8 @@ _POSTCODE: Final = (
     r"(?:[A-Z]{2}[ ]\d{5}(?:-\d{4})?|(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?|\d{3}[ ]\d{2}|\d{4}[ ]?[A-Z]{2}|"
     r"[A-Z]{1,2}\d[A-Z\d]?[ ]?\d[A-Z]{2}|[A-Z]\d[A-Z][ ]?\d[A-Z]\d)"
 )
-_PLACE: Final = rf"{_CAP}(?:[ -](?:\p{{Ll}}{{2,4}}[ -])?{_CAP}){{0,3}}"
+_TOWN: Final = r"(?:St\.[ ])?\p{Lu}[\p{L}'-]{0,24}"
+_PLACE: Final = rf"{_TOWN}(?:[ -](?:\p{{Ll}}{{2,4}}[ -])?{_TOWN}){{0,3}}"
 _ADDRESS: Final = regex.compile(
     rf"(?<![\w.-])(?:{_UNIT}{_GAP})?{_STREET}(?:{_GAP}{_UNIT})?"
     rf"(?:(?:{_GAP}{_PLACE}){{0,3}}{_GAP}{_POSTCODE}(?:{_GAP}{_PLACE})?(?![\w-]))?(?!\w)"

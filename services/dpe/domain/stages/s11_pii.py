@@ -40,7 +40,8 @@ _ROLE: Final = (
 )
 _INTRODUCED: Final = re.compile(
     r"(?:\b(?:[Mm]y name is|I am|I'm|[Tt]his is|Mr|Mrs|Ms|Miss|Herr|Frau|Dear|[Rr]egards|[Ss]incerely|[Ss]igned|"
-    r"[Nn]ame|[Mm]y (?:wife|husband|partner|son|daughter|mother|father|sister|brother|boss|colleague|neighbou?r|doctor))|"
+    r"[Nn]ame|"
+    r"[Mm]y (?:wife|husband|partner|son|daughter|mother|father|sister|brother|boss|colleague|neighbou?r|doctor))|"
     rf"\b(?i:{_ROLE})(?: (?:is|was|named|called))?)[.,:]?\s{{1,3}}\Z"
 )
 _DESCRIBED: Final = re.compile(
@@ -48,7 +49,7 @@ _DESCRIBED: Final = re.compile(
 )
 _MATTER: Final = re.compile(
     r"\b(?:(?:claim|policy|ticket|case|order|invoice|account|contract|complaint|application|booking|reservation)"
-    r" (?:(?:no\b\.?|number|id|#|ref\w*) ?)?[A-Z]{0,3}[-/]?\d|"
+    r" (?:(?:no\b\.?|number|id|#|ref\w*) ?)?[A-Z]{0,3}[-/]?\d+|"
     r"filed a (?:claim|complaint)|was (?:dismissed|fired|laid off|hired|admitted|discharged|prescribed)|"
     r"(?:is|was|went) on (?:sick|parental|maternity) leave|in arrears|owes us)\b",
     re.IGNORECASE,
