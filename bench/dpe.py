@@ -16,8 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -85,12 +84,33 @@ class Ledger:
         return total
 
 
+class Recorder:
+    """Notes every batch that ONNX Runtime computes in this process, in the ledger of the moment.
+
+    Made before the models are opened: their batchers keep the function that they were given.
+    """
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        compute = OnnxEncoder.encode
+
+        def noted(self_: OnnxEncoder, batch: Sequence[TokenIds]) -> list[Outputs]:
+            started = time.perf_counter()
+            found = compute(self_, batch)
+            with self.ledger.lock:
+                self.ledger.spans.append((started, time.perf_counter()))
+                self.ledger.batches.append((self_._entry.name, tuple(batch)))  # noqa: SLF001 - which model it is
+            return found
+
+        OnnxEncoder.encode = noted  # type: ignore[method-assign, assignment]
+
+
 class RecordedRecognizer:
     """Passes on to the recogniser and notes what it read, and when."""
 
-    def __init__(self, inner: EntityRecognizer, ledger: Ledger) -> None:
+    def __init__(self, inner: EntityRecognizer, recorder: Recorder) -> None:
         self._inner = inner
-        self.ledger = ledger
+        self._recorder = recorder
 
     @property
     def fingerprint(self) -> str:
@@ -101,46 +121,29 @@ class RecordedRecognizer:
         """Recognise, and note it."""
         started = time.perf_counter()
         found = await self._inner.recognize(texts)
-        self.ledger.spans.append((started, time.perf_counter()))
-        self.ledger.texts.append(tuple(texts))
+        self._recorder.ledger.spans.append((started, time.perf_counter()))
+        self._recorder.ledger.texts.append(tuple(texts))
         return found
-
-
-@contextmanager
-def recording(recognizer: RecordedRecognizer) -> Iterator[Ledger]:
-    """Note every batch that ONNX Runtime computes in this process."""
-    ledger = Ledger()
-    recognizer.ledger = ledger
-    compute = OnnxEncoder.encode
-
-    def noted(self: OnnxEncoder, batch: Sequence[TokenIds]) -> list[Outputs]:
-        started = time.perf_counter()
-        found = compute(self, batch)
-        with ledger.lock:
-            ledger.spans.append((started, time.perf_counter()))
-            ledger.batches.append((self._entry.name, tuple(batch)))
-        return found
-
-    OnnxEncoder.encode = noted  # type: ignore[method-assign]
-    try:
-        yield ledger
-    finally:
-        OnnxEncoder.encode = compute  # type: ignore[method-assign]
 
 
 class Bench:
     """The engine over the delivered models."""
 
-    def __init__(self, models: AnalysisModels, settings: Settings) -> None:
+    def __init__(self, models: AnalysisModels, settings: Settings, recorder: Recorder) -> None:
         self._inner = models.recognizer
-        self.recognizer = RecordedRecognizer(models.recognizer, Ledger())
-        self.models = replace(models, recognizer=self.recognizer)
+        self._recorder = recorder
+        self.models = replace(models, recognizer=RecordedRecognizer(models.recognizer, recorder))
         self.settings = settings
         repository = open_repository(settings.inference)
         threads = settings.inference.intra_op_threads
         names = ("embedding_model", "entailment_model", "grounding_model")
         folders = {name: repository.folder(name) for name in (getattr(settings.inference, key) for key in names)}
         self._bare = {name: Bare(folder / WEIGHTS_FILE, threads) for name, folder in folders.items()}
+
+    def recording(self) -> Ledger:
+        """Begin a new ledger and return it."""
+        self._recorder.ledger = Ledger()
+        return self._recorder.ledger
 
     def app(self, models: AnalysisModels | None = None) -> ProvenanceApp:
         """Return an engine that remembers nothing."""
@@ -161,11 +164,10 @@ class Bench:
 
     async def timed(self, given: AnalysisInput) -> tuple[float, Ledger, Finished]:
         """Analyse once; return seconds, what the encoders did, and the analysis."""
-        app = self.app()
-        with recording(self.recognizer) as ledger:
-            started = time.perf_counter()
-            finished = await app.analyze(given)
-            return time.perf_counter() - started, ledger, finished
+        app, ledger = self.app(), self.recording()
+        started = time.perf_counter()
+        finished = await app.analyze(given)
+        return time.perf_counter() - started, ledger, finished
 
     async def bare_s(self, ledger: Ledger) -> float:
         """Return what bare ONNX Runtime needs for the same items, and the recogniser for the same texts."""
@@ -213,11 +215,10 @@ async def together(bench: Bench) -> list[Row]:
     for given in requests:
         seconds, _, _ = await bench.timed(given)
         alone += seconds
-    app = bench.app()
-    with recording(bench.recognizer) as ledger:
-        started = time.perf_counter()
-        await asyncio.gather(*(app.analyze(given) for given in requests))
-        took = time.perf_counter() - started
+    app, ledger = bench.app(), bench.recording()
+    started = time.perf_counter()
+    await asyncio.gather(*(app.analyze(given) for given in requests))
+    took = time.perf_counter() - started
     rows = [Row(f"{TOGETHER} requests at once", 1_000 * took, "ms", "one after the other", alone / took)]
     for name in sorted({name for name, _ in ledger.batches}):
         sizes = Counter(len(batch) for own, batch in ledger.batches if own == name)
@@ -292,9 +293,9 @@ async def growth(bench: Bench) -> Table:
 async def run(rounds: int, write: Path | None, only: Sequence[str]) -> int:
     """Measure what is asked for and print it; 1 = a target was missed."""
     settings = Settings()
-    missed = False
+    missed, recorder = False, Recorder()
     async with Adapters(settings) as adapters:
-        bench = Bench(await open_models(adapters), settings)
+        bench = Bench(await open_models(adapters), settings, recorder)
         if "single" in only:
             small, _ = await single(bench, SMALL, rounds)
             large, ledger = await single(bench, LARGE, rounds)

@@ -37,9 +37,11 @@ def quotable(views: Sequence[FactView]) -> Mapping[str, Quotation]:
     return {text: where for text, where in found.items() if len(text.split()) >= _MIN_WORDS}
 
 
-def quoted(sentence: str, known: Mapping[str, Quotation]) -> Quotation | None:
-    """Return where a sentence of the answer stands word for word, or ``None``."""
-    return known.get(_comparable(sentence))
+def quotations(sentences: Sequence[str], views: Sequence[FactView]) -> dict[int, Quotation]:
+    """Return where the sentences of an answer stand word for word, by number; others are left out."""
+    known = quotable(views)
+    found = {number: known.get(_comparable(sentence)) for number, sentence in enumerate(sentences)}
+    return {number: where for number, where in found.items() if where is not None}
 
 
 def _comparable(text: str) -> str:

@@ -28,7 +28,7 @@ from services.dpe.domain.findings import (
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.passages import evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY, SURE_SUPPORT
-from services.dpe.domain.quotations import Quotation, quotable, quoted
+from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.text_types import Claim, Span
 
 MAX_EVIDENCE: Final = 3
@@ -61,12 +61,10 @@ class Case:
 
 def cases(analysis: Analysis) -> list[Case]:
     """Return a case for every claim that gets a verdict, in order."""
-    known = quotable(analysis.outputs.fact_views)
-    sentences = analysis.outputs.sentences
     found: list[Case] = []
     for claim in judged_claims(analysis.outputs.claims):
         passages = analysis.outputs.passages.get(claim.claim_id, ())
-        quotation = quoted(analysis.text_of(sentences[claim.sentence_index]), known)
+        quotation = analysis.outputs.quotations.get(claim.sentence_index)
         case = Case(claim, passages, quotation, None, None)
         if passages and quotation is None:
             contents = tuple(analysis.input.facts[near.fact_index].content for near in passages)

@@ -19,7 +19,7 @@ from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.passages import MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
-from services.dpe.domain.quotations import quotable, quoted
+from services.dpe.domain.quotations import quotations
 from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
 from services.dpe.domain.text_types import Claim
 
@@ -44,6 +44,8 @@ def plan(analysis: Analysis) -> Requests:
 def apply(analysis: Analysis) -> Analysis:
     """Attribute every factual claim."""
     claims = analysis.factual_claims
+    said = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
+    analysis = analysis.quoting(quotations(said, analysis.outputs.fact_views))
     if analysis.models.vectors is None and claims:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
     compared = {item.attribution.claim.claim_id: item for item in _compare(analysis)}
@@ -84,7 +86,7 @@ def _compare(analysis: Analysis) -> list[_Compared]:
     if not analysis.input.facts or table is None:
         return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
     units, starts = _units(analysis, table)
-    mentions, known = MentionIndex.of(analysis.outputs.fact_views), quotable(analysis.outputs.fact_views)
+    mentions = MentionIndex.of(analysis.outputs.fact_views)
     lengths = [len(fact.content) for fact in analysis.input.facts]
     found: list[_Compared] = []
     for start in range(0, len(claims), _ROWS_AT_ONCE):
@@ -94,7 +96,7 @@ def _compare(analysis: Analysis) -> list[_Compared]:
         for row, claim in enumerate(block):
             # A stable order: by raw cosine, then by place in the envelope.
             order = np.argsort(-raw[row], kind="stable").tolist()
-            quotation = quoted(analysis.text_of(analysis.outputs.sentences[claim.sentence_index]), known)
+            quotation = analysis.outputs.quotations.get(claim.sentence_index)
             first = [] if quotation is None else [quotation.fact_index]
             chosen = choose([*first, *order], mentions.sharing(claim), lengths)
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)

@@ -13,13 +13,13 @@ from services.common.ports.entailment import CONTRADICTION
 from services.dpe.domain.analysis import Analysis, Coverage, Pair, Requests
 from services.dpe.domain.findings import Contradiction, ContradictionSeverity
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.policy import ALL_PAIRS_LIMIT
+from services.dpe.domain.policy import ALL_PAIRS_LIMIT, CONTRADICTED_ACROSS
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.statements import Statement, conflict, read_statement
 
 KEY: Final = StageKey(3, "c")
-_COMMON_STEM: Final = 20
-"""A stem of more claims than this brings no pair together by itself."""
+_COMMON: Final = 20
+"""What more claims than this share brings no pair together by itself."""
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
@@ -31,7 +31,8 @@ def pairs(analysis: Analysis) -> list[Pair]:
 def plan(analysis: Analysis) -> Requests:
     """Ask for the other direction of every pair that is a contradiction in the first; of the rest it could change none.
 
-    A pair is a contradiction when both directions are (ADR 0041): contradiction is symmetric, the encoder is not.
+    A pair is a contradiction when both directions are, with a probability above the bound of §8.2, and the two do not
+    name different things (ADR 0041): contradiction is symmetric, the encoder is not.
     """
     statements = [read_statement(claim) for claim in analysis.factual_claims]
     doubtful = [
@@ -64,14 +65,14 @@ def _candidates(analysis: Analysis, statements: Sequence[Statement]) -> list[tup
     if analysis.policy.score_all_pairs or len(statements) * (len(statements) - 1) // 2 <= ALL_PAIRS_LIMIT:
         return list(combinations(statements, 2))
     chosen: set[tuple[int, int]] = set()
-    by_stem: dict[str, list[int]] = defaultdict(list)
+    by_feature: dict[tuple[str, str], list[int]] = defaultdict(list)
     by_subject: dict[frozenset[str], list[int]] = defaultdict(list)
     for index, statement in enumerate(statements):
         by_subject[statement.stems].append(index)
-        for stem in statement.stems:
-            by_stem[stem].append(index)
-    for members in by_stem.values():
-        if len(members) <= _COMMON_STEM:
+        for feature in _features(statement):
+            by_feature[feature].append(index)
+    for members in by_feature.values():
+        if len(members) <= _COMMON:
             chosen.update(combinations(members, 2))
     for members in by_subject.values():
         # The same subject many times over: each with the first and with its predecessor.
@@ -90,9 +91,18 @@ def _compare(analysis: Analysis, left: Statement, right: Statement) -> Contradic
     return Contradiction(ContradictionSeverity.HIGH, left.claim, right.claim, probability=probability)
 
 
+def _features(statement: Statement) -> list[tuple[str, str]]:
+    """Return what two claims can share: words of content, names, numbers and dates (decision 11)."""
+    found = [("stem", stem) for stem in sorted(statement.stems)] + [("name", name) for name in sorted(statement.names)]
+    return found + sorted({("value", value.normal) for value in statement.values})
+
+
 def _says_contradiction(analysis: Analysis, premise: Statement, hypothesis: Statement) -> bool:
+    if premise.names and hypothesis.names and not premise.names & hypothesis.names:
+        # What is said of one and what is said of another can both be true.
+        return False
     row = (analysis.models.classified or {}).get((premise.claim.text, hypothesis.claim.text))
-    return row is not None and int(row.argmax()) == CONTRADICTION
+    return row is not None and float(row[CONTRADICTION]) > CONTRADICTED_ACROSS
 
 
 def _probability(analysis: Analysis, premise: Statement, hypothesis: Statement) -> float:

@@ -20,7 +20,6 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.quotations import quotable, quoted
 
 KEY: Final = StageKey(4)
 CHARS_PER_TOKEN: Final = 3
@@ -35,18 +34,24 @@ _QUOTED: Final = (1.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A stretch of the answer as hypothesis; ``windows`` are its premises, nearest first, empty when it is quoted."""
+    """A stretch of the answer as hypothesis.
+
+    Attributes:
+        windows: premises to read, nearest first; empty when it is quoted.
+        total: windows that all facts would fill.
+    """
 
     text: str
     quoted: bool
     windows: tuple[str, ...] = ()
+    total: int = 0
 
 
 def texts(analysis: Analysis) -> list[str]:
     """Return the chunks, whose vectors order the facts; none without an entailment model."""
     if analysis.models.entailment_tokens is None:
         return []
-    return [chunk.text for chunk in _chunks(analysis) if not chunk.quoted]
+    return [chunk.text for chunk in _chunks(analysis)]
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
@@ -64,9 +69,7 @@ def plan(analysis: Analysis) -> Requests:
         for chunk in _read(analysis)
         if chunk.windows and int(classified[chunk.windows[0], chunk.text].argmax()) != ENTAILMENT
     ]
-    return Requests(
-        classify=tuple((window, chunk.text) for chunk in open_ for window in chunk.windows[1:MAX_PREMISE_WINDOWS])
-    )
+    return Requests(classify=tuple((window, chunk.text) for chunk in open_ for window in chunk.windows[1:]))
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -86,7 +89,7 @@ def apply(analysis: Analysis) -> Analysis:
         float(weakest[NEUTRAL]),
         float(weakest[CONTRADICTION]),
         len(chunks),
-        sum(len(chunk.windows) for chunk in chunks),
+        sum(chunk.total for chunk in chunks),
         sum(len(read) for read in rows),
         quoted_chunks=sum(chunk.quoted for chunk in chunks),
         chunks_without_claims=len(analysis.outputs.sentences) - len(claiming),
@@ -112,12 +115,11 @@ def _not_scored(analysis: Analysis) -> StageOutcome | None:
 def _chunks(analysis: Analysis) -> list[_Chunk]:
     """Return what makes a claim, each text once, in order."""
     limit = int((analysis.models.entailment_tokens or 0) * CHUNK_SHARE) * CHARS_PER_TOKEN
-    known = quotable(analysis.outputs.fact_views)
     found: dict[str, _Chunk] = {}
     for claim in judged_claims(analysis.outputs.claims):
         sentence = analysis.text_of(analysis.outputs.sentences[claim.sentence_index])
         text = sentence if len(sentence) <= limit else claim.text
-        found.setdefault(text, _Chunk(text, quoted(sentence, known) is not None))
+        found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.quotations))
     return list(found.values())
 
 
@@ -128,6 +130,7 @@ def _read(analysis: Analysis) -> list[_Chunk]:
         return []
     facts = fact_vectors(analysis)
     contents = [fact.content for fact in analysis.input.facts]
+    costs = [_tokens(content) + 1 for content in contents]
     room = (analysis.models.entailment_tokens or 0) - SPECIAL_TOKENS
     found = []
     for chunk in _chunks(analysis):
@@ -135,23 +138,23 @@ def _read(analysis: Analysis) -> list[_Chunk]:
             found.append(chunk)
             continue
         order = np.argsort(-(facts @ table.of([chunk.text])[0]), kind="stable").tolist()
-        windows = _windows(contents, order, max(1, room - _tokens(chunk.text)))
-        found.append(_Chunk(chunk.text, quoted=False, windows=windows))
+        windows = _windows(costs, order, max(1, room - _tokens(chunk.text)))
+        read = tuple(" ".join(contents[index] for index in sorted(each)) for each in windows[:MAX_PREMISE_WINDOWS])
+        found.append(_Chunk(chunk.text, quoted=False, windows=read, total=len(windows)))
     return found
 
 
-def _windows(contents: Sequence[str], order: Sequence[int], budget_tokens: int) -> tuple[str, ...]:
-    """Fill windows with facts, nearest first; within a window they stand in the order of the envelope."""
+def _windows(costs: Sequence[int], order: Sequence[int], budget_tokens: int) -> list[list[int]]:
+    """Fill windows with facts, nearest first."""
     windows: list[list[int]] = []
     used = 0
     for index in order:
-        cost = _tokens(contents[index]) + 1
-        if not windows or used + cost > budget_tokens:
+        if not windows or used + costs[index] > budget_tokens:
             windows.append([])
             used = 0
         windows[-1].append(index)
-        used += cost
-    return tuple(" ".join(contents[index] for index in sorted(window)) for window in windows)
+        used += costs[index]
+    return windows
 
 
 def _tokens(text: str) -> int:
