@@ -354,7 +354,11 @@ CONDITION_CUES: Final = (
 )
 """Words that make a statement conditional; longest match first where one contains another."""
 
-CONDITION_ADVERBS: Final = frozenset(cue for cue in CONDITION_CUES if cue.endswith("ly"))
+CONDITION_ADVERBS: Final = frozenset(cue for cue in CONDITION_CUES if cue.endswith("ly")) | {
+    "in principle",
+    "until further notice",
+    "preliminary",
+}
 """Those that stand beside what they limit and govern no words of their own."""
 
 

@@ -348,6 +348,15 @@ def test_0039_claims_desk():
     assert f"other {len(ISO_42001_CONTROLS) - len(BY_DISPATCH)} concern" in record(39)
 
 
+def test_0040_months_and_specificity():
+    def is_month(days: float) -> bool:
+        return -2.4375 <= days - 30.4375 <= 1.4 or days == 30
+
+    assert (30 - 30.4375, 32 - 30.4375) == (-0.4375, 1.5625)
+    assert (is_month(30), is_month(32)) == (True, False)
+    assert f"= {(1 - 0.6**2 * 0.7) * 0.8:.4f}" in record(40)
+
+
 def test_0042_summary_and_deadline():
     text = record(42).replace("\n", " ")
     stage3, ratio = 1 - (0.30 + 0.20) / 10, 9 / 10
