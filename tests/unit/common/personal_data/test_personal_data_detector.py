@@ -127,7 +127,8 @@ async def test_offsets_are_code_points_of_the_text_as_it_was_sent(detector):
     text = "😀\u200b \uff23all \uff0b\uff14\uff11 44\u00a0668\u200b 18 00, card 4111\u200b1111\u200b1111\u200b1111."
     ends = [(one.type, text[one.start : one.end]) for one in (await detector.detect([RecognisedText(text)]))[0]]
     assert ends == [
-        ("PHONE_NUMBER", "\uff0b\uff14\uff11 44\u00a0668\u200b 18 00"), ("CREDIT_CARD", "4111\u200b1111\u200b1111\u200b1111"),
+        ("PHONE_NUMBER", "\uff0b\uff14\uff11 44\u00a0668\u200b 18 00"),
+        ("CREDIT_CARD", "4111\u200b1111\u200b1111\u200b1111"),
     ]  # fmt: skip
 
 
