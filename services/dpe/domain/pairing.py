@@ -7,6 +7,7 @@ Linear in the statements and their shared words: postings are joined by NumPy, n
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from math import isqrt
 from typing import Final
 
 import numpy as np
@@ -18,10 +19,12 @@ Indices = NDArray[np.int64]
 Feature = tuple[str, Hashable]
 
 COMMON: Final = 20
-"""What more earlier statements than this share brings none of them to a new one by itself."""
+"""What more earlier statements share than this, or than twice the root of their number, brings none of them in."""
 NEAREST: Final = 16
 """Earlier statements that one statement is held against at most, those that share the rarest first."""
 _SUBJECT: Final = "subject"
+_AT_ONCE: Final = 1_024
+"""Statements that are joined at once: memory stays bounded however long the answer is."""
 
 
 def related(current: Sequence[Statement], earlier: Sequence[Statement]) -> Indices:
@@ -31,13 +34,16 @@ def related(current: Sequence[Statement], earlier: Sequence[Statement]) -> Indic
     for feature in chain.from_iterable(features):
         known.setdefault(feature, len(known))
     owner, posted = _postings([[known[feature] for feature in each] for each in features])
-    asking, asked = _postings(
-        [[known[feature] for feature in _features(statement) if feature in known] for statement in current]
-    )
-    if not len(owner) or not len(asking):
-        return np.empty((0, 2), dtype=np.int64)
-    index = _Index.of(owner, posted, [feature[0] == _SUBJECT for feature in known], len(earlier))
-    return _nearest(*index.joined(asking, asked))
+    found = [np.empty((0, 2), dtype=np.int64)]
+    if len(owner):
+        index = _Index.of(owner, posted, [feature[0] == _SUBJECT for feature in known], len(earlier))
+        for start in range(0, len(current), _AT_ONCE):
+            block = current[start : start + _AT_ONCE]
+            asking, asked = _postings(
+                [[known[feature] for feature in _features(statement) if feature in known] for statement in block]
+            )
+            found.append(_nearest(*index.joined(asking, asked)) + np.array([start, 0]))
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,8 @@ class _Index:
     def of(cls, owner: Indices, posted: Indices, is_subject: Sequence[bool], statements: int) -> "_Index":
         counts = np.bincount(posted, minlength=len(is_subject))
         # A whole subject that is stated again and again counts with its latest statements; no other common feature.
-        taken = np.where(counts <= COMMON, counts, np.where(np.array(is_subject), COMMON, 0))
+        limit = max(COMMON, 2 * isqrt(statements))
+        taken = np.where(counts <= limit, counts, np.where(np.array(is_subject), limit, 0))
         first = np.cumsum(counts) - taken
         return cls(owner[np.argsort(posted, kind="stable")], first, taken, np.log1p(statements / counts), statements)
 
