@@ -55,6 +55,7 @@ TOGETHER: Final = 8
 BATCH_SIZES: Final = (4, 8, 16)
 CLAIMS: Final = (5, 10, 20, 36, 50, 100, 200)
 FACTS: Final = (10, 50, 100, 300, 1_000)
+TABLES: Final = ("small", "large", "together", "growth")
 FITTING: Final = 0.8
 """Least ratio of bare to ours: 1 / 1.25."""
 
@@ -296,12 +297,14 @@ async def run(rounds: int, write: Path | None, only: Sequence[str]) -> int:
     missed, recorder = False, Recorder()
     async with Adapters(settings) as adapters:
         bench = Bench(await open_models(adapters), settings, recorder)
-        if "single" in only:
+        if "small" in only:
             small, _ = await single(bench, SMALL, rounds)
+            show(f"Provenance engine, cold, target <= {SMALL_TARGET_S} s ({machine()})", small)
+            missed = small[0].value > 1_000 * SMALL_TARGET_S
+        if "large" in only:
             large, ledger = await single(bench, LARGE, rounds)
-            show(f"Provenance engine, cold ({machine()})", small + large)
-            missed = small[0].value > 1_000 * SMALL_TARGET_S or large[1].value > OUTSIDE_TARGET_MS
-            missed = missed or (large[0].ratio or 0.0) < FITTING
+            show(f"Provenance engine, cold, target <= {RATIO_TARGET} times bare ({machine()})", large)
+            missed = missed or large[1].value > OUTSIDE_TARGET_MS or (large[0].ratio or 0.0) < FITTING
             if write is not None:
                 await asyncio.to_thread(write.write_text, json.dumps(ledger.items()), encoding="utf-8")
         if "together" in only:
@@ -318,7 +321,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.dpe", description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of the two sizes")
     parser.add_argument("--write", type=Path, help="write the token ids of the larger size's items there, by model")
-    parser.add_argument("--only", nargs="*", default=["single", "together", "growth"], help="which tables")
+    parser.add_argument("--only", nargs="*", choices=TABLES, default=TABLES, help="which tables")
     options = parser.parse_args()
     return asyncio.run(run(options.rounds, options.write, options.only))
 

@@ -94,7 +94,7 @@ def show(found: Sequence[Judged], title: str) -> None:
         if labels.all() or not labels.any():
             continue
         scores = [
-            balanced_accuracy(np.array([getattr(item, column) for item in own], dtype=np.float64), labels, 0.5)
+            balanced_accuracy(np.array([getattr(item, column) for item in own], dtype=np.float64), labels, 0.5) or 0.0
             for column in ("engine", "alone")
         ]
         both.append(scores)
