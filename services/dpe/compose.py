@@ -16,6 +16,7 @@ from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.dpe import DpeSettings
 from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.domain import units
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.gazetteer import load_gazetteer
 from services.dpe.metrics import CacheMetrics
@@ -63,6 +64,7 @@ def provenance_service(
     models: AnalysisModels, settings: DpeSettings, clock: Clock, ids: IdSource, build: BuildIdentity | None = None
 ) -> ServedService:
     """Wire app and servicer over any models; without ``build`` the reports do not say which code made them."""
+    units.warm()
     limits = Limits(
         settings.max_response_chars,
         settings.max_claims,
