@@ -28,11 +28,12 @@ from services.common.encoding import base64url
 from services.common.errors import ErrorReason
 from services.common.regulation import ISO_42001_CONTROLS
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
+from services.dpe.domain.policy import Amplifiers
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
-from services.dpe.domain.risk import level_of
+from services.dpe.domain.risk import amplified, level_of
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -387,3 +388,13 @@ def test_0043_signature():
     widths = [-(-max(lengths) // WIDTH_STEP) * WIDTH_STEP for lengths in ((11,), (17, 40))]
     assert f"goes to the encoder as {MIN_ROWS} rows of {widths[0]} columns" in record(43)
     assert f"together as 2 rows of {widths[1]}." in record(43)
+
+
+def test_0038_the_uplift_of_personal_data_is_applied_once():
+    base = 0.40
+    text = record(38)
+    assert f"0.40 \u00d7 1.30 = {base * Amplifiers().gdpr_pii:.2f} is HIGH" in text
+    assert level_of(amplified(base, ["gdpr_pii"], Amplifiers()), degraded=False) == "HIGH"
+    assert level_of(amplified(base, [], Amplifiers()), degraded=False) == "MEDIUM"
+    example = "Maria Keller filed a claim; write to maria.keller@example.org."
+    assert (example.index("maria"), example.index("org.") + 3) == (37, 61)
