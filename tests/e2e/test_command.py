@@ -152,29 +152,6 @@ def test_help_lists_every_command(folder, env):
         assert name in done.stdout
 
 
-def test_a_registered_system_outlives_the_process_and_classifies_answers(folder, env, ingested):
-    path = folder / "claims-desk.json"
-    described = {"ai_system_id": "claims-desk", "name": "Claims desk", "domain": "EMPLOYMENT", "sector": "insurance"}
-    for purpose in ("Answers claims handlers.", "Answers claims handlers about glass."):
-        path.write_text(json.dumps(described | {"intended_purpose": purpose}), encoding="utf-8")
-        made = run(folder, env, "systems", "register", path.name)
-    assert (made["version"], made["regulated_sector"]) == ("2", "REGULATED_SECTOR_FINANCIAL")
-    stale = run(folder, env, "systems", "register", path.name, "--expect-version", "1", expect=1)["error"]
-    assert stale["reason"] == "ETAG_STALE"
-    answer = run(folder, env, "ask", "When must a broken window be reported?", "--system", "claims-desk")["answer"]
-    report = answer["report"]
-    assert (report["eu_ai_act_class"], report["ai_system"]["version"]) == ("EU_AI_ACT_CLASS_HIGH", "2")
-    assert report["ai_system"]["intended_purpose"].endswith("about glass.")
-    assert report["amplifiers_applied"][-2:] == ["eu_high_risk", "sector"]
-    kept = run(folder, env, "systems", "versions", "claims-desk")["ai_systems"]
-    assert [system["version"] for system in kept] == ["1", "2"]
-    unknown = run(folder, env, "ask", "Why?", "--system", "nobody", expect=4)["error"]
-    assert unknown["reason"] == "AI_SYSTEM_NOT_FOUND"
-    shown = command(folder, "show", report["report_id"], env=env)
-    assert "DOMAIN_EMPLOYMENT" in shown.stdout
-    assert "A.6.2.8" in shown.stdout
-
-
 def test_a_running_server_is_used_when_one_is_named(folder, tmp_path):
     env = environment(tmp_path / "served")
     key = run(folder, env, "keys", "create", "--label", "remote", "--role", "writer")["api_key"]

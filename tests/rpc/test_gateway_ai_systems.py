@@ -14,6 +14,12 @@ from crp.dag.v1 import session_service_pb2 as dag
 from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import admin_pb2, admin_service_pb2, admin_service_pb2_grpc
 
+from services.cli.commands import ask as ask_command
+from services.cli.commands import audit, systems
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.errors import ConflictError
+from services.common.settings import ClientSettings, Settings, StoreSettings
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import headers_of
 from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, suite
@@ -144,3 +150,40 @@ async def test_a_system_that_nobody_registered_is_refused(tmp_path):
             await caller.ask(QUERY, ai_system_id="bot")
     refusal = Refusal.of(caught.value)
     assert (refusal.code, refusal.reason) == (grpc.StatusCode.NOT_FOUND, "AI_SYSTEM_NOT_FOUND")
+
+
+def printed(capsys):
+    """Return the JSON document that a command printed between the log lines of the server beside it."""
+    out = capsys.readouterr().out
+    return json.JSONDecoder().raw_decode(out[out.index("{\n") :])[0]
+
+
+async def test_the_command_line_registers_lists_and_asks(tmp_path, capsys):
+    path = tmp_path / "system.json"
+    described = {"ai_system_id": "bot", "name": "Bot", "domain": "EMPLOYMENT", "sector": "retail"}
+    async with suite(tmp_path / "data") as caller:
+        key = dict(caller.metadata)["authorization"].removeprefix("Bearer ")
+        settings = Settings(
+            client=ClientSettings(server=caller.system.address, api_key=key),
+            store=StoreSettings(data_dir=tmp_path / "mine"),
+        )
+        people, output = Output(as_json=False), Output(as_json=True)
+        for purpose in ("One.", "Two."):
+            path.write_text(json.dumps(described | {"intended_purpose": purpose}), encoding="utf-8")
+            assert await systems.register(settings, people, path, None) is Exit.OK
+        said = capsys.readouterr().out
+        with pytest.raises(ConflictError, match="version 2 of the AI system stands"):
+            await systems.register(settings, output, path, 1)
+        assert await systems.list_systems(settings, output, "bot") is Exit.OK
+        versions = printed(capsys)["ai_systems"]
+        await caller.ingest(HANDBOOK / PAGES[0])
+        assert await ask_command.ask(settings, output, QUERY, "", "bot") is Exit.OK
+        report = printed(capsys)["answer"]["report"]
+        assert await audit.show(settings, people, report["report_id"]) is Exit.OK
+    assert "bot, version 2" in said
+    assert 'sector "retail" counts as neither financial nor medical' in said.replace("\n", " ")
+    assert [(system["version"], system["intended_purpose"]) for system in versions] == [("1", "One."), ("2", "Two.")]
+    assert (report["eu_ai_act_class"], report["ai_system"]["version"]) == ("EU_AI_ACT_CLASS_HIGH", "2")
+    shown = capsys.readouterr().out
+    assert "DOMAIN_EMPLOYMENT" in shown
+    assert "A.6.2.8" in shown
