@@ -33,7 +33,7 @@ async def test_every_stage_reports_how_it_ended():
         "8": ("COMPLETED", ""),
         "9": ("NOT_APPLICABLE", "FIRST_WINDOW"),
         "10": ("NOT_APPLICABLE", "NO_IMPORTANT_FACTS"),
-        "11": ("SKIPPED", "NOT_FURNISHED"),
+        "11": ("SKIPPED", "PII_DETECTOR_NOT_CONFIGURED"),
         "12": ("NOT_APPLICABLE", "AI_SYSTEM_NOT_REGISTERED"),
         "13": ("COMPLETED", ""),
     }
