@@ -37,7 +37,7 @@ class Adapters:
 
     def __init__(self, **failures):
         self.failures = failures
-        self.all_open = asyncio.Barrier(4)
+        self.all_open = asyncio.Barrier(5)
         self.ended = []
 
     async def _open(self, role):
@@ -60,14 +60,22 @@ class Adapters:
     def grounding(self):
         return self._open("grounding")
 
+    def personal_data(self):
+        return self._open("personal_data")
+
 
 async def test_models_are_opened_side_by_side():
     models = await open_models(Adapters())
-    assert [role for role, _ in models.fingerprints()] == ["embedding", "entity_recognizer", "entailment"]
+    assert [role for role, _ in models.fingerprints()] == [
+        "embedding",
+        "entity_recognizer",
+        "entailment",
+        "personal_data",
+    ]
 
 
 async def test_the_first_failure_is_raised_when_all_have_ended():
     adapters = Adapters(grounding=StartupError("second"), embedding=StartupError("first"))
     with pytest.raises(StartupError, match="first"):
         await open_models(adapters)
-    assert sorted(adapters.ended) == ["embedding", "entailment", "entity_recognizer", "grounding"]
+    assert sorted(adapters.ended) == ["embedding", "entailment", "entity_recognizer", "grounding", "personal_data"]
