@@ -86,8 +86,6 @@ class DpeSettings(BaseModel):
     """Agent loop depth above which the amplifier applies (SPEC-005 §17). Default 3."""
     score_all_pairs: bool = False
     """Compare all pairs of claims, within and across windows, however many (decision 11, ADR 0037). Default false."""
-    score_all_pairs: bool = False
-    """Compare every pair of claims across windows, however many there are (decision 11, ADR 0037). Default false."""
     weights: DpeWeights = DpeWeights()
     """Weights of the risk signals."""
     amplifiers: DpeAmplifiers = DpeAmplifiers()
