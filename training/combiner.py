@@ -83,6 +83,23 @@ SIGNAL_FEATURES: Final = (
 BOTH_FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     "logits": (SIGNALS_LOGIT, "encoder_support"),
     "logits and spans": (SIGNALS_LOGIT, "encoder_support", "encoder_composed", "unsupported_peak", "unsupported_mean"),
+    "logits by briefness": (
+        SIGNALS_LOGIT,
+        "encoder_support",
+        "brief_context",
+        f"{SIGNALS_LOGIT}*brief_context",
+        "encoder_support*brief_context",
+    ),
+    "logits and spans by briefness": (
+        SIGNALS_LOGIT,
+        "encoder_support",
+        "encoder_composed",
+        "unsupported_peak",
+        "unsupported_mean",
+        "brief_context",
+        f"{SIGNALS_LOGIT}*brief_context",
+        "encoder_support*brief_context",
+    ),
     "by kind of text": (
         SIGNALS_LOGIT,
         "encoder_support",
