@@ -47,10 +47,10 @@ async def backends(settings, entry):
         await backend.close()
 
 
-def items_of(lengths):
-    """Return items of ordinary ids; the same on every machine."""
+def items_of(lengths, entry):
+    """Return items of ordinary ids, none longer than the model reads; the same on every machine."""
     chance = np.random.default_rng(20_250_101)
-    return [tuple(chance.integers(1_000, 20_000, length).tolist()) for length in lengths]
+    return [tuple(chance.integers(1_000, 20_000, min(length, entry.max_tokens)).tolist()) for length in lengths]
 
 
 def assert_close(found, expected):
@@ -59,15 +59,15 @@ def assert_close(found, expected):
             np.testing.assert_allclose(own, wanted, atol=1e-4, rtol=0)
 
 
-async def test_outputs_are_those_of_the_process(backends):
+async def test_outputs_are_those_of_the_process(backends, entry):
     triton, onnx = backends
-    items = items_of(LENGTHS)
+    items = items_of(LENGTHS, entry)
     assert_close(await triton.run(items), await onnx.run(items))
 
 
-async def test_an_item_alone_and_among_others_is_the_same(backends):
+async def test_an_item_alone_and_among_others_is_the_same(backends, entry):
     triton, _ = backends
-    items = items_of(LENGTHS)
+    items = items_of(LENGTHS, entry)
     together = await triton.run(items)
     for item, expected in list(zip(items, together, strict=True))[::5]:
         (alone,) = await triton.run([item])
@@ -75,9 +75,9 @@ async def test_an_item_alone_and_among_others_is_the_same(backends):
             np.testing.assert_allclose(own, wanted, atol=1e-5, rtol=0)
 
 
-async def test_concurrent_callers_get_their_own(backends):
+async def test_concurrent_callers_get_their_own(backends, entry):
     triton, _ = backends
-    items = items_of(LENGTHS)
+    items = items_of(LENGTHS, entry)
     expected = await triton.run(items)
     found = await asyncio.gather(*(triton.run([item]) for item in items))
     assert_close([own for (own,) in found], expected)
@@ -94,7 +94,7 @@ async def test_shared_memory_gives_the_same_and_leaves_nothing(settings, entry):
         pytest.skip(f"GROUNDTRAIL_TEST_TRITON names a Triton that shares no memory with this process: {error}")
     plain = await open_backend(settings, repository, entry.name, entry.kind)
     name = shared._shared.name
-    items = items_of(LENGTHS)
+    items = items_of(LENGTHS, entry)
     assert_close(await shared.run(items), await plain.run(items))
     await shared.close()
     with pytest.raises(FileNotFoundError):
@@ -135,9 +135,9 @@ async def test_what_triton_refuses_is_an_error_without_retry(backends):
     assert failed.value.retry_after_s is None
 
 
-async def test_a_call_that_is_cancelled_leaves_the_server_serving(backends):
+async def test_a_call_that_is_cancelled_leaves_the_server_serving(backends, entry):
     triton, _ = backends
-    running = asyncio.create_task(triton.run(items_of([200] * 64)))
+    running = asyncio.create_task(triton.run(items_of([200] * 64, entry)))
     await asyncio.sleep(0.05)
     running.cancel()
     await asyncio.wait([running])
