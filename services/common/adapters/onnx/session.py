@@ -24,7 +24,8 @@ WIDTH_STEP: Final = 8
 """Batches are padded to a multiple of this width. ONNX Runtime's kernels sum the last columns of an odd width in
 another order, so that a text would score differently in the last bit beside a longer one (ADR 0043)."""
 MIN_ROWS: Final = 2
-"""Least rows of a batch: one row alone takes another kernel, with another order of summation (ADR 0043)."""
+"""Least rows of a batch of a model that ends in a head: a head's product with one row alone takes another kernel, with
+another order of summation. The trunk's products have a row per token, so an embedder needs no second text (ADR 0043)."""
 INPUTS: Final = frozenset({"input_ids", "attention_mask"})
 _DTYPES: Final = {
     "tensor(int64)": "int64",
@@ -56,6 +57,7 @@ class OnnxEncoder:
         check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
         check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
         self._outputs = [tensor.name for tensor in entry.outputs]
+        self._min_rows = 1 if entry.kind == "embedding" else MIN_ROWS
 
     def encode(self, batch: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; shorter items are padded and masked.
@@ -68,7 +70,7 @@ class OnnxEncoder:
         """
         lengths = [len(ids) for ids in batch]
         width = self._width(max(lengths))
-        rows = max(len(batch), MIN_ROWS)
+        rows = max(len(batch), self._min_rows)
         # What stands at padding is masked, so that one id serves the models of every vocabulary.
         input_ids = np.zeros((rows, width), dtype=np.int64)
         mask = np.zeros((rows, width), dtype=np.int64)
