@@ -25,7 +25,7 @@ WIDTH_STEP: Final = 8
 another order, so that a text would score differently in the last bit beside a longer one (ADR 0043)."""
 MIN_ROWS: Final = 2
 """Least rows of a batch of a model that ends in a head: a head's product with one row alone takes another kernel, with
-another order of summation. The trunk's products have a row per token, so an embedder needs no second text (ADR 0043)."""
+another order of summation. The trunk's products have a row per token: an embedder needs no second text (ADR 0043)."""
 INPUTS: Final = frozenset({"input_ids", "attention_mask"})
 _DTYPES: Final = {
     "tensor(int64)": "int64",
