@@ -57,7 +57,6 @@ class Reason(StrEnum):
     PII_DETECTOR_NOT_CONFIGURED = "PII_DETECTOR_NOT_CONFIGURED"
     PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
     DEADLINE_TOO_SHORT = "DEADLINE_TOO_SHORT"
-    NOT_FURNISHED = "NOT_FURNISHED"
 
 
 DETAILS: Final = {
@@ -89,7 +88,6 @@ DETAILS: Final = {
     Reason.PII_DETECTOR_NOT_CONFIGURED: "No detector of personal data is configured.",
     Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
     Reason.DEADLINE_TOO_SHORT: "The caller's deadline left no time for it; the report says what was computed without.",
-    Reason.NOT_FURNISHED: "This version does not furnish the stage.",
 }
 """One sentence for people about each reason."""
 

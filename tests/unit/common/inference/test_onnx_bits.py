@@ -29,5 +29,21 @@ def test_an_item_scores_the_same_bits_in_every_batch(name):
                 assert np.array_equal(output, expected)
 
 
+@pytest.mark.parametrize(("name", "rows"), [("embedder", 1), ("nli", 2), ("grounding", 2)])
+def test_one_item_costs_a_second_row_only_where_a_head_needs_it(name, rows, monkeypatch):
+    repository = open_repository(InferenceSettings())
+    encoder = OnnxEncoder(repository, repository.verified(name), threads=1)
+    shapes = []
+
+    class Watched:
+        def run(self, outputs, feed, inner=encoder._session):
+            shapes.append(feed["input_ids"].shape)
+            return inner.run(outputs, feed)
+
+    monkeypatch.setattr(encoder, "_session", Watched())
+    encoder.encode([tuple(range(1_000, 1_011))])
+    assert shapes == [(rows, 16)]
+
+
 def test_the_steps_are_what_the_kernels_need():
     assert (WIDTH_STEP % 4, MIN_ROWS) == (0, 2)
