@@ -58,7 +58,7 @@ class CreateSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ...) -> None: ...
 
 class OpenWindowRequest(_message.Message):
-    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened")
+    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened", "summariser_available", "branch")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
     CONTINUATION_IDS_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +70,8 @@ class OpenWindowRequest(_message.Message):
     AVAILABLE_BUDGET_TOKENS_FIELD_NUMBER: _ClassVar[int]
     FAN_IN_POLICY_FIELD_NUMBER: _ClassVar[int]
     POLICY_TIGHTENED_FIELD_NUMBER: _ClassVar[int]
+    SUMMARISER_AVAILABLE_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     session_token: str
     continuation_ids: _containers.RepeatedScalarFieldContainer[str]
@@ -81,10 +83,12 @@ class OpenWindowRequest(_message.Message):
     available_budget_tokens: int
     fan_in_policy: FanInPolicy
     policy_tightened: bool
-    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ...) -> None: ...
+    summariser_available: bool
+    branch: bool
+    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ..., summariser_available: _Optional[bool] = ..., branch: _Optional[bool] = ...) -> None: ...
 
 class ParentContext(_message.Message):
-    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids")
+    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids", "summary_tokens", "fallback_text")
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -93,6 +97,8 @@ class ParentContext(_message.Message):
     DEFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
     TRANSFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FALLBACK_TEXT_FIELD_NUMBER: _ClassVar[int]
     window_id: str
     window_number: int
     response_text: str
@@ -101,7 +107,27 @@ class ParentContext(_message.Message):
     deferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     skipped: _containers.RepeatedScalarFieldContainer[str]
     transferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    summary_tokens: int
+    fallback_text: str
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., summary_tokens: _Optional[int] = ..., fallback_text: _Optional[str] = ...) -> None: ...
+
+class ParentTransfer(_message.Message):
+    __slots__ = ("source_window_id", "transfer_type", "transferred_tokens", "summary_text", "fidelity_score", "model_fingerprint", "reason")
+    SOURCE_WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_TYPE_FIELD_NUMBER: _ClassVar[int]
+    TRANSFERRED_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_TEXT_FIELD_NUMBER: _ClassVar[int]
+    FIDELITY_SCORE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    source_window_id: str
+    transfer_type: _dag_pb2.TransferType
+    transferred_tokens: int
+    summary_text: str
+    fidelity_score: float
+    model_fingerprint: str
+    reason: str
+    def __init__(self, source_window_id: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., summary_text: _Optional[str] = ..., fidelity_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class PriorWindow(_message.Message):
     __slots__ = ("window_id", "window_number", "text")
@@ -138,7 +164,7 @@ class OpenWindowResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ...) -> None: ...
 
 class CommitWindowRequest(_message.Message):
-    __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash", "analysis_inputs")
+    __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash", "analysis_inputs", "transfers")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
@@ -154,6 +180,7 @@ class CommitWindowRequest(_message.Message):
     MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     CKF_STATE_HASH_FIELD_NUMBER: _ClassVar[int]
     ANALYSIS_INPUTS_FIELD_NUMBER: _ClassVar[int]
+    TRANSFERS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     session_id: str
     window_id: str
@@ -169,7 +196,8 @@ class CommitWindowRequest(_message.Message):
     model_fingerprint: str
     ckf_state_hash: str
     analysis_inputs: _inputs_pb2.AnalysisInputs
-    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., response_text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., envelope_etag: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., token_count: _Optional[int] = ..., response_tokens: _Optional[int] = ..., facts_included: _Optional[_Iterable[str]] = ..., deferred_facts: _Optional[_Iterable[_Union[_dag_pb2.DeferredFactRef, _Mapping]]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., model_fingerprint: _Optional[str] = ..., ckf_state_hash: _Optional[str] = ..., analysis_inputs: _Optional[_Union[_inputs_pb2.AnalysisInputs, _Mapping]] = ...) -> None: ...
+    transfers: _containers.RepeatedCompositeFieldContainer[ParentTransfer]
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., response_text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., envelope_etag: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., token_count: _Optional[int] = ..., response_tokens: _Optional[int] = ..., facts_included: _Optional[_Iterable[str]] = ..., deferred_facts: _Optional[_Iterable[_Union[_dag_pb2.DeferredFactRef, _Mapping]]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., model_fingerprint: _Optional[str] = ..., ckf_state_hash: _Optional[str] = ..., analysis_inputs: _Optional[_Union[_inputs_pb2.AnalysisInputs, _Mapping]] = ..., transfers: _Optional[_Iterable[_Union[ParentTransfer, _Mapping]]] = ...) -> None: ...
 
 class CommitWindowResponse(_message.Message):
     __slots__ = ("window", "session", "session_token", "set_session", "continuation_id", "chain_integrity", "lineage", "quality_history", "safety_budget", "budget_warning", "dag_root", "audit_trail_id", "report_id", "degradation", "human_review_required", "halt_reason", "window_position")
