@@ -21,6 +21,13 @@ class FanInPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FAN_IN_POLICY_REQUIRE_ALL: _ClassVar[FanInPolicy]
     FAN_IN_POLICY_PARTIAL: _ClassVar[FanInPolicy]
 
+class DagFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DAG_FORMAT_UNSPECIFIED: _ClassVar[DagFormat]
+    DAG_FORMAT_DOT: _ClassVar[DagFormat]
+    DAG_FORMAT_MERMAID: _ClassVar[DagFormat]
+    DAG_FORMAT_JSON_GRAPH: _ClassVar[DagFormat]
+
 class AuditExportFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     AUDIT_EXPORT_FORMAT_UNSPECIFIED: _ClassVar[AuditExportFormat]
@@ -29,6 +36,10 @@ class AuditExportFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 FAN_IN_POLICY_UNSPECIFIED: FanInPolicy
 FAN_IN_POLICY_REQUIRE_ALL: FanInPolicy
 FAN_IN_POLICY_PARTIAL: FanInPolicy
+DAG_FORMAT_UNSPECIFIED: DagFormat
+DAG_FORMAT_DOT: DagFormat
+DAG_FORMAT_MERMAID: DagFormat
+DAG_FORMAT_JSON_GRAPH: DagFormat
 AUDIT_EXPORT_FORMAT_UNSPECIFIED: AuditExportFormat
 AUDIT_EXPORT_FORMAT_NDJSON: AuditExportFormat
 AUDIT_EXPORT_FORMAT_OCSF: AuditExportFormat
@@ -276,20 +287,24 @@ class GetWindowResponse(_message.Message):
     def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., response_text: _Optional[str] = ..., parent_edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ...) -> None: ...
 
 class GetDagRequest(_message.Message):
-    __slots__ = ("session_id",)
+    __slots__ = ("session_id", "format")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
     session_id: str
-    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
+    format: DagFormat
+    def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[DagFormat, str]] = ...) -> None: ...
 
 class GetDagResponse(_message.Message):
-    __slots__ = ("session", "windows", "edges")
+    __slots__ = ("session", "windows", "edges", "rendered")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_FIELD_NUMBER: _ClassVar[int]
     EDGES_FIELD_NUMBER: _ClassVar[int]
+    RENDERED_FIELD_NUMBER: _ClassVar[int]
     session: _dag_pb2.Session
     windows: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowNode]
     edges: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowEdge]
-    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[_dag_pb2.WindowNode, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ...) -> None: ...
+    rendered: str
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[_dag_pb2.WindowNode, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ..., rendered: _Optional[str] = ...) -> None: ...
 
 class GetLineageRequest(_message.Message):
     __slots__ = ("session_id", "window_id")
