@@ -8,7 +8,7 @@ the form; ``token_checks`` believes it or not.
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -21,6 +21,7 @@ MAX_PAYLOAD_CHARS: Final = 4096
 MAX_HISTORY: Final = 256
 """Tiers that a token carries at most, the latest ones; the store has all."""
 _HEADER: Final = base64url(b'{"alg":"HS256","typ":"CRP"}')
+_SIGNATURE_BYTES: Final = 32
 _NONCE_BYTES: Final = 16
 _NONCE_LABEL: Final = b"crp-policy-nonce-v3"
 _HEX_DIGITS: Final = 64
@@ -107,15 +108,18 @@ def issue(state: TokenState, sign_key: bytes) -> str:
     """Return the signed token.
 
     Args:
-        state: what it shall say; times lose their fraction of a second, the history all but the latest tiers.
+        state: what it shall say; times lose their fraction of a second, the history all but the latest tiers: at most
+            ``MAX_HISTORY``, fewer where a long scope leaves them no room.
         sign_key: ``keys.session_sign_key`` of ``state.key_version``.
 
     Raises:
-        CrpError: INTERNAL when the payload would be longer than 4096 characters.
+        CrpError: INTERNAL when the payload would be longer than 4096 characters without any history.
     """
-    payload = base64url(canonical_json(_payload(state, sign_key)))
-    if len(payload) > MAX_PAYLOAD_CHARS:
-        raise CrpError(ErrorReason.INTERNAL, "a session token would be longer than 4096 characters")
+    kept = MAX_HISTORY
+    while len(payload := base64url(canonical_json(_payload(state, sign_key, kept)))) > MAX_PAYLOAD_CHARS:
+        if kept == 0:
+            raise CrpError(ErrorReason.INTERNAL, "a session token would be longer than 4096 characters")
+        kept //= 2
     return f"{payload}.{base64url(signature(payload, sign_key))}"
 
 
@@ -136,13 +140,12 @@ def read(token: str) -> Presented:
         UnauthenticatedError: TOKEN_INVALID.
     """
     payload_text, dot, signature_text = token.partition(".")
-    if not dot or len(payload_text) > MAX_PAYLOAD_CHARS:
+    if not dot or len(payload_text) > MAX_PAYLOAD_CHARS or len(signature_text) > 2 * _SIGNATURE_BYTES:
         raise invalid_token("is malformed")
     try:
-        raw = json.loads(base64url_decode(payload_text))
-        fields = {_LONG_NAMES.get(name, name): value for name, value in raw.items()}
-        state, nonce = _state(fields), str(fields.get("nonce", ""))
-        return Presented(state, nonce, payload_text, base64url_decode(signature_text))
+        fields = json.loads(base64url_decode(payload_text), object_pairs_hook=_unambiguous)
+        signed = _signature_bytes(signature_text)
+        return Presented(_state(fields), _text(fields.get("nonce", "")), payload_text, signed)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise invalid_token("is malformed") from None
 
@@ -152,12 +155,13 @@ def signature(payload_text: str, sign_key: bytes) -> bytes:
     return hmac.new(sign_key, f"{_HEADER}.{payload_text}".encode(), hashlib.sha256).digest()
 
 
-def _payload(state: TokenState, sign_key: bytes) -> dict[str, Any]:
+def _payload(state: TokenState, sign_key: bytes, kept: int) -> dict[str, Any]:
+    """Return the fields with the latest ``kept`` tiers."""
     fields: dict[str, Any] = {
         "v": TOKEN_VERSION,
         "sid": state.session_id,
         "win": state.window_number,
-        "qh": list(state.quality_history[-MAX_HISTORY:]),
+        "qh": list(state.quality_history[-kept:] if kept else ()),
         "sb": state.safety_budget,
         "ct": SHA256_PREFIX + state.chain_tip if state.chain_tip else "",
         "cid": state.continuation_id,
@@ -175,6 +179,21 @@ def _payload(state: TokenState, sign_key: bytes) -> dict[str, Any]:
     }
     if state.hmac_key_version != state.key_version:
         fields["hkv"] = state.hmac_key_version
+    return fields
+
+
+def _signature_bytes(text: str) -> bytes:
+    raw = base64url_decode(text)
+    if len(raw) != _SIGNATURE_BYTES:
+        raise ValueError
+    return raw
+
+
+def _unambiguous(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object under its short names; a field that is given twice, in either spelling, has no one meaning."""
+    fields = {_LONG_NAMES.get(name, name): value for name, value in pairs}
+    if len(fields) != len(pairs):
+        raise ValueError
     return fields
 
 

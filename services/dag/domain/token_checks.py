@@ -5,10 +5,14 @@ Comparisons take constant time (SPEC-004 §17.2).
 """
 
 import hmac
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from services.common.errors import ErrorReason, PermissionDeniedError, UnauthenticatedError
 from services.dag.domain.token import Presented, invalid_token, policy_nonce, signature, tenant_digest
+
+CLOCK_LEEWAY: Final = timedelta(seconds=300)
+"""By how much the clock of the instance that issued a token may be ahead of ours (ADR 0058)."""
 
 
 def check_signature(presented: Presented, sign_key: bytes) -> None:
@@ -24,9 +28,15 @@ def check_signature(presented: Presented, sign_key: bytes) -> None:
 def check_expiry(presented: Presented, now: datetime) -> None:
     """Second check (SPEC-004 §10.3).
 
+    A token holds from its issue to its expiry as our clock tells them. A clock that was set back must not lengthen the
+    life of what is out, so a token from its future is refused, but for the leeway between two instances' clocks.
+
     Raises:
-        UnauthenticatedError: TOKEN_EXPIRED.
+        UnauthenticatedError: TOKEN_EXPIRED; TOKEN_INVALID when it was issued later than now.
     """
+    ahead = presented.state.issued_at - now
+    if ahead > CLOCK_LEEWAY:
+        raise invalid_token(f"was issued {ahead.total_seconds():.0f} s after this server's present time")
     if now >= presented.state.expires_at:
         expired = presented.state.expires_at.isoformat()
         text = f"the session token expired at {expired}; start a new session"

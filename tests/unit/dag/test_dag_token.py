@@ -91,6 +91,12 @@ def test_no_padding_and_two_parts():
         pytest.param(with_payload(v=4), id="another version"),
         pytest.param(with_payload(sid=7), id="session id not text"),
         pytest.param(with_payload(sid="\ud800"), id="half a surrogate pair"),
+        pytest.param(with_payload(session_id=SESSION), id="one field under both its names"),
+        pytest.param(with_payload(nonce=7), id="nonce not text"),
+        pytest.param(base64url(b'{"win":1,' + base64url_decode(TOKEN.partition(".")[0])[1:]) + ".AA", id="field twice"),
+        pytest.param(TOKEN.partition(".")[0] + "." + base64url(bytes(31)), id="signature too short"),
+        pytest.param(TOKEN.partition(".")[0] + "." + base64url(bytes(33)), id="signature too long"),
+        pytest.param(TOKEN.partition(".")[0] + "." + "A" * 2**20, id="signature of a mebibyte"),
     ],
 )
 def test_malformed_tokens(token):
@@ -144,6 +150,21 @@ def test_expiry(moment, holds):
 
 
 @pytest.mark.parametrize(
+    ("set_back", "holds"),
+    [
+        pytest.param(timedelta(seconds=300), True, id="within the leeway of two clocks"),
+        pytest.param(timedelta(seconds=301), False, id="beyond it"),
+        pytest.param(timedelta(days=400), False, id="far beyond it"),
+    ],
+)
+def test_a_clock_that_was_set_back_lengthens_no_token(set_back, holds):
+    if holds:
+        token_checks.check_expiry(PRESENTED, ISSUED - set_back)
+    else:
+        assert reason_of(token_checks.check_expiry, PRESENTED, ISSUED - set_back) is ErrorReason.TOKEN_INVALID
+
+
+@pytest.mark.parametrize(
     ("scope", "tenant"),
     [
         pytest.param("crp_gw_live_other123", "tenant-a", id="another key"),
@@ -189,6 +210,16 @@ def test_long_histories_keep_the_latest_tiers_and_the_size():
     token = tokens.issue(replace(STATE, quality_history=("S", *["A"] * 9_999)), KEY)
     assert len(token.partition(".")[0]) <= tokens.MAX_PAYLOAD_CHARS
     assert tokens.read(token).state.quality_history == ("A",) * tokens.MAX_HISTORY
+
+
+def test_a_long_scope_leaves_less_room_for_the_history():
+    history = tuple("SABCD"[n % 5] for n in range(256))
+    state = replace(STATE, quality_history=history, scope="s" * 2_000)
+    token = tokens.issue(state, KEY)
+    assert len(token.partition(".")[0]) <= tokens.MAX_PAYLOAD_CHARS
+    kept = tokens.read(token).state.quality_history
+    assert 0 < len(kept) < 256
+    assert kept == history[-len(kept) :]
 
 
 def test_a_payload_over_4096_characters_is_never_issued():
