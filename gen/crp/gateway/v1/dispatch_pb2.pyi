@@ -1,4 +1,5 @@
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
+from crp.common.v1 import text_pb2 as _text_pb2
 from crp.dag.v1 import dag_pb2 as _dag_pb2
 from crp.dpe.v1 import report_pb2 as _report_pb2
 from google.protobuf.internal import containers as _containers
@@ -53,6 +54,23 @@ class RemediationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REMEDIATION_KIND_PROMPT_AUGMENTATION: _ClassVar[RemediationKind]
     REMEDIATION_KIND_STITCH: _ClassVar[RemediationKind]
     REMEDIATION_KIND_STRATEGY_UPGRADE: _ClassVar[RemediationKind]
+    REMEDIATION_KIND_CONTRADICTION_CORRECTION: _ClassVar[RemediationKind]
+
+class RemediationMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REMEDIATION_MODE_UNSPECIFIED: _ClassVar[RemediationMode]
+    REMEDIATION_MODE_OFF: _ClassVar[RemediationMode]
+    REMEDIATION_MODE_POLICY: _ClassVar[RemediationMode]
+    REMEDIATION_MODE_REQUIRED: _ClassVar[RemediationMode]
+    REMEDIATION_MODE_RECOMMENDED: _ClassVar[RemediationMode]
+
+class ModelCallPurpose(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MODEL_CALL_PURPOSE_UNSPECIFIED: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_ANSWER: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_RE_DISPATCH: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_SUMMARY: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_STITCH: _ClassVar[ModelCallPurpose]
 OVERSIGHT_MODE_UNSPECIFIED: OversightMode
 OVERSIGHT_MODE_AUTO: OversightMode
 OVERSIGHT_MODE_HUMAN_REVIEW: OversightMode
@@ -79,6 +97,17 @@ REMEDIATION_KIND_AUTO_CONTINUATION: RemediationKind
 REMEDIATION_KIND_PROMPT_AUGMENTATION: RemediationKind
 REMEDIATION_KIND_STITCH: RemediationKind
 REMEDIATION_KIND_STRATEGY_UPGRADE: RemediationKind
+REMEDIATION_KIND_CONTRADICTION_CORRECTION: RemediationKind
+REMEDIATION_MODE_UNSPECIFIED: RemediationMode
+REMEDIATION_MODE_OFF: RemediationMode
+REMEDIATION_MODE_POLICY: RemediationMode
+REMEDIATION_MODE_REQUIRED: RemediationMode
+REMEDIATION_MODE_RECOMMENDED: RemediationMode
+MODEL_CALL_PURPOSE_UNSPECIFIED: ModelCallPurpose
+MODEL_CALL_PURPOSE_ANSWER: ModelCallPurpose
+MODEL_CALL_PURPOSE_RE_DISPATCH: ModelCallPurpose
+MODEL_CALL_PURPOSE_SUMMARY: ModelCallPurpose
+MODEL_CALL_PURPOSE_STITCH: ModelCallPurpose
 
 class CrpHeader(_message.Message):
     __slots__ = ("name", "value")
@@ -110,17 +139,37 @@ class Warning(_message.Message):
     message: str
     def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
+class ModelCall(_message.Message):
+    __slots__ = ("purpose", "model_fingerprint", "prompt_tokens", "completion_tokens", "billed", "window_id")
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COMPLETION_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    BILLED_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    purpose: ModelCallPurpose
+    model_fingerprint: str
+    prompt_tokens: int
+    completion_tokens: int
+    billed: bool
+    window_id: str
+    def __init__(self, purpose: _Optional[_Union[ModelCallPurpose, str]] = ..., model_fingerprint: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., billed: _Optional[bool] = ..., window_id: _Optional[str] = ...) -> None: ...
+
 class Remediation(_message.Message):
-    __slots__ = ("kind", "reason", "attempt", "window_id")
+    __slots__ = ("kind", "reason", "attempt", "window_id", "kept", "stage_number")
     KIND_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    KEPT_FIELD_NUMBER: _ClassVar[int]
+    STAGE_NUMBER_FIELD_NUMBER: _ClassVar[int]
     kind: RemediationKind
     reason: str
     attempt: int
     window_id: str
-    def __init__(self, kind: _Optional[_Union[RemediationKind, str]] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., window_id: _Optional[str] = ...) -> None: ...
+    kept: bool
+    stage_number: int
+    def __init__(self, kind: _Optional[_Union[RemediationKind, str]] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., window_id: _Optional[str] = ..., kept: _Optional[bool] = ..., stage_number: _Optional[int] = ...) -> None: ...
 
 class EnvelopeSummary(_message.Message):
     __slots__ = ("facts_available", "facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "communities", "memory_tier_hit", "cache_status", "fact_ids", "facts_deferred")
@@ -151,7 +200,7 @@ class EnvelopeSummary(_message.Message):
     def __init__(self, facts_available: _Optional[int] = ..., facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., cache_status: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ..., facts_deferred: _Optional[int] = ...) -> None: ...
 
 class Answer(_message.Message):
-    __slots__ = ("text", "report", "window", "session_token", "continuation_id", "model_fingerprint", "envelope", "finish_reason", "session_id", "prompt_tokens", "completion_tokens", "strategy", "chain_integrity", "safety_budget")
+    __slots__ = ("text", "report", "window", "session_token", "continuation_id", "model_fingerprint", "envelope", "finish_reason", "session_id", "prompt_tokens", "completion_tokens", "strategy", "chain_integrity", "safety_budget", "parts")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     REPORT_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
@@ -166,6 +215,7 @@ class Answer(_message.Message):
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
     CHAIN_INTEGRITY_FIELD_NUMBER: _ClassVar[int]
     SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     text: str
     report: _report_pb2.DpeReport
     window: _dag_pb2.WindowNode
@@ -180,10 +230,21 @@ class Answer(_message.Message):
     strategy: _taxonomy_pb2.DispatchStrategy
     chain_integrity: _taxonomy_pb2.ChainIntegrity
     safety_budget: float
-    def __init__(self, text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., session_token: _Optional[str] = ..., continuation_id: _Optional[str] = ..., model_fingerprint: _Optional[str] = ..., envelope: _Optional[_Union[EnvelopeSummary, _Mapping]] = ..., finish_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., safety_budget: _Optional[float] = ...) -> None: ...
+    parts: _containers.RepeatedCompositeFieldContainer[AnswerPart]
+    def __init__(self, text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., session_token: _Optional[str] = ..., continuation_id: _Optional[str] = ..., model_fingerprint: _Optional[str] = ..., envelope: _Optional[_Union[EnvelopeSummary, _Mapping]] = ..., finish_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., safety_budget: _Optional[float] = ..., parts: _Optional[_Iterable[_Union[AnswerPart, _Mapping]]] = ...) -> None: ...
+
+class AnswerPart(_message.Message):
+    __slots__ = ("window_id", "span", "report")
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    window_id: str
+    span: _text_pb2.TextSpan
+    report: _report_pb2.DpeReport
+    def __init__(self, window_id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ...) -> None: ...
 
 class Halted(_message.Message):
-    __slots__ = ("halt_reason", "session_id", "window_id", "audit_trail_uri", "oversight_required", "retry_condition", "risk_level", "hallucination_score")
+    __slots__ = ("halt_reason", "session_id", "window_id", "audit_trail_uri", "oversight_required", "retry_condition", "risk_level", "hallucination_score", "report_hash")
     HALT_REASON_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +253,7 @@ class Halted(_message.Message):
     RETRY_CONDITION_FIELD_NUMBER: _ClassVar[int]
     RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
     HALLUCINATION_SCORE_FIELD_NUMBER: _ClassVar[int]
+    REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
     halt_reason: str
     session_id: str
     window_id: str
@@ -200,7 +262,8 @@ class Halted(_message.Message):
     retry_condition: str
     risk_level: _taxonomy_pb2.RiskLevel
     hallucination_score: float
-    def __init__(self, halt_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., audit_trail_uri: _Optional[str] = ..., oversight_required: _Optional[bool] = ..., retry_condition: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., hallucination_score: _Optional[float] = ...) -> None: ...
+    report_hash: str
+    def __init__(self, halt_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., audit_trail_uri: _Optional[str] = ..., oversight_required: _Optional[bool] = ..., retry_condition: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., hallucination_score: _Optional[float] = ..., report_hash: _Optional[str] = ...) -> None: ...
 
 class NotModified(_message.Message):
     __slots__ = ("etag", "cache_status")
