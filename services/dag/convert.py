@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Final, cast
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -28,6 +29,7 @@ from services.dag.domain.quality import ADVICE, Degradation
 from services.dag.domain.transfer import Transfer
 from services.dag.domain.verify import Verification
 from services.dag.domain.view import DagView
+from services.dag.exports.ocsf import ocsf_line
 
 _EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
 _RISK_PREFIX: Final = "RISK_LEVEL_"
@@ -35,6 +37,7 @@ _TIER_PREFIX: Final = "QUALITY_TIER_"
 _STRATEGY_PREFIX: Final = "DISPATCH_STRATEGY_"
 _UNSET: Final = "UNSPECIFIED"
 DEFAULT_STRATEGY: Final = "push"
+_PRODUCT_VERSION: Final = version("groundtrail")
 
 
 def create_ask(request: pb.CreateSessionRequest) -> CreateAsk:
@@ -245,6 +248,11 @@ def export_line(record: AuditEventRecord) -> pb.ExportAuditResponse:
     """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON instead of text."""
     fields = message_json(event(record))
     return pb.ExportAuditResponse(line=canonical_json({**fields, "data": json.loads(record.data)}).decode())
+
+
+def ocsf_export_line(record: AuditEventRecord, tenant_id: str) -> pb.ExportAuditResponse:
+    """Return the event as one line of OCSF (ADR 0057)."""
+    return pb.ExportAuditResponse(line=ocsf_line(record, tenant_id, _PRODUCT_VERSION))
 
 
 def analysis_line(record: WindowRecord, stored: ReportRecord) -> pb.ExportAuditResponse:

@@ -3,6 +3,7 @@
 # ruff: noqa: N802, ARG002 - gRPC gives the methods their names and the context its place
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -10,11 +11,11 @@ from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 
 from services.common.context import current_call
-from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import after_number, decode_page, encode_page_token
 from services.dag import answers, convert, validate
 from services.dag.app import SessionApp
+from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
 from services.dag.writing import RequestKey
 
@@ -71,13 +72,15 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
 
     async def GetDag(self, request: pb.GetDagRequest, context: Context) -> pb.GetDagResponse:
         """Return the DAG."""
-        validate.of_session(request)
+        validate.get_dag(request)
         session, dag = await self._reads.dag(_tenant(), request.session_id)
-        return pb.GetDagResponse(
+        response = pb.GetDagResponse(
             session=convert.session(session, dag),
             windows=[convert.window(window, dag) for window in dag.windows],
             edges=[convert.edge(edge) for edge in dag.edges],
         )
+        response.rendered = draw(response, request.format)
+        return response
 
     async def GetLineage(self, request: pb.GetLineageRequest, context: Context) -> pb.GetLineageResponse:
         """Return a lineage."""
@@ -113,12 +116,11 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
     ) -> AsyncIterator[pb.ExportAuditResponse]:
         """Stream the audit trail."""
         validate.export_audit(request)
+        line = convert.export_line
         if request.format == pb.AUDIT_EXPORT_FORMAT_OCSF:
-            text = "this deployment exports NDJSON only"
-            violation = FieldViolation("format", text)
-            raise InvalidRequestError(ErrorReason.UNSUPPORTED_MEDIA, text, violations=(violation,))
+            line = partial(convert.ocsf_export_line, tenant_id=_tenant())
         async for event in self._reads.every_event(_tenant(), request.session_id):
-            yield convert.export_line(event)
+            yield line(event)
         if request.with_content:
             async for window, report in self._reads.every_analysis(_tenant(), request.session_id):
                 yield convert.analysis_line(window, report)

@@ -120,11 +120,22 @@ def of_session(request: Any, *, with_window: bool = False) -> None:
     found.raise_if_any()
 
 
+def get_dag(request: pb.GetDagRequest) -> None:
+    """Check a GetDagRequest; raises InvalidRequestError."""
+    found = Violations()
+    _session(found, request.session_id)
+    _known_enum(found, "format", request.format, pb.DagFormat.values())
+    found.raise_if_any()
+
+
 def export_audit(request: pb.ExportAuditRequest) -> None:
     """Check an ExportAuditRequest; raises InvalidRequestError."""
     found = Violations()
     _session(found, request.session_id)
     _known_enum(found, "format", request.format, pb.AuditExportFormat.values())
+    if request.with_content:
+        text = "must be false with OCSF, which has no place for content; take NDJSON"
+        found.require(request.format != pb.AUDIT_EXPORT_FORMAT_OCSF, "with_content", text)
     found.raise_if_any()
 
 

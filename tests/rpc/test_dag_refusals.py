@@ -203,7 +203,7 @@ async def test_unknown_and_foreign_sessions_look_alike(client, rpc, make):
     await refused(client, rpc, make(mine.session.session_id), "NOT_FOUND", "SESSION_NOT_FOUND", "mallory")
 
 
-async def test_export_of_an_unknown_session_and_of_ocsf(client):
+async def test_export_of_an_unknown_session_and_of_content_as_ocsf(client):
     import grpc
 
     from tests.fakes.dag_world import Refusal
@@ -212,8 +212,10 @@ async def test_export_of_an_unknown_session_and_of_ocsf(client):
     for request, reason in (
         (pb.ExportAuditRequest(session_id=NO_SESSION), "SESSION_NOT_FOUND"),
         (
-            pb.ExportAuditRequest(session_id=first.session.session_id, format=pb.AUDIT_EXPORT_FORMAT_OCSF),
-            "UNSUPPORTED_MEDIA",
+            pb.ExportAuditRequest(
+                session_id=first.session.session_id, format=pb.AUDIT_EXPORT_FORMAT_OCSF, with_content=True
+            ),
+            "INVALID_FIELD",
         ),
     ):
         call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=5)
