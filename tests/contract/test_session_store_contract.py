@@ -1,15 +1,19 @@
 """What every ``SessionStore`` promises."""
 
 import asyncio
+import hashlib
 from dataclasses import fields, replace
 from datetime import timedelta
 
 import pytest
 
 from services.common.errors import ConflictError, ErrorReason
+from services.common.merkle import fold, leaf_hash, places
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
+    LeafKind,
+    LogLeaf,
     SessionChange,
     SessionSnapshot,
     SessionStatus,
@@ -106,7 +110,9 @@ class TestRecords:
             facts_deferred=(DeferredFact("f3", 33), DeferredFact("f4", 44)),
             failure_reason="LLM_UNAVAILABLE",
         )
-        assert all(getattr(full, field.name) not in (field.default, "", 0) for field in fields(full))
+        # The salt is the one field that stores never see: it travels inside the sealed text.
+        kept = [field for field in fields(full) if field.compare]
+        assert all(getattr(full, field.name) not in (field.default, "", 0) for field in kept)
         child = session("s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN)
         flow = EdgeRecord("s", "p1", "w", TransferType.FACTS_ONLY, 5, "")
         await store.write(SessionChange(child, (full,), (flow,), (event("s", 0),), (report("s", "r"),), receipt("q")))
@@ -216,6 +222,7 @@ class TestGuards:
             SessionChange(session("s"), edges=(edge("t", 1, 2),)),
             SessionChange(session("s"), events=(event("t", 0),)),
             SessionChange(session("s"), reports=(report("t", "r"),)),
+            SessionChange(session("s"), leaves=(leaf("t", "e"),)),
             SessionChange(session("s"), receipt=receipt("q", tenant_id="tenant-b")),
         ):
             with pytest.raises(ValueError, match="another"):
@@ -276,6 +283,150 @@ class TestRaces:
         assert len(await store.page_sessions("tenant-a", after="", limit=99)) == 40
 
 
+def leaf(session_id: str, name: str, **changes) -> LogLeaf:
+    values = {
+        "record_kind": LeafKind.EVENT,
+        "record_id": f"{session_id}/{name}",
+        "position": 3,
+        "content_hmac": digest(name),
+        "leaf_hash": leaf_hash(f"{session_id}/{name}".encode()),
+    }
+    return LogLeaf(session_id, **(values | changes))
+
+
+async def root_of(store, tenant_id: str) -> bytes:
+    return fold(await store.tree_hashes(tenant_id, places((0, await store.tree_size(tenant_id)))))
+
+
+def plain_root(hashes: list[bytes]) -> bytes:
+    """RFC 9162 §2.1.1, word by word."""
+    if len(hashes) < 2:
+        return hashes[0] if hashes else hashlib.sha256().digest()
+    half = 1
+    while half * 2 < len(hashes):
+        half *= 2
+    return hashlib.sha256(b"\x01" + plain_root(hashes[:half]) + plain_root(hashes[half:])).digest()
+
+
+class TestLog:
+    async def test_leaves_get_the_next_indexes_and_come_back_whole(self, store):
+        window_leaf = leaf("s", "w1", record_kind=LeafKind.WINDOW)
+        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"), window_leaf)))
+        await store.write(replace(opened("t"), leaves=(leaf("t", "e0"),)))
+        wanted = [(LeafKind.WINDOW, "s/w1"), (LeafKind.EVENT, "s/w1"), (LeafKind.EVENT, "s/e0")]
+        found = await store.find_leaves("tenant-a", "s", wanted)
+        assert found == [replace(window_leaf, leaf_index=1), None, replace(leaf("s", "e0"), leaf_index=0)]
+        assert await store.find_leaves("tenant-a", "t", wanted) == [None] * 3
+        assert (await store.find_leaves("tenant-a", "t", [(LeafKind.EVENT, "t/e0")]))[0].leaf_index == 2
+
+    async def test_an_empty_log(self, store):
+        assert await store.tree_size("tenant-a") == 0
+        assert await store.tree_hashes("tenant-a", []) == []
+        assert await store.find_leaves("tenant-a", "s", [(LeafKind.EVENT, "e")]) == [None]
+
+    async def test_every_root_of_every_size_is_that_of_the_rfc(self, store):
+        hashes: list[bytes] = []
+        for version, count in enumerate((3, 1, 4, 1, 5, 9, 2, 6), start=1):
+            new = [leaf("s", f"{version}.{number}") for number in range(count)]
+            hashes += [one.leaf_hash for one in new]
+            await store.write(SessionChange(session("s", version), leaves=tuple(new)))
+        assert await store.tree_size("tenant-a") == len(hashes) == 31
+        for size in range(32):
+            assert fold(await store.tree_hashes("tenant-a", places((0, size)))) == plain_root(hashes[:size])
+
+    @pytest.mark.parametrize("place", [(0, 3), (1, 1), (2, 0), (-1, 0), (0, -1), (60, 0)], ids=str)
+    async def test_a_subtree_that_is_not_full_is_not_given(self, store, place):
+        await store.write(replace(opened("s"), leaves=tuple(leaf("s", str(number)) for number in range(3))))
+        assert len(await store.tree_hashes("tenant-a", [(1, 0), (0, 2)])) == 2
+        with pytest.raises(ValueError, match="full subtree"):
+            await store.tree_hashes("tenant-a", [(0, 0), place])
+
+    async def test_a_record_has_one_leaf(self, store):
+        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await refused(store, replace(continued("s", 2), leaves=(leaf("s", "e1"), leaf("s", "e0", position=9))))
+        await refused(store, replace(continued("s", 2), leaves=(leaf("s", "e1"), leaf("s", "e1"))))
+        assert await store.tree_size("tenant-a") == 1
+
+    async def test_what_is_refused_leaves_no_leaf(self, store):
+        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await refused(store, replace(continued("s", 3), leaves=(leaf("s", "e1"),)))
+        with pytest.raises(ValueError, match="another"):
+            await store.write(replace(continued("s", 2), leaves=(leaf("t", "e1"),)))
+        assert await store.tree_size("tenant-a") == 1
+
+    async def test_tenants_have_logs_of_their_own(self, store):
+        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await store.write(replace(opened("s", tenant_id="tenant-b"), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
+        assert [await store.tree_size(tenant) for tenant in ("tenant-a", "tenant-b", "nobody")] == [1, 2, 0]
+        found = await store.find_leaves("nobody", "s", [(LeafKind.EVENT, "s/e0")])
+        assert found == [None]
+        with pytest.raises(ValueError, match="full subtree"):
+            await store.tree_hashes("tenant-a", [(0, 1)])
+
+    async def test_many_writers_of_many_sessions_leave_no_gap(self, store):
+        async def write(name: str) -> None:
+            await store.write(replace(opened(name), leaves=(leaf(name, "1.0"),)))
+            for version in range(2, 6):
+                new = tuple(leaf(name, f"{version}.{number}") for number in range(version))
+                await store.write(replace(continued(name, version), leaves=new))
+
+        names = [f"s{number:02}" for number in range(24)]
+        await asyncio.gather(*(write(name) for name in names))
+        found = {}
+        for name in names:
+            wanted = [
+                (LeafKind.EVENT, f"{name}/{version}.{number}") for version in range(1, 6) for number in range(version)
+            ]
+            leaves = await store.find_leaves("tenant-a", name, wanted)
+            indexes = [one.leaf_index for one in leaves]
+            assert indexes == sorted(indexes)
+            assert indexes[1] + 1 == indexes[2]  # one change's leaves lie side by side
+            found |= {one.leaf_index: one.leaf_hash for one in leaves}
+        assert sorted(found) == list(range(24 * 15))
+        assert await store.tree_size("tenant-a") == 24 * 15
+        assert await root_of(store, "tenant-a") == plain_root([found[index] for index in sorted(found)])
+
+
+class TestErasure:
+    def erased(self, version: int = 3, **changes) -> SessionChange:
+        blank = tuple(event("s", number, data="", data_sha256=digest(str(number))) for number in range(2))
+        values = {
+            "windows": (window("s", 1, response_text=""), window("s", 2, response_text="")),
+            "reports": (report("s", "s/r1", body="", inputs=""),),
+            "events": (event("s", 2, event_type="SESSION_ERASED"),),
+            "erased_events": blank,
+        }
+        return SessionChange(session("s", version, status=SessionStatus.ERASED), **(values | changes))
+
+    async def written(self, store) -> None:
+        await store.write(replace(opened("s"), receipt=receipt("q1"), leaves=(leaf("s", "e0"),)))
+        await store.write(replace(continued("s", 2), receipt=receipt("q2")))
+        await store.write(replace(opened("other"), receipt=receipt("q3")))
+
+    async def test_events_stay_without_their_data_and_receipts_go(self, store):
+        await self.written(store)
+        change = replace(self.erased(), receipt=receipt("q4"))
+        await store.write(change)
+        events = await store.page_events("tenant-a", "s", after_sequence=-1, limit=9)
+        assert events == [*change.erased_events, event("s", 2, event_type="SESSION_ERASED")]
+        snapshot = await store.snapshot("tenant-a", "s")
+        assert (snapshot.session, snapshot.windows, snapshot.last_event) == (change.session, change.windows, events[-1])
+        assert (await store.get_report("tenant-a", "s/r1")).body == ""
+        kept = [await store.get_receipt("tenant-a", "IngestSource", f"q{number}") for number in range(1, 5)]
+        assert kept == [None, None, receipt("q3"), receipt("q4")]
+        assert (await store.find_leaves("tenant-a", "s", [(LeafKind.EVENT, "s/e0")]))[0].leaf_index == 0
+
+    async def test_all_stored_events_or_none(self, store):
+        await self.written(store)
+        blank = self.erased().erased_events
+        for wrong in (blank[:1], blank[1:], blank[::-1], (*blank, event("s", 2, data=""))):
+            await refused(store, self.erased(erased_events=wrong))
+        await refused(store, self.erased(version=4))
+        with pytest.raises(ValueError, match="another"):
+            await store.write(self.erased(erased_events=(event("t", 0), event("t", 1))))
+        assert (await store.get_receipt("tenant-a", "IngestSource", "q1")) == receipt("q1")
+
+
 class TestPages:
     async def test_sessions_come_newest_first_with_ties_by_id(self, store):
         for name, age in (("b", 0), ("a", 0), ("new", 5), ("old", -5)):
@@ -332,11 +483,13 @@ class TestLife:
     async def test_what_was_written_is_there_after_reopening(self, durable_adapter, tmp_path):
         first = await durable_adapter.open(tmp_path)
         await first.write(opened("s"))
-        await first.write(continued("s", 2))
-        written = await first.snapshot("tenant-a", "s")
+        await first.write(replace(continued("s", 2), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
+        written, root = await first.snapshot("tenant-a", "s"), await root_of(first, "tenant-a")
         await first.close()
         second = await durable_adapter.open(tmp_path)
         assert await second.snapshot("tenant-a", "s") == written
+        assert await root_of(second, "tenant-a") == root
+        assert await second.tree_size("tenant-a") == 2
         await second.close()
 
     async def test_two_stores_over_one_place_race_fairly(self, durable_adapter, tmp_path):
@@ -349,6 +502,27 @@ class TestLife:
         assert await first.snapshot("tenant-a", "s") == await second.snapshot("tenant-a", "s")
         await first.close()
         await second.close()
+
+    async def test_two_stores_over_one_place_share_one_log(self, durable_adapter, tmp_path):
+        stores = [await durable_adapter.open(tmp_path) for _ in range(2)]
+
+        async def write(number: int) -> None:
+            name = f"s{number:02}"
+            new = (leaf(name, "e0"), leaf(name, "e1"))
+            await stores[number % 2].write(replace(opened(name), leaves=new))
+
+        await asyncio.gather(*(write(number) for number in range(30)))
+        found = {}
+        for number in range(30):
+            wanted = [(LeafKind.EVENT, f"s{number:02}/{name}") for name in ("e0", "e1")]
+            found |= {
+                one.leaf_index: one.leaf_hash
+                for one in await stores[0].find_leaves("tenant-a", f"s{number:02}", wanted)
+            }
+        assert sorted(found) == list(range(60))
+        assert await root_of(stores[1], "tenant-a") == plain_root([found[index] for index in range(60)])
+        for store in stores:
+            await store.close()
 
     async def test_check_and_close_can_be_repeated(self, store):
         await store.check()

@@ -1,21 +1,27 @@
 """Sessions, windows, edges, audit events and reports (CRP-SPEC-004 §3, §9). Only writer: the dag service."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum, unique
-from typing import Protocol
+from typing import Final, Protocol
 
+from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
+
+UNASSIGNED: Final = -1
+"""The index of a leaf that is not in the log yet."""
 
 
 @unique
 class SessionStatus(StrEnum):
-    """OPEN can be continued; the others never again."""
+    """OPEN can be continued; the others never again. Of an ERASED one the content is gone."""
 
     OPEN = "OPEN"
     COMPLETED = "COMPLETED"
     TERMINATED = "TERMINATED"
     BROKEN = "BROKEN"
+    ERASED = "ERASED"
 
 
 @unique
@@ -35,6 +41,14 @@ class WindowPattern(StrEnum):
     FAN_OUT = "FAN_OUT"
     FAN_IN = "FAN_IN"
     BRANCH = "BRANCH"
+
+
+@unique
+class LeafKind(StrEnum):
+    """What a leaf of the transparency log stands for."""
+
+    WINDOW = "window"
+    EVENT = "event"
 
 
 @unique
@@ -95,6 +109,8 @@ class WindowRecord:
         response_text: the content, for transfer to children; empty after erasure.
         response_tokens: tokens of ``response_text`` in the target model's tokenizer.
         failure_reason: set when FAILED.
+        salt: 32 random bytes that the window's leaf is salted with; held beside the content and gone with it. Stores
+            neither keep nor return it: it travels inside the sealed ``response_text`` (ADR 0055).
     """
 
     session_id: str
@@ -123,6 +139,7 @@ class WindowRecord:
     facts_included: tuple[str, ...] = ()
     facts_deferred: tuple[DeferredFact, ...] = ()
     failure_reason: str = ""
+    salt: bytes = field(default=b"", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +160,10 @@ class AuditEventRecord:
 
     Attributes:
         sequence: 0-based position in the session's chain.
-        data: canonical JSON text of the event's data.
+        data: canonical JSON text of the event's data; empty after erasure.
         hmac: 64 hex digits over type, timestamp, SHA-256 of ``data``, window id and the previous event's HMAC.
+        data_sha256: 64 hex digits, what is left of ``data`` after erasure; empty before.
+        salt: as a window's, inside the sealed ``data``.
     """
 
     session_id: str
@@ -155,6 +174,8 @@ class AuditEventRecord:
     window_id: str
     data: str
     hmac: str
+    data_sha256: str = ""
+    salt: bytes = field(default=b"", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +205,27 @@ class SessionSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class LogLeaf:
+    """One leaf of a tenant's transparency log (RFC 9162): a committed window or an audit event; never changed.
+
+    Attributes:
+        record_id: window id or event id; a record has one leaf.
+        position: the window's number, or the event's sequence.
+        content_hmac: 64 hex digits, HMAC-SHA256 of the record's canonical content under the record's salt.
+        leaf_hash: 32 bytes, SHA-256 over 0x00 and the leaf's canonical bytes.
+        leaf_index: place in the tenant's log, from 0 and without gaps; the store assigns it when it appends.
+    """
+
+    session_id: str
+    record_kind: LeafKind
+    record_id: str
+    position: int
+    content_hmac: str
+    leaf_hash: bytes
+    leaf_index: int = UNASSIGNED
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChange:
     """Everything that one step changes, written in one transaction or not at all.
 
@@ -193,6 +235,11 @@ class SessionChange:
         edges, reports: to insert or replace.
         events: to append; their sequence must continue the stored chain without a gap.
         receipt: the remembered answer.
+        leaves: to append to the tenant's log in this order, ``leaf_index`` UNASSIGNED; of several changes at once the
+            log holds each one's leaves side by side.
+        erased_events: stored events in the place of their former selves, without their data; given exactly when the
+            change erases the session. Then every earlier receipt of the session goes too, and the store overwrites
+            what it frees; it may use the disk reserve for it.
     """
 
     session: SessionRecord
@@ -201,9 +248,33 @@ class SessionChange:
     events: tuple[AuditEventRecord, ...] = ()
     reports: tuple[ReportRecord, ...] = ()
     receipt: Receipt | None = None
+    leaves: tuple[LogLeaf, ...] = ()
+    erased_events: tuple[AuditEventRecord, ...] = ()
 
 
-class SessionStore(Protocol):
+class TransparencyLog(Protocol):
+    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it."""
+
+    async def tree_size(self, tenant_id: str) -> int:
+        """Return the number of leaves."""
+        ...
+
+    async def tree_hashes(self, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
+        """Return the hash of the full subtree at each place, 32 bytes; no more than the places asked for is read.
+
+        Raises:
+            ValueError: a place is not a full subtree of the log.
+        """
+        ...
+
+    async def find_leaves(
+        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
+    ) -> list[LogLeaf | None]:
+        """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
+        ...
+
+
+class SessionStore(TransparencyLog, Protocol):
     """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``."""
 
     async def write(self, change: SessionChange) -> None:

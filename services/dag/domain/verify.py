@@ -166,6 +166,8 @@ def _walk_events(walk: _Walk) -> None:
         name = str(position)
         if event.sequence != position or event.session_id != walk.stored.snapshot.session.session_id:
             raise _BadRecordError("event", name, "is missing or out of order")
+        if event.data_sha256:
+            raise _BadRecordError("event", name, "says that its data was erased")
         material = chain.EventMaterial(event.event_type, event.timestamp, event.data, event.window_id)
         if not chain.same(_computed("event", name, chain.event_hmac, material, previous, walk.key), event.hmac):
             raise _BadRecordError("event", name, "has an hmac that does not match its content and predecessor")

@@ -1,5 +1,7 @@
 """Remembered answers, as the durable stores keep them: a ``request_id`` is honoured for 24 hours."""
 
+from collections.abc import Iterable
+
 from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
 
@@ -39,3 +41,8 @@ class MemoryReceipts:
     def get(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return the receipt or ``None``."""
         return self._receipts.get((tenant_id, rpc, request_id))
+
+    def drop(self, tenant_id: str, requests: Iterable[tuple[str, str]]) -> None:
+        """Forget what was answered to these requests, each an RPC and a request id."""
+        for request in requests:
+            self._receipts.pop((tenant_id, *request), None)

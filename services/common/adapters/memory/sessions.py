@@ -1,13 +1,18 @@
 """``SessionStore`` in dictionaries, for tests and as the reference of the contract suite."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from services.common.adapters.memory.log import MemoryLogs
 from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.errors import ConflictError, ErrorReason
+from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
+    LeafKind,
+    LogLeaf,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -24,6 +29,7 @@ class _Session:
     edges: dict[tuple[str, str], EdgeRecord] = field(default_factory=dict)
     events: list[AuditEventRecord] = field(default_factory=list)
     reports: dict[str, ReportRecord] = field(default_factory=dict)
+    requests: list[tuple[str, str]] = field(default_factory=list)
 
 
 class MemorySessionStore:
@@ -32,6 +38,7 @@ class MemorySessionStore:
     def __init__(self) -> None:
         self._sessions: dict[tuple[str, str], _Session] = {}
         self._receipts = MemoryReceipts()
+        self._logs = MemoryLogs()
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first."""
@@ -49,7 +56,14 @@ class MemorySessionStore:
         held.events.extend(change.events)
         held.reports.update({report.report_id: report for report in change.reports})
         self._sessions[key] = held
+        if change.erased_events:
+            held.events[: len(change.erased_events)] = change.erased_events
+            self._receipts.drop(change.session.tenant_id, held.requests)
+            held.requests.clear()
+        if change.receipt is not None:
+            held.requests.append((change.receipt.rpc, change.receipt.request_id))
         self._receipts.put(change.receipt)
+        self._logs.append(change.session.tenant_id, change.leaves)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -96,6 +110,20 @@ class MemorySessionStore:
         """Return a remembered answer."""
         return self._receipts.get(tenant_id, rpc, request_id)
 
+    async def tree_size(self, tenant_id: str) -> int:
+        """Return the number of leaves."""
+        return self._logs.size(tenant_id)
+
+    async def tree_hashes(self, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
+        """Return the hashes of full subtrees."""
+        return self._logs.hashes(tenant_id, places)
+
+    async def find_leaves(
+        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
+    ) -> list[LogLeaf | None]:
+        """Return the leaves of records."""
+        return self._logs.find(tenant_id, session_id, records)
+
     async def check(self) -> None:
         """Memory can always serve."""
 
@@ -109,6 +137,10 @@ class MemorySessionStore:
         expected = len(stored.events) if stored else 0
         if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
             raise _race("the audit events do not continue the stored chain")
+        if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
+            raise _race("the erased events are not those that are stored")
+        if self._logs.holds(change.session.tenant_id, change.leaves):
+            raise _race("a record is in the log")
         others = [held for held in self._of(change.session.tenant_id) if held is not stored]
         windows = {**(stored.windows if stored else {}), **{window.window_id: window for window in change.windows}}
         continuations = [window.continuation_id for window in windows.values() if window.continuation_id]
@@ -127,6 +159,7 @@ class MemorySessionStore:
 def _check_whole(change: SessionChange) -> None:
     owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
     owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
+    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
     if owners - {change.session.session_id}:
         raise ValueError("a change holds records of another session")
     if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:

@@ -21,10 +21,21 @@ RECEIPTS_SCHEMA: Final = (
     """,
     "CREATE INDEX receipts_by_age ON receipts (created_us)",
 )
+RECEIPTS_OF_SESSIONS: Final = (
+    "ALTER TABLE receipts ADD COLUMN session_id TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX receipts_of_session ON receipts (tenant_id, session_id)",
+)
+"""In the store of sessions a receipt is also its session's: it goes when that is erased."""
+_COLUMNS: Final = "tenant_id, rpc, request_id, body_hash, response, created_us"
 
 
-def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None) -> None:
+def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None, session_id: str | None = None) -> None:
     """Keep a receipt and drop those older than the retention.
+
+    Args:
+        connection: in a transaction.
+        receipt: to keep.
+        session_id: whose it is, where the table knows sessions.
 
     Raises:
         ConflictError: COMMIT_RACE: the request was answered otherwise meanwhile.
@@ -40,17 +51,19 @@ def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None) -> None
             f"request {receipt.request_id} was answered meanwhile; read its stored answer and return that",
             request_id=receipt.request_id,
         )
-    connection.execute(
-        "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            receipt.tenant_id,
-            receipt.rpc,
-            receipt.request_id,
-            receipt.body_hash,
-            receipt.response,
-            micros(receipt.created_at),
-        ),
+    values = (
+        receipt.tenant_id,
+        receipt.rpc,
+        receipt.request_id,
+        receipt.body_hash,
+        receipt.response,
+        micros(receipt.created_at),
     )
+    if session_id is None:
+        connection.execute(f"INSERT OR REPLACE INTO receipts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+    else:
+        statement = f"INSERT OR REPLACE INTO receipts ({_COLUMNS}, session_id) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+        connection.execute(statement, (*values, session_id))
 
 
 def get_receipt(connection: sqlite3.Connection, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:

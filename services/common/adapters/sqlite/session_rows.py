@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from services.common.adapters.sqlite.connections import Schema
-from services.common.adapters.sqlite.receipts import RECEIPTS_SCHEMA
+from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
+from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
 from services.common.adapters.sqlite.values import json_list, micros, moment, strings
 from services.common.ports.sessions import (
     AuditEventRecord,
@@ -130,6 +131,11 @@ SESSIONS_SCHEMA: Final = Schema(
             *RECEIPTS_SCHEMA,
         ),
         ("ALTER TABLE reports ADD COLUMN inputs TEXT NOT NULL DEFAULT ''",),
+        (
+            *LOG_SCHEMA,
+            "ALTER TABLE events ADD COLUMN data_sha256 TEXT NOT NULL DEFAULT ''",
+            *RECEIPTS_OF_SESSIONS,
+        ),
     ),
 )
 
@@ -145,7 +151,7 @@ WINDOW_COLUMNS: Final = (
 )
 _WINDOW_FIELDS: Final = tuple(column.removesuffix("_us") for column in WINDOW_COLUMNS.split(", "))
 EDGE_COLUMNS: Final = "session_id, source_id, target_id, transfer_type, transferred_tokens, summary_hash"
-EVENT_COLUMNS: Final = "session_id, sequence, event_id, event_type, timestamp_us, window_id, data, hmac"
+EVENT_COLUMNS: Final = "session_id, sequence, event_id, event_type, timestamp_us, window_id, data, hmac, data_sha256"
 REPORT_COLUMNS: Final = "session_id, window_id, report_id, report_hash, created_us, body, inputs"
 
 
@@ -237,7 +243,7 @@ def edge_of(row: Sequence[Any]) -> EdgeRecord:
 def event_values(event: AuditEventRecord) -> tuple[Any, ...]:
     """Return the values of ``EVENT_COLUMNS``."""
     place = (event.session_id, event.sequence, event.event_id, event.event_type)
-    return (*place, micros(event.timestamp), event.window_id, event.data, event.hmac)
+    return (*place, micros(event.timestamp), event.window_id, event.data, event.hmac, event.data_sha256)
 
 
 def event_of(row: Sequence[Any]) -> AuditEventRecord:

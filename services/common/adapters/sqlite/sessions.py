@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite import log_rows
+from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
@@ -26,10 +27,14 @@ from services.common.adapters.sqlite.session_rows import (
     window_values,
 )
 from services.common.adapters.sqlite.values import marks
+from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.errors import ConflictError, ErrorReason
+from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
+    LeafKind,
+    LogLeaf,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -55,6 +60,9 @@ _OF_SESSION: Final = "WHERE tenant_id = ? AND session_id = ?"
 _DROP_WINDOW: Final = f"DELETE FROM windows {_OF_SESSION} AND window_id = ?"  # noqa: S608
 _DROP_EDGE: Final = f"DELETE FROM edges {_OF_SESSION} AND target_id = ? AND source_id = ?"  # noqa: S608
 _DROP_REPORT: Final = f"DELETE FROM reports {_OF_SESSION} AND report_id = ?"  # noqa: S608
+_DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noqa: S608
+_DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
+_ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
 
 class SqliteSessionStore:
@@ -90,9 +98,9 @@ class SqliteSessionStore:
             try:
                 _apply(connection, change)
             except sqlite3.IntegrityError as error:
-                raise _race("an id, a place in the chain or the root is taken") from error
+                raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        await self._database.write(job)
+        await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -143,6 +151,20 @@ class SqliteSessionStore:
         """Return a remembered answer."""
         return await self._database.read(lambda c: get_receipt(c, tenant_id, rpc, request_id))
 
+    async def tree_size(self, tenant_id: str) -> int:
+        """Return the number of leaves."""
+        return await self._database.read(lambda c: log_rows.tree_size(c, tenant_id))
+
+    async def tree_hashes(self, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
+        """Return the hashes of full subtrees."""
+        return await self._database.read(lambda c: log_rows.tree_hashes(c, tenant_id, places))
+
+    async def find_leaves(
+        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
+    ) -> list[LogLeaf | None]:
+        """Return the leaves of records."""
+        return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
+
     async def check(self) -> None:
         """Return when the file can be read."""
         await self._database.check()
@@ -162,15 +184,21 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
     row = connection.execute("SELECT version FROM sessions WHERE tenant_id = ? AND session_id = ?", key).fetchone()
     if session.version != (row[0] if row else 0) + 1:
         raise _race("the session's version moved on")
-    put_receipt(connection, change.receipt)
+    if change.erased_events:
+        connection.execute(_DROP_RECEIPTS, key)
+    put_receipt(connection, change.receipt, session.session_id)
     connection.execute(_PUT_SESSION, session_values(session))
     last = _last_event(connection, *key)
     expected = last.sequence + 1 if last else 0
     if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
         raise _race("the audit events do not continue the stored chain")
+    if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
+        raise _race("the erased events are not those that are stored")
     _put_parts(connection, change)
-    events = ((session.tenant_id, *event_values(event)) for event in change.events)
+    connection.executemany(_DROP_EVENT, ((*key, event.sequence) for event in change.erased_events))
+    events = ((session.tenant_id, *event_values(event)) for event in (*change.erased_events, *change.events))
     connection.executemany(_ADD_EVENT, events)
+    log_rows.append_leaves(connection, session.tenant_id, change.leaves)
 
 
 def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:
@@ -216,6 +244,7 @@ def _last_event(connection: sqlite3.Connection, tenant_id: str, session_id: str)
 def _check_whole(change: SessionChange) -> None:
     owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
     owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
+    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
     if owners - {change.session.session_id}:
         raise ValueError("a change holds records of another session")
     if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:

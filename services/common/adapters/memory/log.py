@@ -1,0 +1,55 @@
+"""Transparency logs in lists, one per tenant."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from services.common.merkle import CompactRange, Place, check_full, ending_leaf
+from services.common.ports.sessions import LeafKind, LogLeaf
+
+
+@dataclass(slots=True)
+class _Log:
+    leaves: list[LogLeaf] = field(default_factory=list)
+    subtrees: list[tuple[bytes, ...]] = field(default_factory=list)
+    tree: CompactRange = field(default_factory=CompactRange)
+    indexes: dict[tuple[str, LeafKind, str], int] = field(default_factory=dict)
+
+
+class MemoryLogs:
+    """The logs of all tenants."""
+
+    def __init__(self) -> None:
+        self._logs: defaultdict[str, _Log] = defaultdict(_Log)
+
+    def holds(self, tenant_id: str, leaves: Sequence[LogLeaf]) -> bool:
+        """Say whether one of the records has a leaf, or two of the leaves are of one record."""
+        keys = [(leaf.session_id, leaf.record_kind, leaf.record_id) for leaf in leaves]
+        known = self._logs[tenant_id].indexes
+        return len(set(keys)) != len(keys) or any(key in known for key in keys)
+
+    def append(self, tenant_id: str, leaves: Sequence[LogLeaf]) -> None:
+        """Append the leaves and give them their indexes."""
+        log = self._logs[tenant_id]
+        log.tree, subtrees = log.tree.extend(leaf.leaf_hash for leaf in leaves)
+        log.subtrees.extend(subtrees)
+        for leaf in leaves:
+            index = len(log.leaves)
+            log.leaves.append(replace(leaf, leaf_index=index))
+            log.indexes[leaf.session_id, leaf.record_kind, leaf.record_id] = index
+
+    def size(self, tenant_id: str) -> int:
+        """Return the number of leaves."""
+        return self._logs[tenant_id].tree.size
+
+    def hashes(self, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
+        """Return the hashes of full subtrees; ValueError for what is none."""
+        log = self._logs[tenant_id]
+        check_full(places, log.tree.size)
+        return [log.subtrees[ending_leaf(place)][place[0]] for place in places]
+
+    def find(self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]) -> list[LogLeaf | None]:
+        """Return the leaves of records."""
+        log = self._logs[tenant_id]
+        found = [log.indexes.get((session_id, *record)) for record in records]
+        return [None if index is None else log.leaves[index] for index in found]
