@@ -11,7 +11,7 @@ from services.common.context import Role
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.dag.app import Dependencies, SessionApp
-from services.dag.master_keys import open_master_keys
+from services.dag.master_keys import usable_master_keys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
 from services.dag.servicer import SessionServicer
@@ -40,9 +40,10 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
 
     Raises:
         SettingsError: a master key is malformed, missing or readable by others.
+        StartupError: the command that gives master keys fails.
     """
     store = await adapters.session_store()
-    master_keys = open_master_keys(settings.dag, settings.store.data_dir)
+    master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
     servicer = SessionServicer(app, SessionReads(store, app.chains))
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server

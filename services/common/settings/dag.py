@@ -40,10 +40,14 @@ class DagSettings(BaseModel):
 
     master_key_dir: Path | None = None
     """Directory of ``master-<version>.key`` files (64 hex digits each); the highest version signs. Default: ``keys``
-    under the store's data directory. Not read when ``master_key`` is set."""
+    under the store's data directory. Not read when ``master_key`` or ``master_key_command`` is set."""
 
     create_master_key: bool = True
     """Create ``master-1.key`` (mode 0600, 32 random bytes) when the directory holds no key; default true."""
+
+    master_key_command: tuple[str, ...] = ()
+    """Program and arguments, as a JSON list, that give master keys out of a key management system instead of files;
+    called with ``current`` or ``get VERSION`` (docs/operations.md). Default: unset."""
 
     master_key: SecretStr | None = None
     """The signing master key itself, 64 hex digits, instead of files. Default: unset."""
@@ -61,14 +65,15 @@ class DagSettings(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         """Refuse key settings that contradict one another."""
+        sources = (self.master_key is not None, self.master_key_dir is not None, bool(self.master_key_command))
+        if sum(sources) > 1:
+            msg = "set one of master_key, master_key_dir and master_key_command"
+            raise ValueError(msg)
         if self.master_key is None:
             if self.previous_master_keys or self.master_key_rotated_at is not None:
                 msg = "previous_master_keys and master_key_rotated_at need master_key"
                 raise ValueError(msg)
             return self
-        if self.master_key_dir is not None:
-            msg = "set master_key or master_key_dir, not both"
-            raise ValueError(msg)
         if self.previous_master_keys and self.master_key_rotated_at is None:
             msg = "previous_master_keys needs master_key_rotated_at"
             raise ValueError(msg)

@@ -1,17 +1,16 @@
 """Where master keys come from, who may read them, and that nobody else ever sees them."""
 
-import json
 import os
 import stat
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
 
 from services.common.settings import SettingsError
 from services.common.settings.dag import DagSettings
-from services.dag.master_keys import FixedMasterKeys, open_master_keys
-from tests.fakes.dag_world import MASTER, World
+from services.dag.master_keys import FolderMasterKeys, add_key, open_master_keys
+from tests.fakes.dag_world import TurnedClock
 
 KEY_1, KEY_2 = "11" * 32, "22" * 32
 ROTATED = datetime(2026, 5, 1, tzinfo=UTC)
@@ -43,19 +42,17 @@ async def test_the_next_start_takes_the_same_key(tmp_path):
 
 
 async def test_the_first_of_two_starts_at_once_wins(tmp_path, monkeypatch):
+    """The other process's key appears between our look and our write."""
     from services.dag import master_keys
 
-    real, seen = master_keys._files, []
+    real = master_keys.add_key
 
-    def late(folder):
-        found = real(folder)
-        if not seen:
-            seen.append(1)
-            write(folder.parent / "keys", 1, KEY_1)
-        return found
+    def late(folder, **how):
+        folder.mkdir()
+        write(folder, 1, KEY_1)
+        return real(folder, **how)
 
-    (tmp_path / "keys").mkdir()
-    monkeypatch.setattr(master_keys, "_files", late)
+    monkeypatch.setattr(master_keys, "add_key", late)
     assert (await open_master_keys(DagSettings(), tmp_path).current()).secret.hex() == KEY_1
     assert [found.name for found in (tmp_path / "keys").iterdir()] == ["master-1.key"]
 
@@ -69,11 +66,12 @@ def test_a_key_that_others_can_reach_is_refused(tmp_path, mode):
     assert KEY_1 not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "11" * 31, "11" * 33, "zz" * 32])
+@pytest.mark.parametrize("text", ["", "11" * 31, "11" * 33, "zz" * 32, "11 " * 32, KEY_1 + "\n" + KEY_2])
 def test_a_malformed_key_is_refused(tmp_path, text):
     write(tmp_path, 1, text)
-    with pytest.raises(SettingsError, match="64 hex digits"):
+    with pytest.raises(SettingsError, match=r"64 hex digits|nothing after its key") as caught:
         open_master_keys(DagSettings(master_key_dir=tmp_path), tmp_path)
+    assert not any(secret in str(caught.value) for secret in (KEY_1, KEY_2))
 
 
 def test_no_key_and_no_leave_to_create_one(tmp_path):
@@ -111,6 +109,8 @@ async def test_keys_from_settings(tmp_path):
         pytest.param({"previous_master_keys": {1: KEY_1}}, id="previous without current"),
         pytest.param({"master_key_rotated_at": ROTATED}, id="rotation without key"),
         pytest.param({"master_key": KEY_1, "master_key_dir": "/keys"}, id="both sources"),
+        pytest.param({"master_key_command": ["kms"], "master_key_dir": "/keys"}, id="command and folder"),
+        pytest.param({"master_key_command": ["kms"], "master_key": KEY_1}, id="command and key"),
         pytest.param({"master_key": KEY_2, "master_key_version": 2, "previous_master_keys": {1: KEY_1}}, id="no time"),
         pytest.param(
             {"master_key": KEY_2, "previous_master_keys": {1: KEY_1}, "master_key_rotated_at": ROTATED},
@@ -126,38 +126,102 @@ def test_settings_that_contradict_themselves(given):
         DagSettings(**given)
 
 
-async def test_no_key_is_ever_shown(capfd, tmp_path):
-    """Neither logs nor answers nor reprs hold the master key or the session keys derived from it."""
-    from services.dag.domain import keys as derive
+class Ticks:
+    """Seconds that tests count."""
 
-    settings = DagSettings(master_key=KEY_2)
-    world = World(keys=FixedMasterKeys({1: MASTER}))
-    answers = []
-    async with world.serving() as client:
-        first = await client.window()
-        answers.append(str(first))
-        answers.append(str(await client.window(first.session_token)))
-        world.tamper(first.session.session_id, first.window.window_id, response_text="changed")
-        refusal = await client.fails("OpenWindow", _open(first.session_token))
-        answers.append(str(refusal))
-    shown = "".join([*capfd.readouterr(), *answers, repr(world), repr(settings), settings.model_dump_json()])
-    secrets = [
-        MASTER.secret,
-        derive.session_hmac_key(MASTER, first.session.session_id),
-        derive.session_sign_key(MASTER, first.session.session_id),
-    ]
-    for secret in secrets:
-        assert secret.hex() not in shown
-        assert repr(secret) not in shown
-    assert KEY_2 not in shown
-    assert "rpc" in shown
-    events = json.dumps([event.data for event in world.held(first.session.session_id).events])
-    assert not any(secret.hex() in events for secret in secrets)
+    now = 0.0
+
+    def __call__(self):
+        return self.now
 
 
-def _open(token):
-    from crp.dag.v1 import session_service_pb2 as pb
+@pytest.fixture
+def ticks():
+    return Ticks()
 
-    from tests.fakes.dag_world import fresh_uuid
 
-    return pb.OpenWindowRequest(request_id=fresh_uuid(), session_token=token, available_budget_tokens=10)
+async def test_a_key_that_is_added_is_taken_up_within_a_second(tmp_path, ticks):
+    add_key(tmp_path)
+    keys = FolderMasterKeys(tmp_path, TurnedClock(), ticks)
+    assert add_key(tmp_path) == 2
+    ticks.now = 0.9
+    assert (await keys.current()).version == 1
+    ticks.now = 1.0
+    assert (await keys.current()).version == 2
+    assert (await keys.find(1)).retired_at is not None
+
+
+async def test_a_key_that_a_token_names_is_taken_up_at_once(tmp_path, ticks):
+    add_key(tmp_path)
+    keys = FolderMasterKeys(tmp_path, TurnedClock(), ticks)
+    assert await keys.find(2) is None
+    add_key(tmp_path)
+    assert (await keys.find(2)).version == 2
+
+
+async def test_a_key_signs_from_its_moment_and_is_known_before(tmp_path, ticks):
+    """Instances that share no folder are given the key first and switch over together."""
+    clock = TurnedClock()
+    write(tmp_path, 1, KEY_1)
+    switch = clock.moment + timedelta(minutes=5)
+    add_key(tmp_path, signs_from=switch)
+    keys = FolderMasterKeys(tmp_path, clock, ticks)
+    old, new = await keys.current(), await keys.find(2)
+    assert (old.version, old.retired_at, new.version, new.retired_at) == (1, switch, 2, None)
+    assert old.signs_at(clock.now(), timedelta(hours=1))
+    clock.moment = switch
+    assert (await keys.current()).version == 2
+    assert old.signs_at(switch + timedelta(minutes=59), timedelta(hours=1))
+    assert not old.signs_at(switch + timedelta(hours=1), timedelta(hours=1))
+
+
+async def test_a_moment_in_the_file_outlives_a_restored_backup(tmp_path):
+    """A copy has a fresh time of change; it must not bring a retired key back to life."""
+    write(tmp_path, 1, KEY_1)
+    path = write(tmp_path, 2, f"{KEY_2}\nsigns_from 2026-05-01T00:00:00.000000Z\n")
+    os.utime(path)
+    keys = open_master_keys(DagSettings(master_key_dir=tmp_path), tmp_path)
+    assert (await keys.find(1)).retired_at == ROTATED
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda folder: write(folder, 2, "zz"), id="a malformed key is added"),
+        pytest.param(lambda folder: write(folder, 2, KEY_2, 0o644), id="a key that others can read is added"),
+        pytest.param(lambda folder: (folder / "master-1.key").unlink(), id="the last key is gone"),
+    ],
+)
+async def test_damage_while_serving_leaves_the_keys_that_are_held(tmp_path, ticks, damage, capfd):
+    write(tmp_path, 1, KEY_1)
+    keys = FolderMasterKeys(tmp_path, TurnedClock(), ticks)
+    damage(tmp_path)
+    ticks.now = 5
+    assert (await keys.current()).secret.hex() == KEY_1
+    assert (await keys.find(1)).secret.hex() == KEY_1
+    shown = "".join(capfd.readouterr())
+    assert "the ones held go on" in shown
+    assert not any(secret in shown for secret in (KEY_1, KEY_2))
+
+
+async def test_a_key_is_written_whole_for_its_owner_alone(tmp_path):
+    folder = tmp_path / "keys"
+    assert [add_key(folder), add_key(folder), add_key(folder)] == [1, 2, 3]
+    assert sorted(found.name for found in folder.iterdir()) == ["master-1.key", "master-2.key", "master-3.key"]
+    assert {stat.S_IMODE(found.stat().st_mode) for found in folder.iterdir()} == {0o600}
+    assert len({found.read_text() for found in folder.iterdir()}) == 3
+    assert all(len(bytes.fromhex(found.read_text().strip())) == 32 for found in folder.iterdir())
+
+
+def test_two_rotations_at_once_make_one_key(tmp_path, monkeypatch):
+    from services.dag.master_keys import folder as module
+
+    real = module._paths
+    monkeypatch.setattr(module, "_paths", lambda folder: {v: p for v, p in real(folder).items() if v < 2})
+    add_key(tmp_path)
+    add_key(tmp_path)
+    kept = (tmp_path / "master-2.key").read_text()
+    with pytest.raises(SettingsError, match=r"master-2\.key was added by another process"):
+        add_key(tmp_path)
+    assert (tmp_path / "master-2.key").read_text() == kept
+    assert len(list(tmp_path.iterdir())) == 2
