@@ -23,6 +23,7 @@ from services.common.settings.environment import (
     known_variables,
     validation_problems,
 )
+from services.common.settings.event_sink import EventSinkSettings
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
@@ -38,6 +39,7 @@ __all__ = [
     "DagSettings",
     "DpeSettings",
     "EnvelopeSettings",
+    "EventSinkSettings",
     "GatewaySettings",
     "InferenceSettings",
     "IntegritySettings",
@@ -93,6 +95,8 @@ class Settings(BaseSettings):
     """The provenance stages."""
     dag: DagSettings = DagSettings()
     """Sessions, windows and tokens."""
+    event_sink: EventSinkSettings = EventSinkSettings()
+    """Where audit events are streamed to."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
 
