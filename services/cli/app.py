@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant.")
+key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant, and the master key.")
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
@@ -178,6 +178,20 @@ def list_keys(*, as_json: AsJson = False) -> None:
 def revoke_key(key_id: Annotated[str, typer.Argument(help="The key's id.")], *, as_json: AsJson = False) -> None:
     """Revoke a key."""
     run(partial(keys.revoke, key_id=key_id), as_json=as_json)
+
+
+@key_app.command("rotate-master")
+def rotate_master_key(
+    after: Annotated[
+        int, typer.Option(min=0, max=30 * 86_400, help="Seconds until it signs; other instances need it before.")
+    ] = 0,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Add a master key: new sessions hang on it, tokens of the old one hold for one lifetime, old chains stay good."""
+    from services.cli.commands.master_keys import rotate as command
+
+    run(partial(command, after_s=after), as_json=as_json)
 
 
 @system_app.command("register")

@@ -79,6 +79,10 @@ class FolderMasterKeys:
         file = self._files.get(version)
         return file.key if file else None
 
+    def held(self) -> list[MasterKey]:
+        """Return every key, the lowest version first."""
+        return [self._files[version].key for version in sorted(self._files)]
+
     def _look(self, *, at_once: bool) -> None:
         """Read the folder again if it changed; what cannot be read changes nothing, since the service has keys."""
         moment = self._monotonic()
