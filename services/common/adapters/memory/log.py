@@ -38,6 +38,14 @@ class MemoryLogs:
             log.leaves.append(replace(leaf, leaf_index=index))
             log.indexes[leaf.session_id, leaf.record_kind, leaf.record_id] = index
 
+    def tenants(self) -> list[str]:
+        """Return the tenants that were asked about, sorted."""
+        return sorted(self._logs)
+
+    def after(self, tenant_id: str, index: int, limit: int) -> list[LogLeaf]:
+        """Return up to ``limit`` leaves that follow one."""
+        return self._logs[tenant_id].leaves[index + 1 : index + 1 + limit]
+
     def size(self, tenant_id: str) -> int:
         """Return the number of leaves."""
         return self._logs[tenant_id].tree.size

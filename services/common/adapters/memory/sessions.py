@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from services.common.adapters.memory.event_feed import MemoryEventFeed
 from services.common.adapters.memory.log import MemoryLogs
 from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.errors import ConflictError, ErrorReason
@@ -39,6 +40,7 @@ class MemorySessionStore:
         self._sessions: dict[tuple[str, str], _Session] = {}
         self._receipts = MemoryReceipts()
         self._logs = MemoryLogs()
+        self._feed = MemoryEventFeed(self._logs)
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first."""
@@ -123,6 +125,10 @@ class MemorySessionStore:
     ) -> list[LogLeaf | None]:
         """Return the leaves of records."""
         return self._logs.find(tenant_id, session_id, records)
+
+    def event_feed(self) -> MemoryEventFeed:
+        """Return the feed of the events in this store."""
+        return self._feed
 
     async def check(self) -> None:
         """Memory can always serve."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from services.common.adapters.sqlite.connections import Schema
+from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
 from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
 from services.common.adapters.sqlite.values import json_list, micros, moment, strings
@@ -136,6 +137,7 @@ SESSIONS_SCHEMA: Final = Schema(
             "ALTER TABLE events ADD COLUMN data_sha256 TEXT NOT NULL DEFAULT ''",
             *RECEIPTS_OF_SESSIONS,
         ),
+        FEED_SCHEMA,
     ),
 )
 

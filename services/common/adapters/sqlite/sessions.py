@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from services.common.adapters.sqlite import log_rows
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
+from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
@@ -164,6 +165,10 @@ class SqliteSessionStore:
     ) -> list[LogLeaf | None]:
         """Return the leaves of records."""
         return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
+
+    def event_feed(self) -> SqliteEventFeed:
+        """Return the feed of the events in this store; it ends when the store is closed."""
+        return SqliteEventFeed(self._database)
 
     async def check(self) -> None:
         """Return when the file can be read."""

@@ -1,0 +1,97 @@
+"""``EventFeed`` in sessions.db, over the leaves of the transparency log."""
+
+import sqlite3
+from datetime import datetime
+from typing import Final
+
+from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.values import micros
+from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
+from services.common.ports.sessions import LeafKind
+
+FEED_SCHEMA: Final = (
+    """
+    CREATE TABLE feed_positions (
+        consumer TEXT NOT NULL,
+        tenant_id TEXT NOT NULL,
+        through INTEGER NOT NULL,
+        PRIMARY KEY (consumer, tenant_id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE feed_claims (
+        consumer TEXT PRIMARY KEY,
+        holder TEXT NOT NULL,
+        until_us INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+)
+
+_CLAIM: Final = (
+    "INSERT INTO feed_claims VALUES (?1, ?2, ?4) ON CONFLICT (consumer) DO UPDATE "
+    "SET holder = ?2, until_us = ?4 WHERE holder = ?2 OR until_us <= ?3"
+)
+_BEHIND: Final = (
+    "SELECT tenant_id, coalesce(through, ?1) AS read, size FROM trees LEFT JOIN "
+    "(SELECT tenant_id AS reader, through FROM feed_positions WHERE consumer = ?2) ON reader = tenant_id "
+    "WHERE size > read + 1 ORDER BY tenant_id LIMIT ?3"
+)
+_PAGE: Final = (
+    "SELECT record_kind, session_id, position, leaf_index FROM leaves "
+    "WHERE tenant_id = ? AND leaf_index > ? ORDER BY leaf_index LIMIT ?"
+)
+_ADVANCE: Final = (
+    "INSERT INTO feed_positions SELECT ?1, ?3, ?4 WHERE EXISTS "
+    "(SELECT 1 FROM feed_claims WHERE consumer = ?1 AND holder = ?2) "
+    "ON CONFLICT (consumer, tenant_id) DO UPDATE SET through = max(through, excluded.through)"
+)
+
+
+class SqliteEventFeed:
+    """Positions of consumers beside the log that they read.
+
+    Args:
+        database: the session store's open file, which the store closes.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, consumer: str, holder: str, now: datetime, until: datetime) -> bool:
+        """Take or prolong the claim."""
+
+        def job(connection: sqlite3.Connection) -> bool:
+            return connection.execute(_CLAIM, (consumer, holder, micros(now), micros(until))).rowcount > 0
+
+        return await self._database.write(job)
+
+    async def release(self, consumer: str, holder: str) -> None:
+        """Give the claim up."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM feed_claims WHERE consumer = ? AND holder = ?", (consumer, holder))
+
+        await self._database.write(job)
+
+    async def behind(self, consumer: str, limit: int) -> list[Behind]:
+        """Return tenants with leaves beyond the position."""
+        rows = await self._database.read(
+            lambda connection: connection.execute(_BEHIND, (NOTHING_READ, consumer, limit)).fetchall()
+        )
+        return [Behind(*row) for row in rows]
+
+    async def page(self, tenant_id: str, *, after: int, limit: int) -> FeedPage:
+        """Return the events among the next leaves."""
+        rows = await self._database.read(
+            lambda connection: connection.execute(_PAGE, (tenant_id, after, limit)).fetchall()
+        )
+        events = [FedEvent(*place) for kind, *place in rows if kind == LeafKind.EVENT]
+        return FeedPage(events, rows[-1][-1] if rows else after)
+
+    async def advance(self, consumer: str, holder: str, tenant_id: str, through: int) -> bool:
+        """Move the position forward."""
+
+        def job(connection: sqlite3.Connection) -> bool:
+            return connection.execute(_ADVANCE, (consumer, holder, tenant_id, through)).rowcount > 0
+
+        return await self._database.write(job)
