@@ -75,6 +75,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.POLICY_RELAXED: _DENIED,
     ErrorReason.SESSION_NOT_FOUND: _NOT_FOUND,
     ErrorReason.WINDOW_NOT_FOUND: _NOT_FOUND,
+    ErrorReason.EVENT_NOT_FOUND: _NOT_FOUND,
     ErrorReason.CONTINUATION_NOT_FOUND: _NOT_FOUND,
     ErrorReason.REPORT_NOT_FOUND: _NOT_FOUND,
     ErrorReason.FACT_NOT_FOUND: _NOT_FOUND,

@@ -18,6 +18,7 @@ class SessionStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_STATUS_COMPLETED: _ClassVar[SessionStatus]
     SESSION_STATUS_TERMINATED: _ClassVar[SessionStatus]
     SESSION_STATUS_BROKEN: _ClassVar[SessionStatus]
+    SESSION_STATUS_ERASED: _ClassVar[SessionStatus]
 
 class WindowStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -79,6 +80,7 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_COMPLETENESS_CONTINUATION: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_FLOW_STITCH: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SUMMARISATION: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_SESSION_ERASED: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -93,6 +95,7 @@ SESSION_STATUS_OPEN: SessionStatus
 SESSION_STATUS_COMPLETED: SessionStatus
 SESSION_STATUS_TERMINATED: SessionStatus
 SESSION_STATUS_BROKEN: SessionStatus
+SESSION_STATUS_ERASED: SessionStatus
 WINDOW_STATUS_UNSPECIFIED: WindowStatus
 WINDOW_STATUS_PENDING: WindowStatus
 WINDOW_STATUS_COMMITTED: WindowStatus
@@ -142,6 +145,7 @@ AUDIT_EVENT_TYPE_FAN_IN_MERGED: AuditEventType
 AUDIT_EVENT_TYPE_COMPLETENESS_CONTINUATION: AuditEventType
 AUDIT_EVENT_TYPE_FLOW_STITCH: AuditEventType
 AUDIT_EVENT_TYPE_SUMMARISATION: AuditEventType
+AUDIT_EVENT_TYPE_SESSION_ERASED: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel
@@ -266,7 +270,7 @@ class WindowEdge(_message.Message):
     def __init__(self, source_id: _Optional[str] = ..., target_id: _Optional[str] = ..., transfer_type: _Optional[_Union[TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., summary_hash: _Optional[str] = ...) -> None: ...
 
 class AuditEvent(_message.Message):
-    __slots__ = ("event_id", "sequence", "event_type", "timestamp", "window_id", "data", "hmac", "session_id")
+    __slots__ = ("event_id", "sequence", "event_type", "timestamp", "window_id", "data", "hmac", "session_id", "data_sha256")
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EVENT_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -275,6 +279,7 @@ class AuditEvent(_message.Message):
     DATA_FIELD_NUMBER: _ClassVar[int]
     HMAC_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    DATA_SHA256_FIELD_NUMBER: _ClassVar[int]
     event_id: str
     sequence: int
     event_type: AuditEventType
@@ -283,7 +288,8 @@ class AuditEvent(_message.Message):
     data: str
     hmac: str
     session_id: str
-    def __init__(self, event_id: _Optional[str] = ..., sequence: _Optional[int] = ..., event_type: _Optional[_Union[AuditEventType, str]] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., window_id: _Optional[str] = ..., data: _Optional[str] = ..., hmac: _Optional[str] = ..., session_id: _Optional[str] = ...) -> None: ...
+    data_sha256: str
+    def __init__(self, event_id: _Optional[str] = ..., sequence: _Optional[int] = ..., event_type: _Optional[_Union[AuditEventType, str]] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., window_id: _Optional[str] = ..., data: _Optional[str] = ..., hmac: _Optional[str] = ..., session_id: _Optional[str] = ..., data_sha256: _Optional[str] = ...) -> None: ...
 
 class QualityDegradation(_message.Message):
     __slots__ = ("level", "advice")

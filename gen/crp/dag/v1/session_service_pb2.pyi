@@ -45,18 +45,20 @@ AUDIT_EXPORT_FORMAT_NDJSON: AuditExportFormat
 AUDIT_EXPORT_FORMAT_OCSF: AuditExportFormat
 
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("request_id", "policy_hash", "loop_depth", "agent_session_parent", "safety_budget_ceiling")
+    __slots__ = ("request_id", "policy_hash", "loop_depth", "agent_session_parent", "safety_budget_ceiling", "policy_tightened")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
     LOOP_DEPTH_FIELD_NUMBER: _ClassVar[int]
     AGENT_SESSION_PARENT_FIELD_NUMBER: _ClassVar[int]
     SAFETY_BUDGET_CEILING_FIELD_NUMBER: _ClassVar[int]
+    POLICY_TIGHTENED_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     policy_hash: str
     loop_depth: int
     agent_session_parent: str
     safety_budget_ceiling: float
-    def __init__(self, request_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_session_parent: _Optional[str] = ..., safety_budget_ceiling: _Optional[float] = ...) -> None: ...
+    policy_tightened: bool
+    def __init__(self, request_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_session_parent: _Optional[str] = ..., safety_budget_ceiling: _Optional[float] = ..., policy_tightened: _Optional[bool] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session", "session_token", "set_session")
@@ -397,14 +399,16 @@ class ListAuditEventsResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[_dag_pb2.AuditEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ExportAuditRequest(_message.Message):
-    __slots__ = ("session_id", "format", "with_content")
+    __slots__ = ("session_id", "format", "with_content", "consistency_from_sizes")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     WITH_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    CONSISTENCY_FROM_SIZES_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     format: AuditExportFormat
     with_content: bool
-    def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[AuditExportFormat, str]] = ..., with_content: _Optional[bool] = ...) -> None: ...
+    consistency_from_sizes: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[AuditExportFormat, str]] = ..., with_content: _Optional[bool] = ..., consistency_from_sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ExportAuditResponse(_message.Message):
     __slots__ = ("line",)
@@ -475,3 +479,27 @@ class TerminateSessionResponse(_message.Message):
     SESSION_FIELD_NUMBER: _ClassVar[int]
     session: _dag_pb2.Session
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ...) -> None: ...
+
+class EraseSessionRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "reason")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    reason: str
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class EraseSessionResponse(_message.Message):
+    __slots__ = ("session", "event", "windows_erased", "reports_erased", "events_erased")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    EVENT_FIELD_NUMBER: _ClassVar[int]
+    WINDOWS_ERASED_FIELD_NUMBER: _ClassVar[int]
+    REPORTS_ERASED_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_ERASED_FIELD_NUMBER: _ClassVar[int]
+    session: _dag_pb2.Session
+    event: _dag_pb2.AuditEvent
+    windows_erased: int
+    reports_erased: int
+    events_erased: int
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., event: _Optional[_Union[_dag_pb2.AuditEvent, _Mapping]] = ..., windows_erased: _Optional[int] = ..., reports_erased: _Optional[int] = ..., events_erased: _Optional[int] = ...) -> None: ...

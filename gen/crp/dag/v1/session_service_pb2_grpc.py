@@ -111,6 +111,11 @@ class SessionServiceStub:
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionRequest.SerializeToString,
                 response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionResponse.FromString,
                 _registered_method=True)
+        self.EraseSession = channel.unary_unary(
+                '/crp.dag.v1.SessionService/EraseSession',
+                request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.EraseSessionRequest.SerializeToString,
+                response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.EraseSessionResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer:
@@ -125,7 +130,8 @@ class SessionServiceServicer:
 
     def CreateSession(self, request, context):
         """Begins a session without a window and issues its first token. Role: writer.
-        ErrorReasons: LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND (the parent), REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED and CHAIN_BROKEN (the parent), POLICY_RELAXED,
+        REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -133,10 +139,13 @@ class SessionServiceServicer:
 
     def OpenWindow(self, request, context):
         """Opens a PENDING window: the root of a new session when neither token nor continuation id is given
-        (CRP-SPEC-004 §4.1), else a child of the window that they name (§4.2). Verifies the whole chain first. Role: writer.
+        (CRP-SPEC-004 §4.1), else a child of the window that they name (§4.2): linear (§5), one of a fan-out with strategy
+        FAN_OUT, HIERARCHICAL or BATCH (§6), a branch (§1.2), or with several continuation ids or strategy FAN_IN a fan-in
+        (§7). Checks the limits, then verifies the whole chain. Role: writer.
         ErrorReasons: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH, POLICY_RELAXED,
         CONTINUATION_NOT_FOUND, SESSION_NOT_FOUND, SESSION_CLOSED, WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT,
-        LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, CHAIN_BROKEN, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
+        LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, CHAIN_BROKEN, COMMIT_RACE, REQUEST_ID_REUSED,
+        STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -243,6 +252,17 @@ class SessionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EraseSession(self, request, context):
+        """Erases a session's content for good: answers, reports, analysis inputs, event data, with their keys and salts.
+        Hashes, HMACs and proofs of the transparency log stay valid; a SESSION_ERASED event says who asked for it and why;
+        VerifyChain says TRUNCATED and the session cannot be continued. Also sessions that have ended or are broken; the
+        agents' sessions under it are erased one by one. Role: admin.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SessionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -315,6 +335,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.TerminateSession,
                     request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionRequest.FromString,
                     response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionResponse.SerializeToString,
+            ),
+            'EraseSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseSession,
+                    request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.EraseSessionRequest.FromString,
+                    response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.EraseSessionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -702,6 +727,33 @@ class SessionService:
             '/crp.dag.v1.SessionService/TerminateSession',
             crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionRequest.SerializeToString,
             crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EraseSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dag.v1.SessionService/EraseSession',
+            crp_dot_dag_dot_v1_dot_session__service__pb2.EraseSessionRequest.SerializeToString,
+            crp_dot_dag_dot_v1_dot_session__service__pb2.EraseSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -8,8 +8,10 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class GetTreeHeadRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("tree_size",)
+    TREE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    tree_size: int
+    def __init__(self, tree_size: _Optional[int] = ...) -> None: ...
 
 class GetTreeHeadResponse(_message.Message):
     __slots__ = ("tree_head",)
@@ -18,14 +20,16 @@ class GetTreeHeadResponse(_message.Message):
     def __init__(self, tree_head: _Optional[_Union[_transparency_pb2.TreeHead, _Mapping]] = ...) -> None: ...
 
 class GetInclusionProofRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "tree_size")
+    __slots__ = ("session_id", "window_id", "tree_size", "event_id")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     TREE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     tree_size: int
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., tree_size: _Optional[int] = ...) -> None: ...
+    event_id: str
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., tree_size: _Optional[int] = ..., event_id: _Optional[str] = ...) -> None: ...
 
 class GetInclusionProofResponse(_message.Message):
     __slots__ = ("proof", "leaf", "tree_head")

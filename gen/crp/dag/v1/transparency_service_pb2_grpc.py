@@ -26,7 +26,9 @@ if _version_not_supported:
 
 
 class TransparencyServiceStub:
-    """Serves the tenant's transparency log: one leaf per committed window, its window HMAC and event hash.
+    """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
+    transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
+    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
     """
 
     def __init__(self, channel):
@@ -53,20 +55,22 @@ class TransparencyServiceStub:
 
 
 class TransparencyServiceServicer:
-    """Serves the tenant's transparency log: one leaf per committed window, its window HMAC and event hash.
+    """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
+    transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
+    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
     """
 
     def GetTreeHead(self, request, context):
-        """Returns the latest signed tree head. Role: reader.
-        ErrorReasons: STORE_UNAVAILABLE.
+        """Returns a signed tree head. Role: reader.
+        ErrorReasons: INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetInclusionProof(self, request, context):
-        """Proves that a window is in the log. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, INVALID_FIELD.
+        """Proves that a committed window or an audit event is in the log. Role: reader.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_NOT_FOUND, INVALID_FIELD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,7 +111,9 @@ def add_TransparencyServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class TransparencyService:
-    """Serves the tenant's transparency log: one leaf per committed window, its window HMAC and event hash.
+    """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
+    transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
+    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
     """
 
     @staticmethod
