@@ -1,4 +1,7 @@
-"""``python -m tools.real_servers triton [OPTIONS] [-- COMMAND…]``: a command beside a real server."""
+"""``python -m tools.real_servers triton|neo4j [OPTIONS] [-- COMMAND…]``: a command beside a real server.
+
+For two servers the command of the first is this program with the second.
+"""
 
 import argparse
 import os
@@ -6,34 +9,49 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from tools.real_servers import triton
+from tools.real_servers import neo4j, triton
+from tools.real_servers.processes import ServerProcess
 from tools.real_servers.provisioning import RealServerError, supported
 
 
+@dataclass(frozen=True, slots=True)
+class _Serving:
+    """A server that is ready.
+
+    Attributes:
+        says: one line for people.
+        variables: what tells the command of it.
+    """
+
+    says: str
+    variables: dict[str, str]
+    process: ServerProcess
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Start the server, run the command with the server's variable set, stop the server; returns its exit status."""
+    """Start the server, run the command with the server's variables set, stop the server; returns its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     at = given.index("--") if "--" in given else len(given)
     options = _parser().parse_args(given[:at])
     command = given[at + 1 :]
     signal.signal(signal.SIGTERM, _leave)  # so that the server is stopped with this process
-    reason = supported()
+    named, variable, reason = _known(options.server)
     if reason and options.if_possible:
-        print(f"Triton is not started: {reason}.", file=sys.stderr)
+        print(f"{named} is not started: {reason}.", file=sys.stderr)
         return _run(command, {})
-    if command and os.environ.get(triton.VARIABLE):
-        print(f"Triton: the one that {triton.VARIABLE} names.", file=sys.stderr)
+    if command and os.environ.get(variable):
+        print(f"{named}: the one that {variable} names.", file=sys.stderr)
         return _run(command, {})
     try:
-        with triton.running(options.model_repository.resolve(), tuple(options.model)) as server:
-            print(f"{triton.NAME}, at {server.target}: {', '.join(server.models)}", file=sys.stderr)
-            if command:
-                return _run(command, {triton.VARIABLE: server.target})
-            return _serve(server)
+        with _served(options) as serving:
+            print(serving.says, file=sys.stderr)
+            return _run(command, serving.variables) if command else _serve(named, serving)
     except RealServerError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -41,23 +59,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _known(server: str) -> tuple[str, str, str | None]:
+    """Return the server's name, its variable, and why it cannot be started here."""
+    if server == "neo4j":
+        return "Neo4j", neo4j.VARIABLE, neo4j.missing()
+    return "Triton", triton.VARIABLE, supported()
+
+
+@contextmanager
+def _served(options: argparse.Namespace) -> Iterator[_Serving]:
+    if options.server == "neo4j":
+        with neo4j.running() as (home, process):
+            yield _Serving(f"{neo4j.name()}, at {home.uri}", home.variables, process)
+    else:
+        with triton.running(options.model_repository.resolve(), tuple(options.model)) as server:
+            says = f"{triton.NAME}, at {server.target}: {', '.join(server.models)}"
+            yield _Serving(says, {triton.VARIABLE: server.target}, server.process)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.real_servers", description=__doc__)
-    server = parser.add_subparsers(dest="server", required=True).add_parser("triton", help=triton.NAME)
-    server.add_argument("--model-repository", type=Path, default=triton.MODEL_REPOSITORY, metavar="DIR")
-    server.add_argument("--model", action="append", default=[], metavar="NAME", help="load this one (repeatable); all")
-    server.add_argument(
-        "--if-possible", action="store_true", help="where the recipe does not fit, run the command without a server"
+    servers = parser.add_subparsers(dest="server", required=True)
+    for_triton = servers.add_parser("triton", help=triton.NAME)
+    for_triton.add_argument("--model-repository", type=Path, default=triton.MODEL_REPOSITORY, metavar="DIR")
+    for_triton.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="load this one (repeatable); all"
     )
+    for server in (for_triton, servers.add_parser("neo4j", help=neo4j.name())):
+        server.add_argument(
+            "--if-possible", action="store_true", help="where the recipe does not fit, run the command without a server"
+        )
     return parser
 
 
-def _serve(server: triton.RunningTriton) -> int:
+def _serve(named: str, serving: _Serving) -> int:
     """Wait until this process is told to end; 1 = the server ended first."""
-    print(f"export {triton.VARIABLE}={server.target}", flush=True)
-    while server.process.running:
+    for variable, value in serving.variables.items():
+        print(f"export {variable}={value}", flush=True)
+    while serving.process.running:
         time.sleep(1.0)
-    print("error: Triton ended by itself", file=sys.stderr)
+    print(f"error: {named} ended by itself", file=sys.stderr)
     return 1
 
 

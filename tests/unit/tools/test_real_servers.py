@@ -1,5 +1,6 @@
 """Real servers: installed once by pins, watched while they start, ended by pid with what they leave behind."""
 
+import hashlib
 import os
 import re
 import socket
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tools.real_servers import __main__ as command_line
-from tools.real_servers import processes, provisioning, triton
+from tools.real_servers import neo4j, processes, provisioning, triton
 from tools.real_servers.processes import ServerProcess, free_ports
 from tools.real_servers.provisioning import LOCKS, RealServerError, provisioned
 
@@ -204,3 +205,51 @@ def test_where_the_recipe_does_not_fit_the_command_runs_alone_if_that_is_allowed
     assert command_line.main(["triton", "--if-possible", "--", *command]) == 0
     assert served.asked == []
     assert "not started: the recipes are for Linux" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_neo4j_is_taken_only_as_its_digests_say(tmp_path, monkeypatch, pinned):
+    pins = tmp_path / "neo4j.sha256"
+    pins.write_text(f"{hashlib.sha256(b'good').hexdigest()}  neo4j-1.2.3.jar\n", encoding="utf-8")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    monkeypatch.setattr(neo4j, "run_installer", lambda _: (folder / "neo4j-1.2.3.jar").write_bytes(b"good"))
+    if not pinned:
+        (folder / "stranger.jar").write_bytes(b"good")
+        with pytest.raises(RealServerError, match=r"stranger\.jar; 1 files differ"):
+            neo4j._copy(folder, pins)
+    else:
+        neo4j._copy(folder, pins)
+
+
+def test_every_file_of_neo4j_is_pinned_and_of_the_version_in_the_pom():
+    lines = (LOCKS / neo4j.DIGESTS).read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"[0-9a-f]{64}  [\w.-]+\.jar", line) for line in lines)
+    assert f"<version>{neo4j.version()}</version>" in (LOCKS / neo4j.POM).read_text(encoding="utf-8")
+    assert neo4j.version() in neo4j.name()
+
+
+def test_a_command_beside_neo4j_learns_where_it_is_and_its_password(monkeypatch, tmp_path):
+    home = neo4j.Neo4jHome(tmp_path, 1, "secret")
+
+    @contextmanager
+    def running():
+        yield home, None
+
+    monkeypatch.setattr(neo4j, "running", running)
+    monkeypatch.setattr(neo4j, "missing", lambda: None)
+    monkeypatch.setattr(command_line.signal, "signal", lambda *_: None)
+    for variable in home.variables:
+        monkeypatch.delenv(variable, raising=False)
+    assert command_line.main(["neo4j", "--", *shown(neo4j.VARIABLE), "bolt://127.0.0.1:1"]) == 0
+    assert command_line.main(["neo4j", "--", *shown(neo4j.PASSWORD_VARIABLE), "secret"]) == 0
+
+
+def test_without_java_or_maven_neo4j_is_not_started(monkeypatch, capsys):
+    monkeypatch.setattr(neo4j, "supported", lambda: None)
+    monkeypatch.setattr(neo4j.shutil, "which", lambda program: None if program == "mvn" else "/bin/java")
+    monkeypatch.setattr(command_line.signal, "signal", lambda *_: None)
+    assert command_line.main(["neo4j", "--if-possible", "--", sys.executable, "-c", ""]) == 0
+    assert "Neo4j is not started: mvn not found" in capsys.readouterr().err
+    with pytest.raises(RealServerError, match="install a JDK"):
+        neo4j.installation()
