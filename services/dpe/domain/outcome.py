@@ -62,8 +62,8 @@ class Reason(StrEnum):
 DETAILS: Final = {
     Reason.NONE: "",
     Reason.ENTITY_RECOGNIZER_FAILED: "The entity recogniser failed: names were not looked for, values were.",
-    Reason.LANGUAGE_NOT_SUPPORTED: "Some of the answer is in another language than English: it was not judged, only "
-    "its digits and addresses were looked up.",
+    Reason.LANGUAGE_NOT_SUPPORTED: "Some of the text is in another language than English: it was not judged, only "
+    "digits, addresses and forms of personal data were looked up.",
     Reason.EMBEDDING_MODEL_FAILED: "The embedding model failed.",
     Reason.ENTAILMENT_MODEL_FAILED: "The entailment model failed.",
     Reason.ENTAILMENT_MODEL_NOT_CONFIGURED: "No entailment model is configured: only rules over aligned words, values "

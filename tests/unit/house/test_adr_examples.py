@@ -310,6 +310,9 @@ LINES: list[tuple[int, Callable[[], str]]] = [
     (41, lambda: f"4 × 3 ÷ 2 = {4 * 3 // 2}, all asked"),  # noqa: RUF001 - as it is printed
     (41, lambda: f"so {4 * 3 // 2} + 2 = {4 * 3 // 2 + 2} pairs go out"),
     (21, lambda: f"hands {2.000 - 0.350:.3f} s to Analyze"),
+    (47, lambda: f"72 ÷ 108 = {72 / 108:.3f} unread, mostly"),
+    (47, lambda: f"72 ÷ 168 = {72 / 168:.3f} is unread"),
+    (47, lambda: f"0.25 ÷ 0.60 = {0.25 / 0.60:.3f} of the weight"),
 ]
 
 

@@ -23,6 +23,8 @@ WEAK_FLOW: Final = 0.50  # SPEC-005 §11.5
 BROKEN_FLOW: Final = 0.30  # SPEC-005 §19.1, 4
 _CONSIDERED: Final = (5, 6, 7, 8, 9)
 _UNKNOWN: Final = frozenset({StageStatus.SKIPPED, StageStatus.FAILED})
+_SCORES: Final = {6: "coherence_score", 8: "completeness_score", 9: "flow_score"}
+"""What a stage gives where it could read enough (ADR 0047)."""
 
 
 def plan_of(analysis: Analysis) -> Plan:
@@ -34,7 +36,10 @@ def plan_of(analysis: Analysis) -> Plan:
 
 def _computed(analysis: Analysis, number: int) -> bool:
     ended = [outcome for outcome in analysis.outcomes if outcome.key.number == number]
-    return bool(ended) and all(outcome.status not in _UNKNOWN for outcome in ended)
+    if not ended or any(outcome.status in _UNKNOWN for outcome in ended):
+        return False
+    nothing_to_do = all(outcome.status is StageStatus.NOT_APPLICABLE for outcome in ended)
+    return nothing_to_do or number not in _SCORES or getattr(analysis.outputs, _SCORES[number]) is not None
 
 
 def _risk(analysis: Analysis) -> list[Step]:

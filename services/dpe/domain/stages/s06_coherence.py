@@ -24,6 +24,7 @@ from services.dpe.domain.priors import prior_status
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.statements import Statement, conflict, differing_values, read_statement, severity_of_words
 from services.dpe.domain.text_types import ClaimType
+from services.dpe.domain.unread import any_unread, mostly_unread, session_texts
 
 KEY: Final = StageKey(6)
 
@@ -79,13 +80,18 @@ def apply(analysis: Analysis) -> Analysis:
             found.append(item)
             contradicted.add(left)
     counted = compared.concerned | contradicted
+    answer, *earlier = session_texts(analysis)
     if status is StageStatus.COMPLETED:
         status, reason = nli_status(analysis)
+    if status is StageStatus.COMPLETED and any_unread(answer, *earlier):
+        status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
+    # ADR 0047: nothing was compared with what was not read, so that no coherence is attested either.
+    unread = not counted and (mostly_unread(answer) or mostly_unread(*earlier))
     return analysis.ended(
         StageOutcome(KEY, status, reason, findings=len(found)),
         cross_window_contradictions=tuple(found),
         # Decision 14: 1 - contradicted / compared claims; nothing compared, nothing contradicted.
-        coherence_score=1.0 - len(contradicted) / len(counted) if counted else 1.0,
+        coherence_score=None if unread else 1.0 - len(contradicted) / len(counted) if counted else 1.0,
         coverage=replace(
             analysis.outputs.coverage,
             cross_window_pairs_total=compared.total,

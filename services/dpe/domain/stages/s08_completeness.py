@@ -2,9 +2,11 @@
 
 The parts come from the envelope service, which decomposed the query; without them the query counts as one part. A part
 is covered when some sentence of this or an earlier window that says something about the matter has a calibrated
-similarity above 0.70 to it (decision 12). Where a window was summarised, its summary stands for it (ADR 0037).
+similarity above 0.70 to it (decision 12). Where a window was summarised, its summary stands for it (ADR 0037). What is
+in another language covers nothing, and nothing is called uncovered because of it (ADR 0047).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis
@@ -12,6 +14,8 @@ from services.dpe.domain.answering import answering
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.priors import prior_status
+from services.dpe.domain.text_types import Sentence
+from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread, session_texts
 
 KEY: Final = StageKey(8)
 
@@ -31,15 +35,20 @@ def apply(analysis: Analysis) -> Analysis:
     table = analysis.models.vectors
     if table is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
-    wanted = parts(analysis)
-    said = _said(analysis)
+    every, said = parts(analysis), _said(analysis)
+    wanted = [part for part in every if not is_unread_text(part)]
     uncovered = wanted
-    if said:
+    if said and wanted:
         best = table.calibration.apply(table.of(wanted) @ table.of(said).T).max(axis=1)
         uncovered = [part for part, similarity in zip(wanted, best, strict=True) if similarity <= COVERED_SIMILARITY]
+    session = session_texts(analysis)
+    if not wanted or (uncovered and mostly_unread(*session)):
+        return analysis.ended(StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED))
     status, reason = StageStatus.COMPLETED, Reason.NONE
     if analysis.input.window_number > 1 and prior_status(analysis, summaries_serve=True)[0] is not status:
         status, reason = StageStatus.DEGRADED, Reason.PRIOR_WINDOWS_MISSING
+    elif len(wanted) < len(every) or (uncovered and any_unread(*session)):
+        status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
     return analysis.ended(
         StageOutcome(KEY, status, reason, findings=len(uncovered)),
         completeness_score=(len(wanted) - len(uncovered)) / len(wanted),
@@ -51,7 +60,11 @@ def apply(analysis: Analysis) -> Analysis:
 def _said(analysis: Analysis) -> list[str]:
     """Return the sentences of the session that can answer something, each once, this window's first."""
     outputs = analysis.outputs
-    said = answering(analysis.input.answer, outputs.sentences, outputs.claims)
+    said = answering(analysis.input.answer, _read(outputs.sentences), outputs.claims)
     for prior in outputs.prior_texts:
-        said += answering(prior.window.text, prior.sentences, prior.claims)
+        said += answering(prior.window.text, _read(prior.sentences), prior.claims)
     return list(dict.fromkeys(said))
+
+
+def _read(sentences: Sequence[Sentence]) -> list[Sentence]:
+    return [sentence for sentence in sentences if not is_unread(sentence)]

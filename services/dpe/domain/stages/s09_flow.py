@@ -15,6 +15,7 @@ from services.dpe.domain.policy import OPENING_SIMILARITY
 from services.dpe.domain.priors import previous
 from services.dpe.domain.register import consistency, register_of
 from services.dpe.domain.text_types import Sentence, SentenceKind
+from services.dpe.domain.unread import mostly_unread
 from services.dpe.domain.words import jaccard
 
 KEY: Final = StageKey(9)
@@ -66,6 +67,9 @@ def _obstacle(analysis: Analysis, prior: PriorText) -> StageOutcome | None:
         return StageOutcome(KEY, StageStatus.SKIPPED, Reason.PRIOR_IS_SUMMARY)
     if not analysis.outputs.sentences:
         return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE)
+    if mostly_unread(analysis.outputs.sentences) or mostly_unread(prior.sentences):
+        # Register, transitions and topics are read in English alone (ADR 0047).
+        return StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED)
     if analysis.models.vectors is None:
         return StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
     return None

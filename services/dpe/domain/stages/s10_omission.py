@@ -1,4 +1,7 @@
-"""Stage 10, omission (SPEC-005 §12): important facts of the envelope that no sentence of the answer covers."""
+"""Stage 10, omission (SPEC-005 §12): important facts of the envelope that no sentence of the answer covers.
+
+A fact in another language is not looked for, and an answer that is mostly in one is not said to omit any (ADR 0047).
+"""
 
 from typing import Final
 
@@ -6,6 +9,7 @@ from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.findings import Omission, OmissionSeverity
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import OMISSION_SIMILARITY, OMITTED_CRITICAL, OMITTED_HIGH, OMITTED_MEDIUM
+from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread
 
 KEY: Final = StageKey(10)
 
@@ -20,9 +24,12 @@ def apply(analysis: Analysis) -> Analysis:
     table = analysis.models.vectors
     if table is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
-    said = list(dict.fromkeys(analysis.text_of(sentence) for sentence in analysis.outputs.sentences))
+    sentences = analysis.outputs.sentences
+    readable = [index for index in important if not is_unread_text(facts[index].content)]
+    skipped, important = len(readable) < len(important), readable
+    said = list(dict.fromkeys(analysis.text_of(sentence) for sentence in sentences if not is_unread(sentence)))
     best: list[float | None] = [None] * len(important)
-    if said:
+    if said and important:
         similar = table.calibration.apply(fact_vectors(analysis)[important] @ table.of(said).T).max(axis=1)
         best = [float(value) for value in similar]
     found = tuple(
@@ -30,7 +37,12 @@ def apply(analysis: Analysis) -> Analysis:
         for index, value in zip(important, best, strict=True)
         if value is None or value < OMISSION_SIMILARITY
     )
-    return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(found)), omissions=found)
+    if not important or (found and mostly_unread(sentences)):
+        return analysis.ended(StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED))
+    status, reason = StageStatus.COMPLETED, Reason.NONE
+    if skipped or (found and any_unread(sentences)):
+        status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
+    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), omissions=found)
 
 
 def _severity(importance: float) -> OmissionSeverity:

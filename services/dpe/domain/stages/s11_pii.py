@@ -15,6 +15,7 @@ from services.common.ports.recognition import Entity
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.findings import PiiFinding, TextOrigin
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.unread import is_unread_text, mostly_unread
 
 KEY: Final = StageKey(11)
 
@@ -75,15 +76,11 @@ def apply(analysis: Analysis) -> Analysis:
         *_findings(answer.text, known.get(answer, ()), TextOrigin.RESPONSE),
     )
     counted = sum(one.counted for one in found)
-    names_known = analysis.models.recognised is not None
-    outcome = StageOutcome(
-        KEY,
-        StageStatus.COMPLETED if names_known else StageStatus.DEGRADED,
-        Reason.NONE if names_known else Reason.ENTITY_RECOGNIZER_FAILED,
-        findings=counted,
-    )
-    # Without the recogniser names were not looked for: then finding nothing is no "false" (decision 18).
-    detected = True if counted else (False if names_known else None)
+    status, reason = _status(analysis, prompt.text)
+    outcome = StageOutcome(KEY, status, reason, findings=counted)
+    # Without the recogniser, and in another language, names were not looked for: finding nothing is no "false"
+    # (decision 18, ADR 0047).
+    detected = True if counted else (False if status is StageStatus.COMPLETED else None)
     return analysis.ended(
         outcome,
         pii_findings=found,
@@ -91,6 +88,14 @@ def apply(analysis: Analysis) -> Analysis:
         # SPEC-005 §13.3: personal data, and CRP-Context-Cache does not hold no-store.
         pii_cache_warning=bool(detected) and not analysis.input.cache_no_store,
     )
+
+
+def _status(analysis: Analysis, prompt: str) -> tuple[StageStatus, Reason]:
+    if analysis.models.recognised is None:
+        return StageStatus.DEGRADED, Reason.ENTITY_RECOGNIZER_FAILED
+    if mostly_unread(analysis.outputs.sentences) or is_unread_text(prompt):
+        return StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
+    return StageStatus.COMPLETED, Reason.NONE
 
 
 def prompt_of(given: AnalysisInput) -> str:
