@@ -7,6 +7,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 from services.common.ports.sessions import AuditEventRecord, SessionRecord, WindowRecord
 from services.dag import convert
 from services.dag.domain.budget import HALT_REASON, warning
+from services.dag.domain.quality import tiers_of
 from services.dag.domain.view import DagView
 from services.dag.results import Committed, Created, Opened
 
@@ -35,7 +36,7 @@ def opened(result: Opened) -> bytes:
             pb.PriorWindow(window_id=prior.window_id, window_number=prior.window_number, text=prior.response_text)
             for prior in result.prior_windows
         ],
-        quality_history=[convert.tier_value(tier) for tier in result.quality_history],
+        quality_history=[convert.tier_value(tier) for tier in tiers_of(result.quality_history)],
         degradation=convert.degradation(result.degradation),
         window_position=_position(result.window, result.session),
     ).SerializeToString(deterministic=True)
@@ -52,7 +53,7 @@ def committed(result: Committed) -> bytes:
         continuation_id=window.continuation_id,
         chain_integrity=convert.integrity(result.integrity.value),
         lineage=result.lineage,
-        quality_history=[convert.tier_value(tier) for tier in result.quality_history],
+        quality_history=[convert.tier_value(tier) for tier in tiers_of(result.quality_history)],
         safety_budget=window.safety_budget,
         budget_warning=warning(window.safety_budget).value,
         dag_root=DAG_ROOT_PREFIX + result.root_window_id if result.root_window_id else "",

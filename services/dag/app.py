@@ -4,10 +4,10 @@ Nothing here knows protobuf or gRPC. Answers of mutating calls are serialised by
 before they are written, so that a repeated request gets the same bytes (``writing``).
 """
 
-import asyncio
+import contextlib
 import json
-from dataclasses import dataclass
-from weakref import WeakValueDictionary
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
 from services.common.clock import Clock
 from services.common.context import Caller
@@ -25,21 +25,40 @@ from services.common.ports.sessions import (
 )
 from services.dag.chains import Chains, session_not_found
 from services.dag.domain import budget, quality
-from services.dag.domain.adopting import adopt
+from services.dag.domain.adopting import adopt, adopt_leaf, is_elsewhere
 from services.dag.domain.committing import CommitAsk, CommitTerms, commit_window
-from services.dag.domain.ending import check_open, check_pending, end_session, fail_window, find_window
+from services.dag.domain.ending import (
+    branch_ended,
+    check_open,
+    check_pending,
+    end_session,
+    fail_window,
+    find_window,
+)
 from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.limits import check_events
 from services.dag.domain.lineage import lineage_text
-from services.dag.domain.opening import Fresh, OpenAsk, Opening, check_strategy, open_child, open_root, token_fault
+from services.dag.domain.opening import (
+    OpenAsk,
+    Opening,
+    check_limits,
+    check_strategy,
+    open_child,
+    open_root,
+    token_fault,
+)
+from services.dag.domain.opening_note import OpeningNote, check_policies, note_of
+from services.dag.domain.place import Fresh
 from services.dag.domain.step import Step, empty_snapshot, to_change
-from services.dag.domain.token import invalid_token
+from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
+from services.dag.queues import SessionQueues
 from services.dag.results import Committed, Created, Opened
 from services.dag.tokens import Believed, Leaf, Tokens
-from services.dag.writing import RequestKey, Writer
+from services.dag.writing import RequestKey, ResultT, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,7 @@ class CreateAsk:
     loop_depth: int | None = None
     parent_session_id: str = ""
     budget_ceiling: float | None = None
+    policy_tightened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +103,7 @@ class SessionApp:
         self._policy = policy
         self._writer = Writer(dependencies.store, dependencies.clock)
         self._tokens = Tokens(dependencies.master_keys, dependencies.clock, policy.token_lifetime)
-        self._appends: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._queues = SessionQueues()
         self.chains = Chains(
             dependencies.store, dependencies.master_keys, dependencies.clock, policy.verify_max_windows
         )
@@ -94,7 +114,9 @@ class SessionApp:
         Raises:
             LimitExceededError: LOOP_DEPTH_LIMIT.
             NotFoundError: SESSION_NOT_FOUND: the parent session.
-            PreconditionError: REQUEST_ID_REUSED.
+            PermissionDeniedError: POLICY_RELAXED: another policy than the parent session's.
+            PreconditionError: SESSION_CLOSED: the parent session; REQUEST_ID_REUSED.
+            ChainBrokenError: CHAIN_BROKEN: the parent session.
         """
 
         async def decide(_: int) -> tuple[SessionChange, Created]:
@@ -108,31 +130,28 @@ class SessionApp:
         return await self._writer.once(caller.tenant_id, request, decide)
 
     async def open_window(self, caller: Caller, token: str, ask: OpenAsk, request: RequestKey[Opened]) -> bytes:
-        """Open the root of a new session, or a child of the window that the token names (SPEC-004 §4.1, §4.2).
+        """Open the root of a new session, or a child of the windows that token and pointers name (SPEC-004 §4-§7).
 
         Raises:
             UnauthenticatedError: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH.
             PermissionDeniedError: POLICY_RELAXED.
             NotFoundError: SESSION_NOT_FOUND, CONTINUATION_NOT_FOUND.
-            PreconditionError: SESSION_CLOSED, UNSUPPORTED_STRATEGY, REQUEST_ID_REUSED.
-            LimitExceededError: WINDOW_LIMIT, DAG_NODE_LIMIT, LOOP_DEPTH_LIMIT.
+            PreconditionError: SESSION_CLOSED, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, REQUEST_ID_REUSED.
+            LimitExceededError: WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT, LOOP_DEPTH_LIMIT.
             ChainBrokenError: CHAIN_BROKEN.
             ConflictError: COMMIT_RACE.
         """
-        check_strategy(ask)
         if not token and ask.continuation_ids:
             raise invalid_token("is missing beside the continuation id")
+        check_strategy(ask, continues=bool(token))
+        if not token:
+            return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
-            if token:
-                return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
-            create = CreateAsk(ask.policy_hash, ask.loop_depth, ask.parent_session_id, ask.budget_ceiling)
-            session, inherited = await self._new_session(caller, create)
-            before = empty_snapshot(session)
-            opening = open_root(before, ask, self._fresh(), inherited)
-            return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
+            return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
 
-        return await self._writer.once(caller.tenant_id, request, decide)
+        # The claimed session only names the queue; the token is believed in its turn.
+        return await self._queued(caller, read(token).state.session_id, request, decide)
 
     async def commit_window(self, caller: Caller, ask: CommitAsk, request: RequestKey[Committed]) -> bytes:
         """Commit a pending window and issue the next token (SPEC-004 §9, §10).
@@ -143,7 +162,7 @@ class SessionApp:
             ConflictError: COMMIT_RACE: another commit of this window came first.
             ChainBrokenError: CHAIN_BROKEN.
         """
-        return await self._writer.once(caller.tenant_id, request, lambda lost: self._commit(caller, ask, lost))
+        return await self._queued(caller, ask.session_id, request, lambda lost: self._commit(caller, ask, lost))
 
     async def fail_window(
         self, caller: Caller, ids: tuple[str, str], reason: str, request: RequestKey[tuple[WindowRecord, DagView]]
@@ -163,7 +182,7 @@ class SessionApp:
             step, window = fail_window(before, ids[1], reason)
             return await self._change(step, before), (window, DagView.of(before, (window,)))
 
-        return await self._writer.once(caller.tenant_id, request, decide)
+        return await self._queued(caller, ids[0], request, decide)
 
     async def terminate_session(
         self, caller: Caller, session_id: str, reason: str, request: RequestKey[tuple[SessionRecord, DagView]]
@@ -183,46 +202,75 @@ class SessionApp:
             change = await self._change(end_session(before, SessionStatus.TERMINATED, reason), before)
             return change, (change.session, DagView.of(before, change.windows))
 
-        return await self._writer.once(caller.tenant_id, request, decide)
+        return await self._queued(caller, session_id, request, decide)
 
     async def append_event(self, caller: Caller, ask: AppendAsk, request: RequestKey[AuditEventRecord]) -> bytes:
-        """Append an event to the session's audit chain; appends of one session queue here instead of racing.
+        """Append an event to the session's audit chain.
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+            LimitExceededError: EVENT_LIMIT.
             PreconditionError: REQUEST_ID_REUSED.
             ConflictError: COMMIT_RACE.
         """
 
         async def decide(_: int) -> tuple[SessionChange, AuditEventRecord]:
             before = await self.chains.snapshot(caller.tenant_id, ask.session_id)
+            check_events(before.last_event, self._policy.max_session_events)
             if ask.window_id:
                 find_window(DagView.of(before), ask.window_id)
             draft = Draft(ask.event_type, ask.window_id, json.loads(ask.data))
             change = await self._change(Step(before.session, drafts=(draft,)), before, check=False)
             return change, change.events[0]
 
-        lock = self._appends.setdefault((caller.tenant_id, ask.session_id), asyncio.Lock())
-        async with lock:
-            return await self._writer.once(caller.tenant_id, request, decide)
+        return await self._queued(caller, ask.session_id, request, decide)
+
+    async def _queued(
+        self,
+        caller: Caller,
+        session_id: str,
+        request: RequestKey[ResultT],
+        decide: Callable[[int], Awaitable[tuple[SessionChange, ResultT]]],
+    ) -> bytes:
+        """Write once, in the session's turn; waiting for it counts as a race lost."""
+        async with self._queues.turn(caller.tenant_id, session_id) as waited:
+            return await self._writer.once(caller.tenant_id, request, lambda lost: decide(lost + waited))
+
+    async def _begin(self, caller: Caller, ask: OpenAsk) -> tuple[SessionChange, Opened]:
+        create = CreateAsk(
+            ask.policy_hash, ask.loop_depth, ask.parent_session_id, ask.budget_ceiling, ask.policy_tightened
+        )
+        session, inherited = await self._new_session(caller, create)
+        before = empty_snapshot(session)
+        opening = open_root(before, ask, self._fresh(), inherited, session.policy_hash)
+        return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
 
     async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         state = token.state
-        if await self._store.snapshot(caller.tenant_id, state.session_id) is None:
+        snapshot = await self._store.snapshot(caller.tenant_id, state.session_id)
+        if snapshot is None:
             await self._adopt(caller, token)
+        else:
+            check_open(snapshot.session)
+            check_limits(snapshot, state, ask)
         stored = await self.chains.load(caller.tenant_id, state.session_id)
         before = stored.snapshot
         check_open(before.session)
-        depth = before.session.loop_depth if ask.loop_depth is None else ask.loop_depth
-        self._policy.limits.check_loop_depth(depth)
+        check_limits(before, state, ask)
         verification = await self.chains.verified(stored)
-        fault = token_fault(DagView.of(before), state)
+        dag = DagView.of(before)
+        fault = token_fault(dag, state)
+        if fault is not None and is_elsewhere(dag, state):
+            await self._adopt(caller, token, before)
+            return await self._continue(caller, token, ask)
         if fault is not None:
             await self.chains.close_broken(before, fault)
         if state.window_number == 0:
-            opening = open_root(before, ask, self._fresh(), state.safety_budget)
+            opening = open_root(before, ask, self._fresh(), state.safety_budget, token.policy_hash)
         else:
             opening = open_child(before, state, token.policy_hash, ask, self._fresh())
+        notes = [note_of(stored.events, parent, before.session) for parent in opening.window.parent_ids]
+        check_policies(notes, token.policy_hash, compared=bool(ask.policy_hash) and ask.policy_tightened)
         return await self._opened(before, opening, verification)
 
     async def _commit(self, caller: Caller, ask: CommitAsk, lost: int) -> tuple[SessionChange, Committed]:
@@ -239,13 +287,16 @@ class SessionApp:
             continuation_id=new_continuation_id(self._ids),
             verified=verification.integrity,
             profile=self._policy.profile,
+            note=note_of(stored.events, ask.window_id, before.session),
         )
         commit = commit_window(before, ask, terms)
         change = to_change(commit.step, before, terms.now, terms.key)
-        dag = DagView.of(before, change.windows)
+        dag = DagView.of(before, change.windows, change.edges)
         history = quality.history_of(dag, (ask.window_id,), verification.quality_before)
-        leaf = Leaf(commit.window, history, commit.window.safety_budget, ask.ckf_state_hash)
-        issued = await self._tokens.issue(change.session, leaf)
+        carried = quality.latest(history, MAX_HISTORY)
+        leaf = Leaf(commit.window, carried, commit.window.safety_budget, ask.ckf_state_hash)
+        # A branch of a fan-out has a policy of its own (ADR 0051).
+        issued = await self._tokens.issue(replace(change.session, policy_hash=terms.note.policy_hash), leaf)
         return change, Committed(
             session=change.session,
             window=commit.window,
@@ -268,17 +319,26 @@ class SessionApp:
         await self.chains.verified(stored)
         return stored.snapshot
 
-    async def _adopt(self, caller: Caller, token: Believed) -> None:
-        """Take over a session that another instance's store holds (SPEC-004 §10.2, decision 9)."""
+    async def _adopt(self, caller: Caller, token: Believed, before: SessionSnapshot | None = None) -> None:
+        """Take over what another instance's store holds: a session, or one more leaf of one (SPEC-004 §10.2).
+
+        Args:
+            caller: whose session it is.
+            token: names the leaf.
+            before: the session as far as it was taken over; ``None`` for one that is not here at all.
+        """
         state = token.state
         if not state.tenant:
             raise session_not_found(state.session_id)
-        adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
-        before = empty_snapshot(adoption.session)
-        try:
+        if state.window_number > 0 and not state.continuation_id:
+            raise branch_ended(state.session_id)
+        if before is None:
+            adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
+            before = empty_snapshot(adoption.session)
+        else:
+            adoption = adopt_leaf(before.session, state)
+        with contextlib.suppress(ConflictError):  # a request beside this one adopted it first
             await self._store.write(await self._change(adoption, before))
-        except ConflictError:
-            return  # a request beside this one adopted it first
 
     async def _opened(
         self, before: SessionSnapshot, opening: Opening, verification: Verification
@@ -287,14 +347,14 @@ class SessionApp:
         dag = DagView.of(before, change.windows, change.edges)
         window = opening.window
         history = quality.history_of(dag, window.parent_ids, verification.quality_before)
-        prior = tuple(found for found in dag.lineage(window.parent_ids) if found.window_id != window.window_id)
+        prior = dag.lineage(window.parent_ids)
         return change, Opened(
             session=change.session,
             window=window,
             dag=dag,
             transfers=opening.transfers,
-            # SPEC-004 §5.3: the registry is the session's.
-            facts_seen=tuple(sorted({fact for found in dag.committed for fact in found.facts_included})),
+            # SPEC-004 §5.3, ADR 0051: the ancestors' facts; siblings are not to see how far the others are.
+            facts_seen=tuple(sorted({fact for found in prior for fact in found.facts_included})),
             integrity=verification.integrity,
             prior_windows=prior,
             quality_history=history,
@@ -304,12 +364,16 @@ class SessionApp:
     async def _new_session(self, caller: Caller, ask: CreateAsk) -> tuple[SessionRecord, float]:
         """Return a session to begin and the budget that it inherits."""
         master = await self._master_keys.current()
-        depth, inherited = ask.loop_depth or 0, budget.FULL_BUDGET
+        depth, inherited, policy_hash = ask.loop_depth or 0, budget.FULL_BUDGET, ask.policy_hash
         if ask.parent_session_id:
             parent = await self.chains.snapshot(caller.tenant_id, ask.parent_session_id)
+            check_open(parent.session)
             # SPEC-004 §15.2, §15.3: budget flows down, depth counts up; a caller can only be stricter.
             depth = max(depth, parent.session.loop_depth + 1)
             inherited = min((leaf.safety_budget for leaf in DagView.of(parent).leaves()), default=inherited)
+            policy_hash = ask.policy_hash or parent.session.policy_hash
+            compared = bool(ask.policy_hash) and ask.policy_tightened
+            check_policies([OpeningNote(parent.session.policy_hash)], policy_hash, compared=compared)
         limits = self._policy.limits
         limits.check_loop_depth(depth)
         session = SessionRecord(
@@ -321,7 +385,7 @@ class SessionApp:
             version=0,
             audit_trail_id=new_trail_id(self._ids),
             key_version=master.version,
-            policy_hash=ask.policy_hash,
+            policy_hash=policy_hash,
             max_windows=limits.max_windows,
             max_fan_out=limits.max_fan_out,
             max_dag_nodes=limits.max_dag_nodes,

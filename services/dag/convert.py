@@ -19,6 +19,7 @@ from services.common.ports.sessions import (
     EdgeRecord,
     ReportRecord,
     SessionRecord,
+    TransferType,
     WindowRecord,
 )
 from services.common.rpc.canonical import message_json
@@ -26,6 +27,7 @@ from services.dag.app import AppendAsk, CreateAsk
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.quality import ADVICE, Degradation
+from services.dag.domain.summaries import FlowedTransfer
 from services.dag.domain.transfer import Transfer
 from services.dag.domain.verify import Verification
 from services.dag.domain.view import DagView
@@ -35,6 +37,7 @@ _EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
 _RISK_PREFIX: Final = "RISK_LEVEL_"
 _TIER_PREFIX: Final = "QUALITY_TIER_"
 _STRATEGY_PREFIX: Final = "DISPATCH_STRATEGY_"
+_TRANSFER_PREFIX: Final = "TRANSFER_TYPE_"
 _UNSET: Final = "UNSPECIFIED"
 DEFAULT_STRATEGY: Final = "push"
 _PRODUCT_VERSION: Final = version("groundtrail")
@@ -47,6 +50,7 @@ def create_ask(request: pb.CreateSessionRequest) -> CreateAsk:
         loop_depth=request.loop_depth if request.HasField("loop_depth") else None,
         parent_session_id=request.agent_session_parent,
         budget_ceiling=request.safety_budget_ceiling if request.HasField("safety_budget_ceiling") else None,
+        policy_tightened=request.policy_tightened,
     )
 
 
@@ -64,6 +68,9 @@ def open_ask(request: pb.OpenWindowRequest) -> OpenAsk:
         available_budget_tokens=(
             request.available_budget_tokens if request.HasField("available_budget_tokens") else None
         ),
+        partial=request.fan_in_policy == pb.FAN_IN_POLICY_PARTIAL,
+        summariser=request.summariser_available,
+        branch=request.branch,
     )
 
 
@@ -85,6 +92,20 @@ def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
         model_fingerprint=request.model_fingerprint,
         ckf_state_hash=request.ckf_state_hash,
         inputs=_inputs(request),
+        transfers=tuple(_flowed(transfer) for transfer in request.transfers),
+    )
+
+
+def _flowed(transfer: pb.ParentTransfer) -> FlowedTransfer:
+    name = dag_pb2.TransferType.Name(transfer.transfer_type).removeprefix(_TRANSFER_PREFIX)
+    return FlowedTransfer(
+        source_id=transfer.source_window_id,
+        transfer_type=TransferType(name),
+        tokens=transfer.transferred_tokens,
+        summary_text=transfer.summary_text,
+        fidelity_score=transfer.fidelity_score if transfer.HasField("fidelity_score") else None,
+        model_fingerprint=transfer.model_fingerprint,
+        reason=transfer.reason,
     )
 
 
@@ -193,6 +214,8 @@ def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
         deferred_fact_ids=transfer.deferred_fact_ids,
         transferred_fact_ids=transfer.transferred_fact_ids,
         skipped=transfer.skipped,
+        summary_tokens=transfer.summary_tokens,
+        fallback_text=transfer.fallback_text,
     )
 
 

@@ -17,6 +17,7 @@ class DagPolicy:
     pending_lifetime: timedelta
     profile: BudgetProfile
     verify_max_windows: int
+    max_session_events: int
 
     @classmethod
     def of(cls, settings: DagSettings) -> "DagPolicy":
@@ -27,4 +28,5 @@ class DagPolicy:
             pending_lifetime=timedelta(seconds=settings.pending_lifetime_s),
             profile=PROFILES[settings.budget_profile],
             verify_max_windows=settings.verify_max_windows,
+            max_session_events=settings.max_session_events,
         )

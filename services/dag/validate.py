@@ -11,10 +11,13 @@ from crp.dag.v1 import session_service_pb2 as pb
 from services.common.encoding import canonical_json
 from services.common.rpc.validation import Violations
 from services.dag.domain.events import OwnEvent
+from services.dag.domain.summaries import FAITHFUL_FROM
 
 MAX_EVENT_DATA_BYTES: Final = 65_536
 MAX_REASON_CHARS: Final = 500
 MAX_CONTINUATIONS: Final = 1_000
+MAX_SUMMARY_BYTES: Final = 1_000_000
+MAX_FINGERPRINT_CHARS: Final = 200
 _SESSION: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
 _WINDOW: Final = re.compile(r"crp_win_[A-Za-z0-9]{16}")
 _CONTINUATION: Final = re.compile(r"crp_cont_[A-Za-z0-9]{16,32}")
@@ -49,6 +52,9 @@ def open_window(request: pb.OpenWindowRequest) -> None:
         found.require(_CONTINUATION.fullmatch(continuation_id), f"continuation_ids[{index}]", text)
     if request.HasField("safety_budget_ceiling"):
         _fraction(found, "safety_budget_ceiling", request.safety_budget_ceiling)
+    if request.branch:
+        reflexive = request.strategy == taxonomy.DISPATCH_STRATEGY_REFLEXIVE and len(ids) <= 1
+        found.require(reflexive, "branch", "needs strategy REFLEXIVE and at most one continuation id")
     if request.session_token:
         found.require(
             request.HasField("available_budget_tokens"), "available_budget_tokens", "must be set to continue a session"
@@ -72,7 +78,35 @@ def commit_window(request: pb.CommitWindowRequest) -> None:
         found.require(request.report.report_id, "report.report_id", "must not be empty")
     found.require(all(request.facts_included), "facts_included", "must not hold an empty id")
     found.require(all(fact.fact_id for fact in request.deferred_facts), "deferred_facts", "must not hold an empty id")
+    sources = [transfer.source_window_id for transfer in request.transfers]
+    found.require(len(set(sources)) == len(sources), "transfers", "must not name a parent twice")
+    for index, transfer in enumerate(request.transfers):
+        _transfer(found, f"transfers[{index}]", transfer)
     found.raise_if_any()
+
+
+def _transfer(found: Violations, field: str, transfer: pb.ParentTransfer) -> None:
+    """Check what is said to have flowed (SPEC-004 §12.3): a summary that passed, or why there is none."""
+    _window(found, transfer.source_window_id, f"{field}.source_window_id")
+    fingerprint = transfer.model_fingerprint
+    text = f"must be at most {MAX_FINGERPRINT_CHARS} characters"
+    found.require(len(fingerprint) <= MAX_FINGERPRINT_CHARS, f"{field}.model_fingerprint", text)
+    if transfer.HasField("fidelity_score"):
+        _fraction(found, f"{field}.fidelity_score", transfer.fidelity_score)
+    if transfer.transfer_type == dag_pb2.TRANSFER_TYPE_SUMMARY:
+        size = len(transfer.summary_text.encode())
+        text = f"must be 1 to {MAX_SUMMARY_BYTES} bytes with SUMMARY"
+        found.require(1 <= size <= MAX_SUMMARY_BYTES, f"{field}.summary_text", text)
+        faithful = transfer.HasField("fidelity_score") and transfer.fidelity_score >= FAITHFUL_FROM
+        text = f"must be at least {FAITHFUL_FROM:.2f} with SUMMARY; below it RESULT_ONLY flows"
+        found.require(faithful, f"{field}.fidelity_score", text)
+        found.require(fingerprint, f"{field}.model_fingerprint", "must name who wrote the summary")
+        found.require(not transfer.reason, f"{field}.reason", "must be empty with SUMMARY")
+    elif transfer.transfer_type == dag_pb2.TRANSFER_TYPE_RESULT_ONLY:
+        found.require(not transfer.summary_text, f"{field}.summary_text", "must be empty with RESULT_ONLY")
+        _reason(found, transfer.reason, f"{field}.reason")
+    else:
+        found.add(f"{field}.transfer_type", "must be SUMMARY or RESULT_ONLY")
 
 
 def fail_window(request: pb.FailWindowRequest) -> None:
@@ -158,8 +192,8 @@ def _session(found: Violations, session_id: str, field: str = "session_id") -> N
     found.require(_SESSION.fullmatch(session_id), field, "must be crp_sess_ and 16 to 32 alphanumerics")
 
 
-def _window(found: Violations, window_id: str) -> None:
-    found.require(_WINDOW.fullmatch(window_id), "window_id", "must be crp_win_ and 16 alphanumerics")
+def _window(found: Violations, window_id: str, field: str = "window_id") -> None:
+    found.require(_WINDOW.fullmatch(window_id), field, "must be crp_win_ and 16 alphanumerics")
 
 
 def _parent(found: Violations, session_id: str) -> None:
@@ -180,8 +214,8 @@ def _known_enum(found: Violations, field: str, value: int, known: Any) -> None:
     found.require(value in known, field, "must be one of the known values")
 
 
-def _reason(found: Violations, reason: str) -> None:
-    found.require(1 <= len(reason) <= MAX_REASON_CHARS, "reason", f"must be 1 to {MAX_REASON_CHARS} characters")
+def _reason(found: Violations, reason: str, field: str = "reason") -> None:
+    found.require(1 <= len(reason) <= MAX_REASON_CHARS, field, f"must be 1 to {MAX_REASON_CHARS} characters")
 
 
 def _is_json_object(text: str) -> bool:

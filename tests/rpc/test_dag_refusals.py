@@ -345,19 +345,6 @@ async def test_another_policy_needs_a_comparison(client):
     assert refusal.metadata["session_policy_hash"] == "a" * 64
 
 
-@pytest.mark.parametrize("strategy", ["FAN_OUT", "FAN_IN"])
-async def test_strategies_that_are_not_served(client, strategy):
-    request = open_request(strategy=f"DISPATCH_STRATEGY_{strategy}")
-    refusal = await refused(client, "OpenWindow", request, "FAILED_PRECONDITION", "UNSUPPORTED_STRATEGY")
-    assert refusal.metadata["strategy"] == strategy.lower().replace("_", "-")
-
-
-async def test_several_continuations_are_not_served(client):
-    first = await client.window()
-    request = open_request(first.session_token, continuation_ids=[first.continuation_id, "crp_cont_" + "b" * 32])
-    await refused(client, "OpenWindow", request, "FAILED_PRECONDITION", "UNSUPPORTED_STRATEGY")
-
-
 async def test_depth_of_the_agent_loop(client):
     await refused(client, "OpenWindow", open_request(loop_depth=6), "RESOURCE_EXHAUSTED", "LOOP_DEPTH_LIMIT")
     create = pb.CreateSessionRequest(request_id=fresh_uuid(), loop_depth=6)

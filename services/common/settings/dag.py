@@ -24,6 +24,10 @@ class DagSettings(BaseModel):
     max_loop_depth: int = Field(default=5, ge=0, le=100)
     """Deepest agent loop that is accepted (SPEC-004 §15.3); 0-100, default 5."""
 
+    max_session_events: int = Field(default=10_000, ge=1, le=1_000_000)
+    """Audit events of one session from which on AppendEvent is refused; the events that the service writes itself are
+    never. 1-1000000, default 10000."""
+
     token_lifetime_s: int = Field(default=3600, ge=1, le=86_400)
     """Seconds until a session token expires (SPEC-004 §10.3), and for which a retired master key still signs as valid;
     1-86400, default 3600."""

@@ -4,17 +4,19 @@ The token is believed: it gives number, history, budget, limits and the tip. A s
 COMMITTED with the tip as its hmac and without a report, so that the chain goes on from it; verification says PARTIAL.
 """
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from services.common.encoding import sha256_hex
 from services.common.ids import WINDOW_PREFIX
 from services.common.ports.sessions import SessionRecord, SessionStatus, WindowPattern, WindowRecord, WindowStatus
+from services.dag.domain.chain import same
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
 from services.dag.domain.limits import Limits
+from services.dag.domain.quality import tiers_of
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState
+from services.dag.domain.view import DagView, is_adopted
 
 _ID_DIGITS: Final = 16
 
@@ -23,7 +25,7 @@ def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str,
     """Return the session and, when the token names one, its leaf's stand-in.
 
     Args:
-        token: believed.
+        token: believed; a leaf that it names can be continued.
         tenant_id: the caller's tenant.
         now: the moment of the adoption.
         audit_trail_id: a fresh trail; the other instance's goes on there.
@@ -45,19 +47,38 @@ def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str,
         max_dag_nodes=limits.max_dag_nodes,
         max_loop_depth=limits.max_loop_depth,
     )
-    ended = token.window_number > 0 and not token.continuation_id
-    session = replace(session, status=SessionStatus.COMPLETED) if ended else session
     continued = Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
     if token.window_number == 0:
         return Step(session, drafts=(continued,))
-    leaf = _stand_in(token)
-    data = {**window_data(leaf, ()), "adopted": {"quality_history": list(token.quality_history)}}
-    return Step(session, windows=(leaf,), drafts=(continued, Draft(OwnEvent.DISPATCH_COMPLETED, leaf.window_id, data)))
+    leaf, stood_in = _stand_in(token)
+    return Step(session, windows=(leaf,), drafts=(continued, stood_in))
 
 
-def _stand_in(token: TokenState) -> WindowRecord:
+def is_elsewhere(dag: DagView, token: TokenState) -> bool:
+    """Say whether the token's leaf is missing because this store took the session over without it.
+
+    Siblings of a fan-out that were committed elsewhere arrive one by one, each with its own token.
+    """
+    return any(is_adopted(window) for window in dag.committed) and not any(
+        same(window.hmac, token.chain_tip) for window in dag.committed
+    )
+
+
+def adopt_leaf(session: SessionRecord, token: TokenState) -> Step:
+    """Return the stand-in for one more leaf of a session that was taken over.
+
+    Args:
+        session: as it is stored.
+        token: believed; ``is_elsewhere``.
+    """
+    leaf, stood_in = _stand_in(token)
+    continued = Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
+    return Step(session, windows=(leaf,), drafts=(continued, stood_in))
+
+
+def _stand_in(token: TokenState) -> tuple[WindowRecord, Draft]:
     digest = sha256_hex(f"{token.session_id}.{token.window_number}.{token.chain_tip}")
-    return WindowRecord(
+    leaf = WindowRecord(
         session_id=token.session_id,
         window_id=WINDOW_PREFIX + digest[:_ID_DIGITS],
         window_number=token.window_number,
@@ -67,7 +88,9 @@ def _stand_in(token: TokenState) -> WindowRecord:
         strategy=token.strategy,
         timestamp=token.issued_at,
         continuation_id=token.continuation_id,
-        quality_tier=token.quality_history[-1] if token.quality_history else "",
+        quality_tier=next(reversed(tiers_of(token.quality_history)), ""),
         safety_budget=token.safety_budget,
         hmac=token.chain_tip,
     )
+    data = {**window_data(leaf, ()), "adopted": {"quality_history": list(token.quality_history)}}
+    return leaf, Draft(OwnEvent.DISPATCH_COMPLETED, leaf.window_id, data)

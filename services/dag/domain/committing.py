@@ -16,15 +16,19 @@ from services.common.ports.sessions import (
     SessionRecord,
     SessionSnapshot,
     SessionStatus,
+    WindowPattern,
     WindowRecord,
     WindowStatus,
 )
 from services.common.provenance import report_hash
 from services.dag.domain.budget import BudgetProfile, after_window
 from services.dag.domain.chain import WindowMaterial, chained_hmac, same, window_hmac
-from services.dag.domain.ending import check_open, check_pending, find_window, session_ended
+from services.dag.domain.ending import SESSION_ENDED, check_open, check_pending, fail, find_window, session_ended
 from services.dag.domain.events import BUDGET_DEPLETED, Draft, OwnEvent, report_data, window_data
+from services.dag.domain.groups import Groups
+from services.dag.domain.opening_note import OpeningNote
 from services.dag.domain.step import Step
+from services.dag.domain.summaries import FlowedTransfer, settle
 from services.dag.domain.verify import Integrity
 from services.dag.domain.view import DagView
 
@@ -42,6 +46,7 @@ class CommitAsk:
         strategy: the header's spelling; empty keeps the one it was opened with.
         ckf_state_hash: for the token.
         inputs: canonical JSON of the analysis inputs; empty = not kept.
+        transfers: what flowed from each parent that was opened as SUMMARY.
     """
 
     session_id: str
@@ -59,11 +64,12 @@ class CommitAsk:
     model_fingerprint: str = ""
     ckf_state_hash: str = ""
     inputs: str = ""
+    transfers: tuple[FlowedTransfer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The step, the window and the session as they shall be, and why the session ends with it (empty = it goes on)."""
+    """The step, window and session as they shall be, and why session or branch ends here (empty = it goes on)."""
 
     step: Step
     session: SessionRecord
@@ -82,6 +88,7 @@ class CommitTerms:
         continuation_id: a fresh pointer, used unless the session ends.
         verified: result of verifying the stored chain.
         profile: where the budget ends a session.
+        note: what was decided when the window was opened.
     """
 
     key: bytes
@@ -89,6 +96,7 @@ class CommitTerms:
     continuation_id: str
     verified: Integrity
     profile: BudgetProfile
+    note: OpeningNote
 
 
 def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -> Commit:
@@ -97,6 +105,7 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
     Raises:
         NotFoundError: WINDOW_NOT_FOUND.
         PreconditionError: WINDOW_NOT_PENDING, SESSION_CLOSED, REPORT_MISMATCH.
+        InvalidRequestError: INVALID_FIELD: ``transfers`` are not those of the edges that were opened as SUMMARY.
     """
     dag = DagView.of(before)
     window = find_window(dag, ask.window_id)
@@ -104,6 +113,7 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
     check_open(before.session)
     response_hash = sha256_hex(ask.response_text)
     hashed = _checked_report_hash(ask, window, response_hash)
+    edges, summaries = settle(dag.edges_into(window.window_id), ask.transfers, terms.note.summary_tokens)
     budget = after_window(window.safety_budget, ask.risk_level)
     end_cause = _end_cause(before.session, window, budget, terms.profile)
     material = WindowMaterial(window.session_id, window.window_number, window.timestamp, response_hash, hashed)
@@ -131,10 +141,22 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
     )
     # SPEC-004 §4.1: the first window has nothing before it to verify.
     integrity = Integrity.UNVERIFIED if window.window_number == 1 else terms.verified
-    session = replace(before.session, status=SessionStatus.COMPLETED) if end_cause else before.session
+    # SPEC-004 §16.3: in a fan-out the branch ends and the siblings go on, in whatever order they finish.
+    session_ends = bool(end_cause) and not Groups.of(dag).is_parallel(window.window_id)
+    session = replace(before.session, status=SessionStatus.COMPLETED) if session_ends else before.session
     report = _report_record(ask, committed, integrity, terms.now)
-    drafts = _drafts(session, committed, dag, report, end_cause)
-    step = Step(session, windows=(committed,), reports=(report,), drafts=drafts)
+    after = DagView.of(before, (committed,), edges)
+    own = (*summaries, *_own_drafts(committed, after, report, end_cause, terms.note))
+    others = [w for w in dag.windows if w.status is WindowStatus.PENDING and w is not window] if session_ends else []
+    failed = [fail(dag, other, SESSION_ENDED) for other in others]
+    ended = (session_ended(session, end_cause),) if session_ends else ()
+    step = Step(
+        session,
+        windows=(committed, *(other for other, _ in failed)),
+        edges=edges,
+        reports=(report,),
+        drafts=(*own, *(draft for _, draft in failed), *ended),
+    )
     return Commit(step, session, committed, integrity, end_cause)
 
 
@@ -159,7 +181,7 @@ def _checked_report_hash(ask: CommitAsk, window: WindowRecord, response_hash: st
 
 
 def _end_cause(session: SessionRecord, window: WindowRecord, budget: float, profile: BudgetProfile) -> str:
-    """Return why the session ends with this window (SPEC-004 §4.3); empty when it goes on."""
+    """Return why the session, or in a fan-out the branch, ends with this window (SPEC-004 §4.3, §11.4), or nothing."""
     if profile.depleted(budget):
         return BUDGET_DEPLETED
     return LAST_WINDOW if window.window_number >= session.max_windows else ""
@@ -179,16 +201,29 @@ def _report_record(ask: CommitAsk, window: WindowRecord, integrity: Integrity, n
     )
 
 
-def _drafts(
-    session: SessionRecord, window: WindowRecord, dag: DagView, report: ReportRecord, end_cause: str
+def _own_drafts(
+    window: WindowRecord, dag: DagView, report: ReportRecord, end_cause: str, note: OpeningNote
 ) -> tuple[Draft, ...]:
+    """Return the events of the window itself; ``dag`` holds it as committed."""
     drafts = [
         Draft(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
         Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, dag.edges_into(window.window_id))),
     ]
+    if window.pattern is WindowPattern.FAN_IN:
+        drafts.append(_merged(window, dag, note))
     if end_cause == BUDGET_DEPLETED:
         data = {"safety_budget": window.safety_budget, "risk_level": window.risk_level}
         drafts.append(Draft(BUDGET_DEPLETED, window.window_id, data))
-    if end_cause:
-        drafts.append(session_ended(session, end_cause))
     return tuple(drafts)
+
+
+def _merged(window: WindowRecord, dag: DagView, note: OpeningNote) -> Draft:
+    parents = [dag.by_id[parent] for parent in sorted(window.parent_ids)]
+    data = {
+        "parents": {
+            parent.window_id: {"hmac": parent.hmac, "safety_budget": parent.safety_budget} for parent in parents
+        },
+        "fan_in_policy": note.fan_in_policy,
+        "left_out": list(note.left_out),
+    }
+    return Draft(OwnEvent.FAN_IN_MERGED, window.window_id, data)

@@ -31,6 +31,12 @@ def check_open(session: SessionRecord) -> None:
         )
 
 
+def branch_ended(session_id: str) -> PreconditionError:
+    """Return the SESSION_CLOSED error of a token whose window issued no pointer (SPEC-004 §4.3, §11.4)."""
+    text = "the token's branch ended with its window, which issued no continuation id; start a new session"
+    return PreconditionError(ErrorReason.SESSION_CLOSED, text, session_id=session_id, status="BRANCH_ENDED")
+
+
 def find_window(dag: DagView, window_id: str) -> WindowRecord:
     """Return the window.
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.common.errors import ErrorReason, LimitExceededError
-from services.common.ports.sessions import SessionRecord
+from services.common.ports.sessions import AuditEventRecord, SessionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,31 @@ class Limits:
         if windows >= self.max_dag_nodes:
             raise _exceeded(ErrorReason.DAG_NODE_LIMIT, "the session has max_dag_nodes windows", self.max_dag_nodes)
 
+    def check_fan_out(self, children: int) -> None:
+        """Refuse one more child than a window may have (§11.2): LimitExceededError, FAN_OUT_LIMIT.
+
+        Args:
+            children: its children that have not failed.
+        """
+        if children >= self.max_fan_out:
+            raise _exceeded(ErrorReason.FAN_OUT_LIMIT, "the window has max_fan_out children", self.max_fan_out)
+
     def check_loop_depth(self, loop_depth: int) -> None:
         """Refuse an agent that is nested too deeply (§15.3): LimitExceededError, LOOP_DEPTH_LIMIT."""
         if loop_depth > self.max_loop_depth:
             text = "the agent loop depth is over max_loop_depth"
             raise _exceeded(ErrorReason.LOOP_DEPTH_LIMIT, text, self.max_loop_depth)
+
+
+def check_events(last: AuditEventRecord | None, most: int) -> None:
+    """Refuse to append to a chain that holds so many events: LimitExceededError, EVENT_LIMIT.
+
+    Args:
+        last: the stored chain's last event.
+        most: events from which on appending is refused.
+    """
+    if last is not None and last.sequence + 1 >= most:
+        raise _exceeded(ErrorReason.EVENT_LIMIT, "the session holds max_session_events audit events", most)
 
 
 def _exceeded(reason: ErrorReason, text: str, limit: int) -> LimitExceededError:

@@ -27,12 +27,26 @@ def _path(dag: DagView, window_id: str, stop: frozenset[str]) -> list[str]:
         if len(parents) > 1:
             fork = _fork(dag, parents)
             below = stop | ({fork} if fork else set())
-            branches = sorted(branch for branch in (_path(dag, parent, below) for parent in parents) if branch)
-            parts.append(f"[{', '.join(ARROW.join(branch) for branch in branches)}]")
+            branches = [branch for branch in (_path(dag, parent, below) for parent in parents) if branch]
+            parts.extend(reversed(_merged(branches)))
             current = fork
         else:
             current = parents[0] if parents else None
     return parts[::-1]
+
+
+def _merged(branches: Sequence[list[str]]) -> list[str]:
+    """Return the parts of branches that meet: what they begin with in common once, the rest in brackets."""
+    if len(branches) == 1:
+        return branches[0]
+    by_first: dict[str, list[list[str]]] = {}
+    for branch in branches:
+        by_first.setdefault(branch[0], []).append(branch)
+    if len(by_first) == 1:
+        first = branches[0][0]
+        return [first, *_merged([branch[1:] for branch in branches if len(branch) > 1])]
+    texts = (ARROW.join(_merged(by_first[first])) for first in sorted(by_first))
+    return [f"[{', '.join(texts)}]"]
 
 
 def _fork(dag: DagView, parents: Sequence[str]) -> str | None:

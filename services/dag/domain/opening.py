@@ -1,15 +1,15 @@
-"""Opening a window: the root of a new session, or a linear child of the leaf that a token names (SPEC-004 §4, §5).
+"""Opening a window: the root of a new session, or a child of the windows that token and pointers name (SPEC-004 §4-§7).
 
 The token's form, signature and expiry were checked before (``token_checks``); here the DAG decides whether its leaf is
-still open, which limits hold, what flows from the parent and what the window starts with.
+still open, which limits hold, what flows from the parents and what the window starts with. Where the window hangs is
+decided by ``linear``, ``fan_out``, ``branch`` and ``fan_in``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from typing import Final
 
-from services.common.errors import ErrorReason, NotFoundError, PreconditionError, UnauthenticatedError
+from services.common.errors import ErrorReason, NotFoundError, PreconditionError
 from services.common.ports.sessions import (
     EdgeRecord,
     SessionRecord,
@@ -19,19 +19,28 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 from services.dag.domain import chain
+from services.dag.domain.branch import place_branch
 from services.dag.domain.budget import starting_budget
-from services.dag.domain.ending import fail
+from services.dag.domain.ending import branch_ended, fail
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
+from services.dag.domain.fan_in import place_fan_in
+from services.dag.domain.fan_out import place_fan_out
+from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
+from services.dag.domain.linear import place_linear
+from services.dag.domain.opening_note import PARTIAL, REQUIRE_ALL, OpeningNote, note_data
+from services.dag.domain.place import Fresh, Place, give_way, spent
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState, invalid_token
-from services.dag.domain.transfer import Transfer, choose_transfer
+from services.dag.domain.transfer import Room, Transfer, choose_transfers
 from services.dag.domain.verify import Fault
 from services.dag.domain.view import DagView
 
 ABANDONED: Final = "ABANDONED"
-SERVED_STRATEGIES: Final = ("push", "pull", "reflexive", "agentic", "hierarchical", "batch", "streaming")
-"""Strategies whose windows hang in a line; fan-out and fan-in are refused as UNSUPPORTED_STRATEGY."""
+FAN_OUT: Final = "fan-out"
+FAN_IN: Final = "fan-in"
+PARALLEL_STRATEGIES: Final = (FAN_OUT, "hierarchical", "batch")
+"""Strategies whose windows may share a parent: sub-queries and independent queries are a fan-out (CRP-SPEC-008)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +48,17 @@ class OpenAsk:
     """What the caller wants.
 
     Attributes:
-        continuation_ids: pointers that the request names; empty takes the token's own.
         strategy: the header's spelling.
+        continuation_ids: pointers that the request names; empty takes the token's own, several are a fan-in (§14.4).
         policy_hash: 64 hex digits or empty.
         policy_tightened: the caller compared the policies.
         loop_depth: ``None`` = the parent session's plus one, 0 without a parent.
         budget_ceiling: lowers the starting budget; ``None`` = no ceiling.
         available_budget_tokens: decides the transfer type; ``None`` for a root.
         request_id: kept with the window.
+        partial: a fan-in may leave failed and ended children out (§16.3).
+        summariser: the caller can make and verify summaries (§12).
+        branch: a sibling of a reflexive window (§1.2).
     """
 
     strategy: str
@@ -58,19 +70,18 @@ class OpenAsk:
     budget_ceiling: float | None = None
     parent_session_id: str = ""
     available_budget_tokens: int | None = None
+    partial: bool = False
+    summariser: bool = False
+    branch: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """The impure values of one step.
-
-    Attributes:
-        pending_lifetime: after which a pending window counts as abandoned.
-    """
-
-    window_id: str
-    now: datetime
-    pending_lifetime: timedelta
+    @property
+    def pattern(self) -> WindowPattern:
+        """How a window of this request hangs on its parents; a root is always LINEAR."""
+        if self.branch:
+            return WindowPattern.BRANCH
+        if self.strategy == FAN_IN or len(self.continuation_ids) > 1:
+            return WindowPattern.FAN_IN
+        return WindowPattern.FAN_OUT if self.strategy in PARALLEL_STRATEGIES else WindowPattern.LINEAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +93,45 @@ class Opening:
     transfers: tuple[tuple[WindowRecord, Transfer], ...] = ()
 
 
-def check_strategy(ask: OpenAsk) -> None:
-    """Refuse what this deployment does not chain.
+def check_strategy(ask: OpenAsk, *, continues: bool) -> None:
+    """Refuse a strategy that does not fit what it is to continue.
+
+    Args:
+        ask: what the caller wants.
+        continues: whether a token names a session with windows.
 
     Raises:
         PreconditionError: UNSUPPORTED_STRATEGY.
     """
-    if ask.strategy not in SERVED_STRATEGIES or len(ask.continuation_ids) > 1:
-        served = ", ".join(SERVED_STRATEGIES)
-        text = f"windows of strategy {ask.strategy} with {len(ask.continuation_ids)} parents are not served; served: "
-        raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text + served, strategy=ask.strategy, served=served)
+    text = ""
+    if ask.strategy == FAN_OUT and len(ask.continuation_ids) > 1:
+        text = "a fan-out has one parent; name one continuation id, or merge several with fan-in"
+    elif not continues and (ask.pattern in (WindowPattern.FAN_IN, WindowPattern.BRANCH)):
+        text = f"the first window of a session merges and branches from nothing, strategy {ask.strategy} needs parents"
+    if text:
+        raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text, strategy=ask.strategy)
 
 
-def open_root(before: SessionSnapshot, ask: OpenAsk, fresh: Fresh, inherited_budget: float) -> Opening:
+def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenAsk) -> None:
+    """Refuse what is beyond the limits before anything is verified, read or computed (SPEC-004 §17.4).
+
+    Args:
+        before: the session, not verified yet.
+        token: believed.
+        ask: what the caller wants.
+
+    Raises:
+        LimitExceededError: LOOP_DEPTH_LIMIT, WINDOW_LIMIT, DAG_NODE_LIMIT.
+    """
+    limits = Limits.of(before.session)
+    limits.check_loop_depth(max(before.session.loop_depth, ask.loop_depth or 0))
+    limits.check_window_number(token.window_number + 1)
+    limits.check_nodes(len(before.windows))
+
+
+def open_root(
+    before: SessionSnapshot, ask: OpenAsk, fresh: Fresh, inherited_budget: float, policy_hash: str
+) -> Opening:
     """Open the root window of a session that has none that lives.
 
     Args:
@@ -102,34 +139,27 @@ def open_root(before: SessionSnapshot, ask: OpenAsk, fresh: Fresh, inherited_bud
         ask: what the caller wants.
         fresh: the impure values.
         inherited_budget: of a parent session's or the first token's; 1.0 otherwise.
+        policy_hash: in force from now on; empty keeps the session's.
 
     Raises:
+        NotFoundError: CONTINUATION_NOT_FOUND: a pointer is named and the session has no window.
         UnauthenticatedError: TOKEN_SPENT: the session has a root.
     """
     dag = DagView.of(before)
-    failed = _fail_abandoned(dag, [window for window in (dag.root,) if window is not None], fresh)
+    _check_pointers(dag, ask.continuation_ids)
+    abandoned = give_way((window for window in (dag.root,) if window is not None), fresh)
     Limits.of(before.session).check_nodes(len(dag.windows))
-    window = WindowRecord(
-        session_id=before.session.session_id,
-        window_id=fresh.window_id,
-        window_number=1,
-        parent_ids=(),
-        pattern=WindowPattern.LINEAR,
-        status=WindowStatus.PENDING,
-        strategy=ask.strategy,
-        timestamp=fresh.now,
-        opened_by_request=ask.request_id,
-        safety_budget=starting_budget((inherited_budget,), ask.budget_ceiling),
-    )
+    session = replace(before.session, policy_hash=policy_hash or before.session.policy_hash)
+    place = Place((), WindowPattern.LINEAR, abandoned)
+    window = _window(session, place, ask, fresh, starting_budget((inherited_budget,), ask.budget_ceiling))
     created = before.session.version == 0
-    begin = _session_draft(OwnEvent.SESSION_CREATED, before.session) if created else ()
-    drafts = (*begin, *(draft for _, draft in failed), _started(window, ()))
-    step = Step(before.session, windows=(*(failing for failing, _ in failed), window), drafts=drafts)
-    return Opening(step, window)
+    begin = (_session_draft(OwnEvent.SESSION_CREATED, session),) if created else ()
+    note = OpeningNote(policy_hash=session.policy_hash)
+    return _opening(dag, session, (place, window), (), (note, begin))
 
 
 def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask: OpenAsk, fresh: Fresh) -> Opening:
-    """Open the linear child of the leaf that the token names (SPEC-004 §4.2, §5).
+    """Open a child of the windows that token and pointers name (SPEC-004 §4.2, §5-§7).
 
     Args:
         before: the session, verified.
@@ -141,39 +171,29 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     Raises:
         NotFoundError: CONTINUATION_NOT_FOUND.
         UnauthenticatedError: TOKEN_INVALID, TOKEN_SPENT.
-        LimitExceededError: WINDOW_LIMIT, DAG_NODE_LIMIT.
+        PreconditionError: SESSION_CLOSED (the token's branch ended), UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE.
+        LimitExceededError: WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT.
     """
     dag = DagView.of(before)
-    parent = _named_leaf(dag, token, ask.continuation_ids)
-    failed = _fail_abandoned(dag, dag.living_children(parent.window_id), fresh)
     limits = Limits.of(before.session)
-    limits.check_window_number(parent.window_number + 1)
+    parents = _named(dag, token, ask)
+    limits.check_window_number(max(parent.window_number for parent in parents) + 1)
     limits.check_nodes(len(dag.windows))
-    transfer = choose_transfer(parent, ask.available_budget_tokens or 0)
-    session = replace(before.session, policy_hash=policy_hash or before.session.policy_hash)
-    window = WindowRecord(
-        session_id=session.session_id,
-        window_id=fresh.window_id,
-        window_number=parent.window_number + 1,
-        parent_ids=(parent.window_id,),
-        pattern=WindowPattern.LINEAR,
-        status=WindowStatus.PENDING,
-        strategy=ask.strategy,
-        timestamp=fresh.now,
-        opened_by_request=ask.request_id,
-        safety_budget=starting_budget((parent.safety_budget,), ask.budget_ceiling),
+    place = _place(dag, parents, ask, limits, fresh)
+    merged = place.pattern is WindowPattern.FAN_IN
+    room = Room(ask.available_budget_tokens or 0, ask.summariser)
+    transfers = choose_transfers(place.parents, room, merged=merged)
+    budget = starting_budget((parent.safety_budget for parent in place.parents), ask.budget_ceiling)
+    note = OpeningNote(
+        policy_hash=policy_hash or before.session.policy_hash,
+        summary_tokens={parent.window_id: flow.summary_tokens for parent, flow in transfers if flow.summary_tokens},
+        fan_in_policy=(PARTIAL if ask.partial else REQUIRE_ALL) if merged else "",
+        left_out=place.left_out,
     )
-    edge = EdgeRecord(
-        session_id=session.session_id,
-        source_id=parent.window_id,
-        target_id=window.window_id,
-        transfer_type=transfer.transfer_type,
-        transferred_tokens=transfer.tokens,
-    )
-    continued = _session_draft(OwnEvent.SESSION_CONTINUED, session)
-    drafts = (*(draft for _, draft in failed), *continued, _started(window, (edge,), transfer))
-    step = Step(session, windows=(*(failing for failing, _ in failed), window), edges=(edge,), drafts=drafts)
-    return Opening(step, window, ((parent, transfer),))
+    window = _window(before.session, place, ask, fresh, budget)
+    session = _with_policy(before, window, note)
+    begin = (_session_draft(OwnEvent.SESSION_CONTINUED, session), *_fan_out_created(dag, window, limits))
+    return _opening(dag, session, (place, window), transfers, (note, begin))
 
 
 def token_fault(dag: DagView, token: TokenState) -> Fault | None:
@@ -192,36 +212,100 @@ def token_fault(dag: DagView, token: TokenState) -> Fault | None:
     return None
 
 
-def _named_leaf(dag: DagView, token: TokenState, continuation_ids: Sequence[str]) -> WindowRecord:
-    """Return the window that token and pointer name together (SPEC-004 §4.2 step 3, §17.3)."""
+def _named(dag: DagView, token: TokenState, ask: OpenAsk) -> list[WindowRecord]:
+    """Return the windows that token and pointers name together (SPEC-004 §4.2 step 3, §7.3.2, §17.3)."""
+    if not token.continuation_id:
+        raise branch_ended(token.session_id)
+    pointers = _check_pointers(dag, ask.continuation_ids)
+    asked = ask.continuation_ids or (token.continuation_id,)
+    if token.continuation_id not in asked:
+        own = pointers[token.continuation_id]
+        children = dag.living_children(own.window_id)
+        raise spent(children[0]) if children else invalid_token("is of another window than the continuation id")
+    return [pointers[continuation_id] for continuation_id in asked]
+
+
+def _check_pointers(dag: DagView, continuation_ids: Sequence[str]) -> dict[str, WindowRecord]:
+    """Return the windows by their pointers.
+
+    Raises:
+        NotFoundError: CONTINUATION_NOT_FOUND (§16.1): a guessed pointer and another session's are alike (§17.3).
+    """
     pointers = {window.continuation_id: window for window in dag.committed if window.continuation_id}
     for asked in continuation_ids:
         if asked not in pointers:
             text = "no window of the session issued the continuation id; start a new session"
             raise NotFoundError(ErrorReason.CONTINUATION_NOT_FOUND, text, continuation_id=asked)
-    if continuation_ids and continuation_ids[0] != token.continuation_id:
-        raise invalid_token("is of another window than the continuation id")
-    return pointers[token.continuation_id]
+    return pointers
 
 
-def _fail_abandoned(dag: DagView, living: Sequence[WindowRecord], fresh: Fresh) -> list[tuple[WindowRecord, Draft]]:
-    """Fail pending windows that nobody will commit any more; refuse when one lives.
-
-    Raises:
-        UnauthenticatedError: TOKEN_SPENT: the leaf was already continued (decision 8).
-    """
-    for window in living:
-        if window.status is WindowStatus.COMMITTED or fresh.now < window.timestamp + fresh.pending_lifetime:
-            text = "the session token's window was already continued; use the latest token or start a new session"
-            raise UnauthenticatedError(ErrorReason.TOKEN_SPENT, text, retry_after_s=0, window_id=window.window_id)
-    return [fail(dag, window, ABANDONED) for window in living]
-
-
-def _session_draft(kind: OwnEvent, session: SessionRecord) -> tuple[Draft]:
-    return (Draft(kind, "", {"session": session_data(session)}),)
+def _place(dag: DagView, parents: Sequence[WindowRecord], ask: OpenAsk, limits: Limits, fresh: Fresh) -> Place:
+    match ask.pattern:
+        case WindowPattern.FAN_IN:
+            return place_fan_in(dag, parents, fresh, partial=ask.partial)
+        case WindowPattern.FAN_OUT:
+            return place_fan_out(dag, parents[0], limits, fresh)
+        case WindowPattern.BRANCH:
+            return place_branch(dag, parents[0], limits, fresh)
+        case WindowPattern.LINEAR:
+            return place_linear(dag, parents[0], fresh)
 
 
-def _started(window: WindowRecord, edges: tuple[EdgeRecord, ...], transfer: Transfer | None = None) -> Draft:
-    skipped = list(transfer.skipped) if transfer else []
-    data = {**window_data(window, edges), "transfer_types_skipped": skipped}
-    return Draft(OwnEvent.DISPATCH_STARTED, window.window_id, data)
+def _window(session: SessionRecord, place: Place, ask: OpenAsk, fresh: Fresh, budget: float) -> WindowRecord:
+    return WindowRecord(
+        session_id=session.session_id,
+        window_id=fresh.window_id,
+        # SPEC-004 §3.3, §6.3: one above the highest parent, so that siblings share it.
+        window_number=max((parent.window_number for parent in place.parents), default=0) + 1,
+        parent_ids=tuple(parent.window_id for parent in place.parents),
+        pattern=place.pattern,
+        status=WindowStatus.PENDING,
+        strategy=ask.strategy,
+        timestamp=fresh.now,
+        opened_by_request=ask.request_id,
+        safety_budget=budget,
+    )
+
+
+def _with_policy(before: SessionSnapshot, window: WindowRecord, note: OpeningNote) -> SessionRecord:
+    """Return the session; its policy follows the main line only, each branch has its own (ADR 0051)."""
+    inside = Groups.of(DagView.of(before, (window,))).is_parallel(window.window_id)
+    return before.session if inside else replace(before.session, policy_hash=note.policy_hash)
+
+
+def _fan_out_created(dag: DagView, window: WindowRecord, limits: Limits) -> tuple[Draft, ...]:
+    """Return the event of a fan-out's first child; the later ones are known by their own events."""
+    if window.pattern is not WindowPattern.FAN_OUT:
+        return ()
+    parent_id = window.parent_ids[0]
+    if any(child.pattern is WindowPattern.FAN_OUT for child in dag.children(parent_id)):
+        return ()
+    bounds = {"max_fan_out": limits.max_fan_out, "safety_budget": window.safety_budget}
+    data = {"first_child_id": window.window_id, **bounds}
+    return (Draft(OwnEvent.FAN_OUT_CREATED, parent_id, data),)
+
+
+def _opening(
+    dag: DagView,
+    session: SessionRecord,
+    placed: tuple[Place, WindowRecord],
+    transfers: tuple[tuple[WindowRecord, Transfer], ...],
+    said: tuple[OpeningNote, tuple[Draft, ...]],
+) -> Opening:
+    """Return the step: abandoned windows fail, the session's events, the window with its edges."""
+    place, window = placed
+    note, begin = said
+    failed = [fail(dag, abandoned, ABANDONED) for abandoned in place.abandoned]
+    edges = tuple(
+        EdgeRecord(session.session_id, parent.window_id, window.window_id, flow.transfer_type, flow.tokens)
+        for parent, flow in transfers
+    )
+    data = {**window_data(window, edges), **note_data(note, transfers)}
+    started = Draft(OwnEvent.DISPATCH_STARTED, window.window_id, data)
+    drafts = (*(draft for _, draft in failed), *begin, started)
+    step = Step(session, windows=(*(failing for failing, _ in failed), window), edges=edges, drafts=drafts)
+    return Opening(step, window, transfers)
+
+
+def _session_draft(kind: OwnEvent, session: SessionRecord) -> Draft:
+    return Draft(kind, "", {"session": session_data(session)})

@@ -5,10 +5,12 @@ before it: no drop in the run is NONE, one is FIRST_DROP, two or more are SUSTAI
 twice in a row is PERSISTENT, whatever came before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum, unique
+from itertools import groupby
 from typing import Final
 
+from services.common.ports.sessions import WindowRecord
 from services.dag.domain.view import DagView
 
 TIERS: Final = ("S", "A", "B", "C", "D")
@@ -38,33 +40,80 @@ ADVICE: Final[Mapping[Degradation, str]] = {
 
 
 def degradation(history: Sequence[str]) -> Degradation:
-    """Return the trend of tiers from the root on."""
-    ranks = [_RANK[tier] for tier in history]
+    """Return the trend of a quality history from the root on; parallel windows count as their worst."""
+    ranks = [max(_RANK[tier] for tier in tiers_of((entry,))) for entry in history]
     drops = 0
     for before, after in zip(reversed(ranks[:-1]), reversed(ranks[1:]), strict=True):
         if after < before:
             break
         drops += after > before
-    if list(history[-2:]) == [_DEFICIENT, _DEFICIENT]:
+    deficient = [rank == _RANK[_DEFICIENT] for rank in ranks]
+    if len(deficient) > 1 and all(deficient[-2:]):
         return Degradation.PERSISTENT
-    if drops and history[-1] == _DEFICIENT:
+    if drops and deficient[-1]:
         return Degradation.CRITICAL
     if drops >= _SUSTAINED_DROPS:
         return Degradation.SUSTAINED
     return Degradation.FIRST_DROP if drops else Degradation.NONE
 
 
-def history_of(dag: DagView, window_ids: Sequence[str], earlier: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the tiers of the windows and their ancestors, from the root on.
+def history_of(
+    dag: DagView, window_ids: Sequence[str], earlier: Mapping[str, Sequence[str]] | None = None
+) -> tuple[str, ...]:
+    """Return the quality history of windows and their ancestors: one entry for each window number, from the root on.
+
+    An entry is a tier, or for parallel windows their tiers in brackets, by window id: ``[A,A,B]`` (appendix A). Windows
+    are parallel when the leaf has others that neither descend from them nor lead to them.
 
     Args:
         dag: the session.
         window_ids: the leaf, or the parents that a window is opened on.
-        earlier: tiers of windows that are not in this store: those up to and including an adopted leaf (§10.2).
+        earlier: for each window that stands for another instance's, the history up to and including it (§10.2).
     """
-    return (*earlier, *(window.quality_tier for window in dag.lineage(window_ids) if window.report_id))
+    lineage = dag.lineage(window_ids)
+    entries: list[str] = [entry for window in lineage for entry in (earlier or {}).get(window.window_id, ())]
+    serial = _serial(dag, lineage, window_ids)
+    for _, level in groupby(lineage, key=lambda window: window.window_number):
+        windows = [window for window in level if window.report_id]
+        tiers = ",".join(window.quality_tier for window in windows)
+        if windows:
+            entries.append(tiers if windows[0].window_id in serial else f"[{tiers}]")
+    return tuple(entries)
+
+
+def tiers_of(history: Iterable[str]) -> tuple[str, ...]:
+    """Return the tiers without brackets."""
+    return tuple(tier for entry in history for tier in entry.strip("[]").split(",") if tier)
+
+
+def latest(history: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return the latest entries that hold at most ``most`` tiers together; the store has all."""
+    kept: list[str] = []
+    for entry in reversed(history):
+        most -= len(tiers_of((entry,)))
+        if most < 0:
+            break
+        kept.append(entry)
+    return tuple(reversed(kept))
 
 
 def printed_history(history: Sequence[str]) -> str:
-    """Return ``A,A,B`` (SPEC-004 §13.1)."""
+    """Return ``A,[A,A,B],[B],B`` (SPEC-004 §13.1, appendix A)."""
     return ",".join(history)
+
+
+def _serial(dag: DagView, lineage: Sequence[WindowRecord], ends: Sequence[str]) -> set[str]:
+    """Return the windows that every way through the lineage passes.
+
+    In the order of numbers, a window is one when no edge, no further root and no other end leads past it.
+    """
+    inside = {window.window_id for window in lineage}
+    open_ends = sum(not inside.intersection(window.parent_ids) for window in lineage)
+    serial = set()
+    for window in lineage:
+        open_ends -= len(inside.intersection(window.parent_ids)) or 1
+        if open_ends == 0:
+            serial.add(window.window_id)
+        open_ends += sum(child.window_id in inside for child in dag.children(window.window_id))
+        open_ends += window.window_id in ends
+    return serial

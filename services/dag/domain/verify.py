@@ -8,7 +8,7 @@ that were not recomputed; a chain that starts from an adopted window (§10.2) or
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import Any
@@ -73,7 +73,7 @@ class Verification:
         fault: set exactly when BROKEN.
         tips: HMACs of the committed leaves, sorted.
         partial_reason: set exactly when PARTIAL.
-        quality_before: tiers of windows that another instance committed, up to and including the adopted leaf.
+        quality_before: for each adopted leaf, the quality history up to and including it at the other instance.
     """
 
     integrity: Integrity
@@ -84,7 +84,7 @@ class Verification:
     fault: Fault | None = None
     tips: tuple[str, ...] = ()
     partial_reason: str = ""
-    quality_before: tuple[str, ...] = ()
+    quality_before: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class _BadRecordError(Exception):
@@ -151,11 +151,11 @@ def _result(walk: _Walk, fault: Fault | None) -> Verification:
         fault=fault,
         tips=tuple(sorted(leaf.hmac for leaf in walk.dag.leaves())),
         partial_reason="" if fault else partial,
-        quality_before=tuple(
-            tier
-            for state in walk.window_states.values()
-            for tier in state.get("adopted", {}).get("quality_history", ())
-        ),
+        quality_before={
+            window_id: tuple(state["adopted"]["quality_history"])
+            for window_id, state in walk.window_states.items()
+            if "adopted" in state
+        },
     )
 
 

@@ -90,6 +90,17 @@ class DagView:
                 waiting.extend(window.parent_ids)
         return tuple(sorted(found.values(), key=lambda window: (window.window_number, window.window_id)))
 
+    def descendants(self, window_id: str) -> tuple[WindowRecord, ...]:
+        """Return everything that descends from the window, by (window_number, window_id)."""
+        found: dict[str, WindowRecord] = {}
+        waiting = [window_id]
+        while waiting:
+            for child in self.children(waiting.pop()):
+                if child.window_id not in found:
+                    found[child.window_id] = child
+                    waiting.append(child.window_id)
+        return tuple(sorted(found.values(), key=lambda window: (window.window_number, window.window_id)))
+
     def edges_into(self, window_id: str) -> tuple[EdgeRecord, ...]:
         """Return the edges whose target is the window."""
         return self._edges_into.get(window_id, ())

@@ -9,7 +9,7 @@ from services.common.ports.sessions import DeferredFact, TransferType, WindowPat
 from services.dag.domain import budget, quality
 from services.dag.domain.limits import Limits
 from services.dag.domain.quality import Degradation
-from services.dag.domain.transfer import NOT_HERE, SUMMARY_UNAVAILABLE, choose_transfer, last_paragraph
+from services.dag.domain.transfer import NOT_HERE, SUMMARY_UNAVAILABLE, Room, choose_transfer, last_paragraph
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def parent(response_tokens, deferred=(), text="First part.\n\nThe conclusion.", 
     ],
 )
 def test_transfer_type(response, deferred, available, expected, tokens):
-    chosen = choose_transfer(parent(response, deferred), available)
+    chosen = choose_transfer(parent(response, deferred), Room(available))
     assert (chosen.transfer_type, chosen.tokens) == (expected, tokens)
     assert (SUMMARY_UNAVAILABLE in chosen.skipped) is (expected is not TransferType.FULL_CONTEXT)
 
@@ -145,18 +145,18 @@ def test_transfer_type(response, deferred, available, expected, tokens):
     ],
 )
 def test_full_context_alone_hands_on_the_parents_facts(available, expected, handed_on):
-    chosen = choose_transfer(parent(20), available)
+    chosen = choose_transfer(parent(20), Room(available))
     assert (chosen.transfer_type, chosen.transferred_fact_ids) == (expected, handed_on)
 
 
 def test_what_flows_with_each_type():
-    full = choose_transfer(parent(10, (5, 5)), 1000)
+    full = choose_transfer(parent(10, (5, 5)), Room(1000))
     assert (full.text, full.deferred_fact_ids) == ("First part.\n\nThe conclusion.", ("f0", "f1"))
     assert full.transferred_fact_ids == ("g1", "g2")
-    facts = choose_transfer(parent(900, (5,)), 1000)
+    facts = choose_transfer(parent(900, (5,)), Room(1000))
     assert (facts.text, facts.deferred_fact_ids) == ("", ("f0",))
     assert facts.transferred_fact_ids == ()
-    result = choose_transfer(parent(900, (700,)), 1000)
+    result = choose_transfer(parent(900, (700,)), Room(1000))
     assert result.transferred_fact_ids == ()
     assert (result.text, result.deferred_fact_ids) == ("The conclusion.", ())
     assert result.skipped == (
@@ -167,7 +167,7 @@ def test_what_flows_with_each_type():
 
 
 def test_an_adopted_parent_has_nothing_to_transfer():
-    chosen = choose_transfer(parent(0, text="", report_id=""), 1000)
+    chosen = choose_transfer(parent(0, text="", report_id=""), Room(1000))
     assert (chosen.transfer_type, chosen.tokens, chosen.text) == (TransferType.FACTS_ONLY, 0, "")
     assert chosen.skipped == (NOT_HERE, SUMMARY_UNAVAILABLE)
 
@@ -178,7 +178,7 @@ def test_last_paragraph(text, expected):
 
 
 def test_result_of_an_empty_response_is_nothing():
-    assert choose_transfer(parent(900, (700,), text="  "), 1000).tokens == 0
+    assert choose_transfer(parent(900, (700,), text="  "), Room(1000)).tokens == 0
 
 
 LIMITS = Limits(max_windows=5, max_fan_out=10, max_dag_nodes=50, max_loop_depth=5)
@@ -188,6 +188,7 @@ LIMITS = Limits(max_windows=5, max_fan_out=10, max_dag_nodes=50, max_loop_depth=
     ("check", "allowed", "refused", "reason"),
     [
         ("check_window_number", 5, 6, ErrorReason.WINDOW_LIMIT),
+        ("check_fan_out", 9, 10, ErrorReason.FAN_OUT_LIMIT),
         ("check_nodes", 49, 50, ErrorReason.DAG_NODE_LIMIT),
         ("check_loop_depth", 5, 6, ErrorReason.LOOP_DEPTH_LIMIT),
     ],
