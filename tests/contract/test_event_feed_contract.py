@@ -72,6 +72,8 @@ async def test_tenants_are_apart(store, feed):
         await store.write(change(f"s-{tenant}", tenant))
     assert [behind.tenant_id for behind in await feed.behind(SINK, 10)] == ["tenant-a", "tenant-b", "tenant-c"]
     assert [behind.tenant_id for behind in await feed.behind(SINK, 2)] == ["tenant-a", "tenant-b"]
+    some = await feed.behind(SINK, 1, ("tenant-c", "tenant-x"))
+    assert some == [Behind("tenant-c", -1, 1)]
     page = await feed.page("tenant-b", after=-1, limit=10)
     assert list(page.events) == [FedEvent("s-tenant-b", 0, 0)]
     await feed.claim(SINK, "me", NOW, UNTIL)

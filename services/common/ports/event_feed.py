@@ -64,8 +64,14 @@ class EventFeed(Protocol):
         """Give the claim up, if it is the holder's."""
         ...
 
-    async def behind(self, consumer: str, limit: int) -> list[Behind]:
-        """Return up to ``limit`` tenants with leaves beyond the consumer's position, by tenant id."""
+    async def behind(self, consumer: str, limit: int, among: Sequence[str] = ()) -> list[Behind]:
+        """Return up to ``limit`` tenants with leaves beyond the consumer's position, by tenant id.
+
+        Args:
+            consumer: whose position.
+            limit: at least 1.
+            among: only these tenants; empty = all.
+        """
         ...
 
     async def page(self, tenant_id: str, *, after: int, limit: int) -> FeedPage:

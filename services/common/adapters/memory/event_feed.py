@@ -1,5 +1,6 @@
 """``EventFeed`` in dictionaries, over the memory store's logs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from services.common.adapters.memory.log import MemoryLogs
@@ -28,11 +29,12 @@ class MemoryEventFeed:
         if self._claims.get(consumer, ("", None))[0] == holder:
             del self._claims[consumer]
 
-    async def behind(self, consumer: str, limit: int) -> list[Behind]:
+    async def behind(self, consumer: str, limit: int, among: Sequence[str] = ()) -> list[Behind]:
         """Return tenants with leaves beyond the position."""
         found = (
             Behind(tenant, self._positions.get((consumer, tenant), NOTHING_READ), self._logs.size(tenant))
             for tenant in self._logs.tenants()
+            if not among or tenant in among
         )
         return [behind for behind in found if behind.leaves > 0][:limit]
 

@@ -1,11 +1,12 @@
 """``EventFeed`` in sessions.db, over the leaves of the transparency log."""
 
 import sqlite3
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from services.common.adapters.sqlite.database import Database
-from services.common.adapters.sqlite.values import micros
+from services.common.adapters.sqlite.values import json_list, micros
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
 from services.common.ports.sessions import LeafKind
 
@@ -34,7 +35,7 @@ _CLAIM: Final = (
 _BEHIND: Final = (
     "SELECT tenant_id, coalesce(through, ?1) AS read, size FROM trees LEFT JOIN "
     "(SELECT tenant_id AS reader, through FROM feed_positions WHERE consumer = ?2) ON reader = tenant_id "
-    "WHERE size > read + 1 ORDER BY tenant_id LIMIT ?3"
+    "WHERE size > read + 1 AND (?4 = '[]' OR tenant_id IN (SELECT value FROM json_each(?4))) ORDER BY tenant_id LIMIT ?3"
 )
 _PAGE: Final = (
     "SELECT record_kind, session_id, position, leaf_index FROM leaves "
@@ -73,11 +74,10 @@ class SqliteEventFeed:
 
         await self._database.write(job)
 
-    async def behind(self, consumer: str, limit: int) -> list[Behind]:
+    async def behind(self, consumer: str, limit: int, among: Sequence[str] = ()) -> list[Behind]:
         """Return tenants with leaves beyond the position."""
-        rows = await self._database.read(
-            lambda connection: connection.execute(_BEHIND, (NOTHING_READ, consumer, limit)).fetchall()
-        )
+        values = (NOTHING_READ, consumer, limit, json_list(among))
+        rows = await self._database.read(lambda connection: connection.execute(_BEHIND, values).fetchall())
         return [Behind(*row) for row in rows]
 
     async def page(self, tenant_id: str, *, after: int, limit: int) -> FeedPage:
