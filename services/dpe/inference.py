@@ -223,9 +223,9 @@ def _pair_texts(pair: Pair) -> Sequence[str]:
 
 
 def _request_texts(request: GroundingRequest) -> Sequence[str]:
-    """Return the texts of a request so that no two requests give the same list: the query's presence is told apart."""
+    """Return the texts of a request so that no two give the same list: query and windows are told apart."""
     asked = () if request.query is None else (request.query,)
-    return (str(len(asked)), *asked, request.claim, *request.passages)
+    return (f"{len(asked)} {request.max_windows}", *asked, request.claim, *request.passages)
 
 
 def _recognised_texts(asked: RecognisedText) -> Sequence[str]:

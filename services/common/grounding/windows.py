@@ -109,6 +109,8 @@ class WindowCutter:
             return [reader.window(whole)]
         chosen = _composed(reader, weights)
         found = [reader.window(chosen)]
+        if settings.max_windows == 1:
+            return found
         for run in _contiguous(reader, {unit.sentence for unit in chosen}):
             if len(found) >= settings.max_windows:
                 break

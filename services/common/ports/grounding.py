@@ -7,11 +7,19 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class GroundingRequest:
-    """A text to check, the passages that should bear it out, and the question that it answers, if there is one."""
+    """A text to check, and what it is checked against.
+
+    Attributes:
+        claim: the text.
+        passages: what should bear it out.
+        query: the question that it answers; ``None`` = there is none.
+        max_windows: windows of passages to read at most, at least 1; ``None`` = as many as the model is made for.
+    """
 
     claim: str
     passages: tuple[str, ...]
     query: str | None = None
+    max_windows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ Everything here is conservative: a difference is reported only against the claus
 says, and never when another clause that is as near bears the claim out. A verbatim copy therefore aligns with itself.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,6 +17,7 @@ from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable, 
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
 from services.dpe.domain.polarity import is_negated
+from services.dpe.domain.ratios import SHARE, TIMES
 from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
@@ -82,14 +85,15 @@ def _agreeing(claim: Claim, clause: FactClause) -> int:
 def align_values(
     claim: Claim, nearest: Sequence[Match], antecedent: frozenset[str] = frozenset()
 ) -> list[AlignedValue]:
-    """Pair each value of the claim with the value that stands in its place, equal or different."""
-    aligned: list[AlignedValue] = []
-    for value in claim.values:
-        if value.kind in ALIGNABLE:
-            pair = _align(value, _Subject(claim, antecedent), nearest)
-            if pair is not None:
-                aligned.append(pair)
-    return aligned
+    """Pair each value of the claim with the value that stands in its place, equal or different.
+
+    Two values of a claim cannot both stand in the place of one: then it is open which does, and neither is reported.
+    """
+    subject = _Subject(claim, antecedent)
+    pairs = [_align(value, subject, nearest) for value in claim.values if value.kind in ALIGNABLE]
+    aligned = [pair for pair in pairs if pair is not None]
+    wanted = Counter(pair.known for pair in aligned if not pair.equal)
+    return [pair for pair in aligned if pair.equal or wanted[pair.known] == 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,7 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
         for known in best.clause.values
         if known.kind in ALIGNABLE
         and comparable(value, known)
+        and _same_place(value, claim, known, best.clause)
         and not any(agrees(other, known) for other in claim.values)
     ]
     # A date that is more precise than the source's is no other date: stage 3a traces it. "Over 300" is true of 324.
@@ -184,6 +189,31 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
         return None
     candidates = [known for known in free if known.kind is value.kind] or free
     return (best.containment, candidates[0]) if len(candidates) == 1 else None
+
+
+def _same_place(value: Value, claim: Claim, known: Value, clause: FactClause) -> bool:
+    """Say whether two values can stand in one place.
+
+    An age behind a name ("Mr Hill, 28, was ...") counts nothing, and a share of something ("60 % of all cases") is no
+    change that a multiplier ("doubled") could be set against.
+    """
+    ours, theirs = (value, claim.text, claim.start), (known, clause.text, clause.span.start)
+    if _APPOSED in {_manner(*ours), _manner(*theirs)}:
+        return _manner(*ours) == _manner(*theirs)
+    return not (_PART_OF in {_manner(*ours), _manner(*theirs)} and TIMES in {value.unit, known.unit})
+
+
+_APPOSED: Final = "apposed"
+_PART_OF: Final = "part of"
+_OF: Final = re.compile(r"\s+of\b", re.IGNORECASE)
+
+
+def _manner(value: Value, text: str, offset: int) -> str:
+    """Return how a value stands in its text: between two commas, as a part of something, or neither."""
+    start, end = value.start - offset, value.end - offset
+    if value.kind is EntityKind.NUMBER and text[:start].endswith(", ") and text[end : end + 1] == ",":
+        return _APPOSED
+    return _PART_OF if value.unit == SHARE and _OF.match(text, end) else ""
 
 
 def _lies_above(known: Value, value: Value) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.facts import FactClause
+from services.dpe.domain.lexicon import STOPWORDS
 from services.dpe.domain.names import acronyms, name_key
 from services.dpe.domain.text_types import Claim, Value
 from services.dpe.domain.words import containment, content_stems, words
@@ -19,6 +20,14 @@ MIN_SAME: Final = 0.75
 """Share of the claim's other content words that the clause must hold."""
 _RUN: Final = re.compile(r"(?<![\w'’-])[A-Z][\w'’&-]*(?:\s(?:[A-Z][\w'’&-]*|of(?:\sthe)?(?=\s[A-Z])))*")  # noqa: RUF001
 _ROLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof", "judge", "justice", "lord", "lady", "sir", "president"})
+_LINKS: Final = frozenset(
+    """
+    however moreover meanwhile therefore furthermore nevertheless nonetheless instead otherwise similarly likewise
+    additionally finally accordingly consequently overall
+    """.split()  # noqa: SIM905 - a list would be three times as long
+)
+_NO_NAMES: Final = _ROLES | STOPWORDS | _LINKS
+"""Words that stand at the beginning of a sentence, written large, and name nothing."""
 
 
 def replaced(claim: Claim, clause: FactClause) -> tuple[Entity, Entity] | None:
@@ -56,7 +65,7 @@ def _shared(run: Entity, text: str) -> bool:
 
 
 def _key_words(run: Entity) -> Iterable[str]:
-    return (part for part in name_key(run.text).split() if part not in _ROLES and part not in {"of", "the"})
+    return (part for part in name_key(run.text).split() if part not in _NO_NAMES)
 
 
 def _covers(name: Entity, run: Entity) -> bool:

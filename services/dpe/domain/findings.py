@@ -30,7 +30,7 @@ class Verdict(StrEnum):
 
 @unique
 class Basis(StrEnum):
-    """What decided a verdict (ADR 0041), from the firmest to the least firm."""
+    """What decided a verdict (ADR 0041)."""
 
     QUOTATION = "QUOTATION"
     VALUE_CONFLICT = "VALUE_CONFLICT"

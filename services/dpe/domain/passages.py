@@ -1,8 +1,8 @@
 """Which facts a claim is judged by (ADR 0041): those nearest to it, and those that hold what it names.
 
-The grounding model reads a window of whole sentences at a time; facts that all fit into one cost one reading, and what
-is about something else only takes room. So the list is short: facts by similarity and facts that share the claim's
-rarest names and numbers, in turn, until they fill a window.
+The grounding model reads a window of whole sentences, which it composes of what it is given by the claim's rarest
+words. So the list is longer than a window: facts by similarity and facts that share the claim's rarest names and
+numbers, in turn. One window is read of it: each more costs as much again and hardly changes a verdict (ADR 0045).
 """
 
 from collections import defaultdict
@@ -20,11 +20,13 @@ from services.dpe.domain.names import name_key
 from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import words
 
-PASSAGES_CHARS: Final = 560
-"""What fits into a window of the grounding model: 160 tokens of at least three and a half characters."""
+PASSAGES_CHARS: Final = 1_400
+"""Two to three windows of the grounding model; from these facts it composes the one window that it reads."""
 MIN_PASSAGES: Final = 3
-"""So many facts are read even when they are long."""
-MAX_PASSAGES: Final = 12
+"""So many facts are given even when they are long."""
+WINDOWS_READ: Final = 1
+"""Windows that the grounding model composes of them and reads."""
+MAX_PASSAGES: Final = 24
 MAX_SHARING: Final = 4
 """Facts that come in for a name or a number, though others are nearer."""
 

@@ -1,8 +1,8 @@
 """SUPPORTED, CONTRADICTED or UNSUPPORTED: what encoders and compared values say of a claim (decision 12, ADR 0041).
 
-The firmest basis decides, in the order of ``Basis``: a sentence that is quoted whole is supported; a value that stands
-in the place of another contradicts, whatever a probability says; then the other distortions of stage 3b, unless the
-grounding model is sure; then the grounding model; and what it does not support is contradicted where the nearest fact
+The firmest basis decides, in this order: a value that stands in the place of another contradicts, whatever a
+probability says; then a name exchanged or a negation turned, unless the grounding model is sure; a sentence that is
+quoted whole is supported; then the grounding model; and what it does not support is contradicted where the nearest fact
 contradicts it, and unsupported otherwise. Nothing here changes attribution, which is by similarity alone.
 """
 
@@ -26,7 +26,7 @@ from services.dpe.domain.findings import (
     Verdict,
 )
 from services.dpe.domain.judged import judged_claims
-from services.dpe.domain.passages import evidence
+from services.dpe.domain.passages import WINDOWS_READ, evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY, SURE_SUPPORT
 from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.text_types import Claim, Span
@@ -36,6 +36,9 @@ MAX_EVIDENCE: Final = 3
 _OF_VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )
+_TURNED: Final = frozenset({DistortionType.ENTITY_SUBSTITUTED, DistortionType.NEGATION_FLIP})
+"""A limit that was left out (CONTEXT_STRIPPED) contradicts nothing: whether the claim holds without it, the grounding
+model says, which reads the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def cases(analysis: Analysis) -> list[Case]:
             is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
             case = replace(
                 case,
-                request=GroundingRequest(claim.text, contents, analysis.input.query or None),
+                request=GroundingRequest(claim.text, contents, analysis.input.query or None, WINDOWS_READ),
                 pair=(analysis.input.facts[nearest.fact_index].content, claim.text) if nearest and is_near else None,
             )
         found.append(case)
@@ -178,7 +181,7 @@ def _decided(heard: Heard, distortions: Sequence[Distortion]) -> tuple[Verdict, 
     if any(item.type in _OF_VALUES for item in distortions):
         # A definite conflict of values wins over any probability.
         found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT
-    elif distortions and (grounding is None or grounding.support < SURE_SUPPORT):
+    elif any(item.type in _TURNED for item in distortions) and (grounding is None or grounding.support < SURE_SUPPORT):
         found = Verdict.CONTRADICTED, Basis.DISTORTION
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION

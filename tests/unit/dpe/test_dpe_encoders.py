@@ -26,37 +26,6 @@ async def outputs_of(answer, *contents, entails=NEUTRAL, support=0.9, spans=(), 
     return (await analyse(answer, *contents, using=using, **given)).analysis.outputs
 
 
-@pytest.mark.parametrize(
-    ("answer", "support", "entails", "verdict", "basis"),
-    [
-        (FEE, 0.0, CONTRADICTED, Verdict.SUPPORTED, Basis.QUOTATION),
-        (SAID_OTHERWISE, 0.9, NEUTRAL, Verdict.SUPPORTED, Basis.GROUNDING),
-        (SAID_OTHERWISE, 0.5, CONTRADICTED, Verdict.SUPPORTED, Basis.GROUNDING),
-        (SAID_OTHERWISE, 0.49, CONTRADICTED, Verdict.CONTRADICTED, Basis.CONTRADICTION),
-        (SAID_OTHERWISE, 0.49, NEUTRAL, Verdict.UNSUPPORTED, Basis.GROUNDING),
-        (SAID_OTHERWISE, 0.49, ENTAILED, Verdict.UNSUPPORTED, Basis.GROUNDING),
-        ("The fee for late reports is 6 euros.", 0.99, ENTAILED, Verdict.CONTRADICTED, Basis.VALUE_CONFLICT),
-        ("The fee for late reports is not 5 euros.", 0.74, ENTAILED, Verdict.CONTRADICTED, Basis.DISTORTION),
-        ("The fee for late reports is not 5 euros.", 0.75, ENTAILED, Verdict.SUPPORTED, Basis.GROUNDING),
-    ],
-    ids=[
-        "a quotation needs no model",
-        "support",
-        "support at the threshold outweighs a contradiction",
-        "no support and a contradiction",
-        "no support",
-        "entailment alone is no support",
-        "a value conflict wins over any probability",
-        "another distortion wins over doubt",
-        "a sure model wins over another distortion",
-    ],
-)
-async def test_the_firmest_basis_decides(answer, support, entails, verdict, basis):
-    outputs = await outputs_of(answer, FEE, FINE, entails=entails, support=support)
-    assert (outputs.judgements["c1"].verdict, outputs.judgements["c1"].basis) == (verdict, basis)
-    assert outputs.verdicts["c1"] is verdict
-
-
 async def test_a_verdict_names_its_facts_scores_spans_and_values():
     answer = f"Birds sing. {SAID_OTHERWISE}"
     outputs = await outputs_of(answer, FINE, FEE, entails=CONTRADICTED, support=0.3, spans=((21, 35, 0.8),))

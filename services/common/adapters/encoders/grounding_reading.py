@@ -128,7 +128,8 @@ class GroundingReader:
             for part in self._statements(request.claim, start, end, request.query)
         ]
         about = request.query if len(parts) == 1 else " ".join(filter(None, (request.query, request.claim)))
-        found = (self._piece(cutter, request.claim, start, shown, about) for start, shown in parts)
+        most = min(self._windows.max_windows, request.max_windows or self._windows.max_windows)
+        found = (self._piece(cutter, request.claim, start, shown, about, most) for start, shown in parts)
         return _Plan(measured, tuple(found))
 
     def _statements(self, claim: str, start: int, end: int, query: str | None) -> list[tuple[int, Statement]]:
@@ -142,11 +143,13 @@ class GroundingReader:
         cut = space if space > start else middle
         return self._statements(claim, start, cut, query) + self._statements(claim, cut, end, query)
 
-    def _piece(self, cutter: WindowCutter, claim: str, start: int, shown: Statement, about: str | None) -> _Piece:
+    def _piece(
+        self, cutter: WindowCutter, claim: str, start: int, shown: Statement, about: str | None, most: int
+    ) -> _Piece:
         (encoding,) = self._tokenizer.encodings([shown.text])
         ids = tuple(encoding.ids)
         room = min(self._windows.premise_tokens, self._room - len(ids))
-        settings = WindowSettings(room, self._windows.max_windows)
+        settings = WindowSettings(room, most)
         piece = claim[start : start + shown.claim_end - shown.claim_start]
         windows = tuple(cutter.cut(piece, about, settings))
         # Joining sentences may take a token more than they have apart: what is too long then is read without its end.
