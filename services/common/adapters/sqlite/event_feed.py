@@ -35,7 +35,8 @@ _CLAIM: Final = (
 _BEHIND: Final = (
     "SELECT tenant_id, coalesce(through, ?1) AS read, size FROM trees LEFT JOIN "
     "(SELECT tenant_id AS reader, through FROM feed_positions WHERE consumer = ?2) ON reader = tenant_id "
-    "WHERE size > read + 1 AND (?4 = '[]' OR tenant_id IN (SELECT value FROM json_each(?4))) ORDER BY tenant_id LIMIT ?3"
+    "WHERE size > read + 1 AND (?4 = '[]' OR tenant_id IN (SELECT value FROM json_each(?4))) "
+    "ORDER BY tenant_id LIMIT ?3"
 )
 _PAGE: Final = (
     "SELECT record_kind, session_id, position, leaf_index FROM leaves "
