@@ -19,6 +19,8 @@ from services.common.ids import IdSource, RandomIds
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
+from services.common.ports.event_endpoint import EventEndpoint
+from services.common.ports.event_feed import EventFeed
 from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
 from services.common.ports.grounding import GroundingModel
@@ -39,6 +41,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 class _Closable(Protocol):
     async def close(self) -> None: ...
+
+
+class _Fed(Protocol):
+    def event_feed(self) -> EventFeed: ...
 
 
 AdapterT = TypeVar("AdapterT")
@@ -156,6 +162,19 @@ class Adapters:
         return await self._once(
             "session_store", lambda: SqliteSessionStore.open(self._path(SESSIONS_FILE), self.settings.store)
         )
+
+    async def event_feed(self) -> EventFeed:
+        """Return the feed of the events in the session store."""
+        store = await self.session_store()
+        return cast("_Fed", store).event_feed()
+
+    async def event_endpoint(self) -> EventEndpoint | None:
+        """Return the endpoint that events are streamed to, or ``None`` when none is set."""
+        if not self.settings.event_sink.url:
+            return None
+        from services.common.adapters.http import open_event_endpoint
+
+        return await self._once("event_endpoint", lambda: open_event_endpoint(self.settings.event_sink, self.clock))
 
     async def credentials(self) -> CredentialStore:
         """Return the store of API keys, AI systems and policies."""

@@ -51,6 +51,12 @@ class Readiness:
         """Say whether the process as a whole can serve."""
         return not self._draining and not any(self.problems.values())
 
+    def details(self) -> dict[str, str]:
+        """Return what the services have to say besides whether they can serve, by topic."""
+        return {
+            topic: text for service in self._services if service.details for topic, text in service.details().items()
+        }
+
     async def start(self) -> None:
         """Poll once and go on in the background."""
         await self.poll()

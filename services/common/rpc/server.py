@@ -44,6 +44,8 @@ class ServedService:
         listening: told, before the first call is accepted, the target that this process can be dialled at and the names
             of all services in it; for a service that calls others in its own process. May raise ``SettingsError``.
         metrics: what the service counts besides its calls; registered with the process's registry.
+        details: what operators should know of the service though it can serve, by topic, one sentence each; shown by
+            ``/readyz``.
     """
 
     name: str
@@ -52,6 +54,7 @@ class ServedService:
     check: Callable[[], Awaitable[None]]
     listening: Callable[[str, frozenset[str]], None] | None = None
     metrics: Collector | None = None
+    details: Callable[[], Mapping[str, str]] | None = None
 
 
 class RpcServer:
