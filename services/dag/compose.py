@@ -14,6 +14,8 @@ from services.dag.app import Dependencies, SessionApp
 from services.dag.master_keys import usable_master_keys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
+from services.dag.sealed_store import SealedSessionStore
+from services.dag.sealing import Sealer
 from services.dag.servicer import SessionServicer
 
 SERVICE: Final = "crp.dag.v1.SessionService"
@@ -42,8 +44,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         SettingsError: a master key is malformed, missing or readable by others.
         StartupError: the command that gives master keys fails.
     """
-    store = await adapters.session_store()
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
+    store = SealedSessionStore(await adapters.session_store(), Sealer(master_keys))
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
     servicer = SessionServicer(app, SessionReads(store, app.chains))
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server

@@ -22,6 +22,10 @@ from services.common.adapters.sqlite import (
     SqliteSessionStore,
 )
 from services.common.settings.stores import StoreSettings
+from services.dag.domain.keys import MasterKey
+from services.dag.master_keys import FixedMasterKeys
+from services.dag.sealed_store import SealedSessionStore
+from services.dag.sealing import Sealer
 
 DIMENSION: Final = 16
 
@@ -62,10 +66,22 @@ KNOWLEDGE_GRAPHS: Final = (
     Adapter("memory", _memory(MemoryKnowledgeGraph), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteKnowledgeGraph.open(path / "graph.db", PLAIN)),
 )
+SEALER: Final = Sealer(FixedMasterKeys({1: MasterKey(1, bytes(range(32)))}))
+
+
+async def _sealed_sqlite(directory: Path) -> SealedSessionStore:
+    return SealedSessionStore(await SqliteSessionStore.open(directory / "sealed.db", PLAIN), SEALER)
+
+
 SESSION_STORES: Final = (
     Adapter("memory", _memory(MemorySessionStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteSessionStore.open(path / "sessions.db", PLAIN)),
 )
+SEALED_SESSION_STORES: Final = (
+    Adapter("memory-sealed", _memory(lambda: SealedSessionStore(MemorySessionStore(), SEALER)), IN_MEMORY),
+    Adapter("sqlite-sealed", _sealed_sqlite),
+)
+"""The same stores as the dag service wraps them: they make the leaves of their events themselves."""
 CREDENTIAL_STORES: Final = (
     Adapter("memory", _memory(MemoryCredentialStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteCredentialStore.open(path / "gateway.db", PLAIN)),

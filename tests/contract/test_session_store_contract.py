@@ -22,13 +22,21 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from tests.contract.adapters import SESSION_STORES, durable
+from tests.contract.adapters import SEALED_SESSION_STORES, SESSION_STORES, durable
 from tests.contract.records import HOSTILE, LATER, NOW, digest, event, receipt, report, session, window
 
 
-@pytest.fixture(params=SESSION_STORES, ids=lambda adapter: adapter.name)
+@pytest.fixture(params=(*SESSION_STORES, *SEALED_SESSION_STORES), ids=lambda adapter: adapter.name)
 def adapter(request):
     return request.param
+
+
+@pytest.fixture(params=SESSION_STORES, ids=lambda adapter: adapter.name)
+async def plain_store(request, tmp_path):
+    """A store that holds the leaves it is given and no others."""
+    opened = await request.param.open(tmp_path)
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture(params=durable(SESSION_STORES), ids=lambda adapter: adapter.name)
@@ -309,66 +317,66 @@ def plain_root(hashes: list[bytes]) -> bytes:
 
 
 class TestLog:
-    async def test_leaves_get_the_next_indexes_and_come_back_whole(self, store):
+    async def test_leaves_get_the_next_indexes_and_come_back_whole(self, plain_store):
         window_leaf = leaf("s", "w1", record_kind=LeafKind.WINDOW)
-        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"), window_leaf)))
-        await store.write(replace(opened("t"), leaves=(leaf("t", "e0"),)))
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"), window_leaf)))
+        await plain_store.write(replace(opened("t"), leaves=(leaf("t", "e0"),)))
         wanted = [(LeafKind.WINDOW, "s/w1"), (LeafKind.EVENT, "s/w1"), (LeafKind.EVENT, "s/e0")]
-        found = await store.find_leaves("tenant-a", "s", wanted)
+        found = await plain_store.find_leaves("tenant-a", "s", wanted)
         assert found == [replace(window_leaf, leaf_index=1), None, replace(leaf("s", "e0"), leaf_index=0)]
-        assert await store.find_leaves("tenant-a", "t", wanted) == [None] * 3
-        assert (await store.find_leaves("tenant-a", "t", [(LeafKind.EVENT, "t/e0")]))[0].leaf_index == 2
+        assert await plain_store.find_leaves("tenant-a", "t", wanted) == [None] * 3
+        assert (await plain_store.find_leaves("tenant-a", "t", [(LeafKind.EVENT, "t/e0")]))[0].leaf_index == 2
 
-    async def test_an_empty_log(self, store):
-        assert await store.tree_size("tenant-a") == 0
-        assert await store.tree_hashes("tenant-a", []) == []
-        assert await store.find_leaves("tenant-a", "s", [(LeafKind.EVENT, "e")]) == [None]
+    async def test_an_empty_log(self, plain_store):
+        assert await plain_store.tree_size("tenant-a") == 0
+        assert await plain_store.tree_hashes("tenant-a", []) == []
+        assert await plain_store.find_leaves("tenant-a", "s", [(LeafKind.EVENT, "e")]) == [None]
 
-    async def test_every_root_of_every_size_is_that_of_the_rfc(self, store):
+    async def test_every_root_of_every_size_is_that_of_the_rfc(self, plain_store):
         hashes: list[bytes] = []
         for version, count in enumerate((3, 1, 4, 1, 5, 9, 2, 6), start=1):
             new = [leaf("s", f"{version}.{number}") for number in range(count)]
             hashes += [one.leaf_hash for one in new]
-            await store.write(SessionChange(session("s", version), leaves=tuple(new)))
-        assert await store.tree_size("tenant-a") == len(hashes) == 31
+            await plain_store.write(SessionChange(session("s", version), leaves=tuple(new)))
+        assert await plain_store.tree_size("tenant-a") == len(hashes) == 31
         for size in range(32):
-            assert fold(await store.tree_hashes("tenant-a", places((0, size)))) == plain_root(hashes[:size])
+            assert fold(await plain_store.tree_hashes("tenant-a", places((0, size)))) == plain_root(hashes[:size])
 
     @pytest.mark.parametrize("place", [(0, 3), (1, 1), (2, 0), (-1, 0), (0, -1), (60, 0)], ids=str)
-    async def test_a_subtree_that_is_not_full_is_not_given(self, store, place):
-        await store.write(replace(opened("s"), leaves=tuple(leaf("s", str(number)) for number in range(3))))
-        assert len(await store.tree_hashes("tenant-a", [(1, 0), (0, 2)])) == 2
+    async def test_a_subtree_that_is_not_full_is_not_given(self, plain_store, place):
+        await plain_store.write(replace(opened("s"), leaves=tuple(leaf("s", str(number)) for number in range(3))))
+        assert len(await plain_store.tree_hashes("tenant-a", [(1, 0), (0, 2)])) == 2
         with pytest.raises(ValueError, match="full subtree"):
-            await store.tree_hashes("tenant-a", [(0, 0), place])
+            await plain_store.tree_hashes("tenant-a", [(0, 0), place])
 
-    async def test_a_record_has_one_leaf(self, store):
-        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
-        await refused(store, replace(continued("s", 2), leaves=(leaf("s", "e1"), leaf("s", "e0", position=9))))
-        await refused(store, replace(continued("s", 2), leaves=(leaf("s", "e1"), leaf("s", "e1"))))
-        assert await store.tree_size("tenant-a") == 1
+    async def test_a_record_has_one_leaf(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await refused(plain_store, replace(continued("s", 2), leaves=(leaf("s", "e1"), leaf("s", "e0", position=9))))
+        await refused(plain_store, replace(continued("s", 2), leaves=(leaf("s", "e1"), leaf("s", "e1"))))
+        assert await plain_store.tree_size("tenant-a") == 1
 
-    async def test_what_is_refused_leaves_no_leaf(self, store):
-        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
-        await refused(store, replace(continued("s", 3), leaves=(leaf("s", "e1"),)))
+    async def test_what_is_refused_leaves_no_leaf(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await refused(plain_store, replace(continued("s", 3), leaves=(leaf("s", "e1"),)))
         with pytest.raises(ValueError, match="another"):
-            await store.write(replace(continued("s", 2), leaves=(leaf("t", "e1"),)))
-        assert await store.tree_size("tenant-a") == 1
+            await plain_store.write(replace(continued("s", 2), leaves=(leaf("t", "e1"),)))
+        assert await plain_store.tree_size("tenant-a") == 1
 
-    async def test_tenants_have_logs_of_their_own(self, store):
-        await store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
-        await store.write(replace(opened("s", tenant_id="tenant-b"), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
-        assert [await store.tree_size(tenant) for tenant in ("tenant-a", "tenant-b", "nobody")] == [1, 2, 0]
-        found = await store.find_leaves("nobody", "s", [(LeafKind.EVENT, "s/e0")])
+    async def test_tenants_have_logs_of_their_own(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await plain_store.write(replace(opened("s", tenant_id="tenant-b"), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
+        assert [await plain_store.tree_size(tenant) for tenant in ("tenant-a", "tenant-b", "nobody")] == [1, 2, 0]
+        found = await plain_store.find_leaves("nobody", "s", [(LeafKind.EVENT, "s/e0")])
         assert found == [None]
         with pytest.raises(ValueError, match="full subtree"):
-            await store.tree_hashes("tenant-a", [(0, 1)])
+            await plain_store.tree_hashes("tenant-a", [(0, 1)])
 
-    async def test_many_writers_of_many_sessions_leave_no_gap(self, store):
+    async def test_many_writers_of_many_sessions_leave_no_gap(self, plain_store):
         async def write(name: str) -> None:
-            await store.write(replace(opened(name), leaves=(leaf(name, "1.0"),)))
+            await plain_store.write(replace(opened(name), leaves=(leaf(name, "1.0"),)))
             for version in range(2, 6):
                 new = tuple(leaf(name, f"{version}.{number}") for number in range(version))
-                await store.write(replace(continued(name, version), leaves=new))
+                await plain_store.write(replace(continued(name, version), leaves=new))
 
         names = [f"s{number:02}" for number in range(24)]
         await asyncio.gather(*(write(name) for name in names))
@@ -377,14 +385,14 @@ class TestLog:
             wanted = [
                 (LeafKind.EVENT, f"{name}/{version}.{number}") for version in range(1, 6) for number in range(version)
             ]
-            leaves = await store.find_leaves("tenant-a", name, wanted)
+            leaves = await plain_store.find_leaves("tenant-a", name, wanted)
             indexes = [one.leaf_index for one in leaves]
             assert indexes == sorted(indexes)
             assert indexes[1] + 1 == indexes[2]  # one change's leaves lie side by side
             found |= {one.leaf_index: one.leaf_hash for one in leaves}
         assert sorted(found) == list(range(24 * 15))
-        assert await store.tree_size("tenant-a") == 24 * 15
-        assert await root_of(store, "tenant-a") == plain_root([found[index] for index in sorted(found)])
+        assert await plain_store.tree_size("tenant-a") == 24 * 15
+        assert await root_of(plain_store, "tenant-a") == plain_root([found[index] for index in sorted(found)])
 
 
 class TestErasure:
@@ -398,33 +406,33 @@ class TestErasure:
         }
         return SessionChange(session("s", version, status=SessionStatus.ERASED), **(values | changes))
 
-    async def written(self, store) -> None:
-        await store.write(replace(opened("s"), receipt=receipt("q1"), leaves=(leaf("s", "e0"),)))
-        await store.write(replace(continued("s", 2), receipt=receipt("q2")))
-        await store.write(replace(opened("other"), receipt=receipt("q3")))
+    async def written(self, plain_store) -> None:
+        await plain_store.write(replace(opened("s"), receipt=receipt("q1"), leaves=(leaf("s", "e0"),)))
+        await plain_store.write(replace(continued("s", 2), receipt=receipt("q2")))
+        await plain_store.write(replace(opened("other"), receipt=receipt("q3")))
 
-    async def test_events_stay_without_their_data_and_receipts_go(self, store):
-        await self.written(store)
+    async def test_events_stay_without_their_data_and_receipts_go(self, plain_store):
+        await self.written(plain_store)
         change = replace(self.erased(), receipt=receipt("q4"))
-        await store.write(change)
-        events = await store.page_events("tenant-a", "s", after_sequence=-1, limit=9)
+        await plain_store.write(change)
+        events = await plain_store.page_events("tenant-a", "s", after_sequence=-1, limit=9)
         assert events == [*change.erased_events, event("s", 2, event_type="SESSION_ERASED")]
-        snapshot = await store.snapshot("tenant-a", "s")
+        snapshot = await plain_store.snapshot("tenant-a", "s")
         assert (snapshot.session, snapshot.windows, snapshot.last_event) == (change.session, change.windows, events[-1])
-        assert (await store.get_report("tenant-a", "s/r1")).body == ""
-        kept = [await store.get_receipt("tenant-a", "IngestSource", f"q{number}") for number in range(1, 5)]
+        assert (await plain_store.get_report("tenant-a", "s/r1")).body == ""
+        kept = [await plain_store.get_receipt("tenant-a", "IngestSource", f"q{number}") for number in range(1, 5)]
         assert kept == [None, None, receipt("q3"), receipt("q4")]
-        assert (await store.find_leaves("tenant-a", "s", [(LeafKind.EVENT, "s/e0")]))[0].leaf_index == 0
+        assert (await plain_store.find_leaves("tenant-a", "s", [(LeafKind.EVENT, "s/e0")]))[0].leaf_index == 0
 
-    async def test_all_stored_events_or_none(self, store):
-        await self.written(store)
+    async def test_all_stored_events_or_none(self, plain_store):
+        await self.written(plain_store)
         blank = self.erased().erased_events
         for wrong in (blank[:1], blank[1:], blank[::-1], (*blank, event("s", 2, data=""))):
-            await refused(store, self.erased(erased_events=wrong))
-        await refused(store, self.erased(version=4))
+            await refused(plain_store, self.erased(erased_events=wrong))
+        await refused(plain_store, self.erased(version=4))
         with pytest.raises(ValueError, match="another"):
-            await store.write(self.erased(erased_events=(event("t", 0), event("t", 1))))
-        assert (await store.get_receipt("tenant-a", "IngestSource", "q1")) == receipt("q1")
+            await plain_store.write(self.erased(erased_events=(event("t", 0), event("t", 1))))
+        assert (await plain_store.get_receipt("tenant-a", "IngestSource", "q1")) == receipt("q1")
 
 
 class TestPages:

@@ -1,6 +1,7 @@
-"""Keys of a session, derived from the master key (CRP-SPEC-007, -015 facts). Nothing here is ever logged or exported.
+"""Keys of a session or a tenant, derived from the master key (CRP-SPEC-007, -015 facts).
 
-Both keys are HKDF-SHA256 (RFC 5869) of the master key with the session id as salt and their own ``info``, 32 bytes.
+Nothing here is ever logged or exported. Every key is HKDF-SHA256 (RFC 5869) of the master key with the session id, or
+the tenant id, as salt and its own ``info``, 32 bytes.
 """
 
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 HMAC_INFO: Final = b"crp-session-hmac-v3"
 SIGN_INFO: Final = b"crp-session-sign-v3"
+SEAL_INFO: Final = b"groundtrail-session-seal-v1"
+RECEIPT_SEAL_INFO: Final = b"groundtrail-receipt-seal-v1"
+LOG_INFO: Final = b"groundtrail-log-sign-v1"
 KEY_BYTES: Final = 32
 
 
@@ -44,5 +48,20 @@ def session_sign_key(master: MasterKey, session_id: str) -> bytes:
     return _derive(master.secret, session_id, SIGN_INFO)
 
 
-def _derive(secret: bytes, session_id: str, info: bytes) -> bytes:
-    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=session_id.encode(), info=info).derive(secret)
+def session_seal_key(master: MasterKey, session_id: str) -> bytes:
+    """Return the key that wraps the keys of the session's sealed content (ADR 0054)."""
+    return _derive(master.secret, session_id, SEAL_INFO)
+
+
+def receipt_seal_key(master: MasterKey, tenant_id: str) -> bytes:
+    """Return the key that wraps the keys of the tenant's remembered answers (ADR 0054)."""
+    return _derive(master.secret, tenant_id, RECEIPT_SEAL_INFO)
+
+
+def log_signing_seed(master: MasterKey, tenant_id: str) -> bytes:
+    """Return the Ed25519 seed that signs the heads of the tenant's transparency log (ADR 0053)."""
+    return _derive(master.secret, tenant_id, LOG_INFO)
+
+
+def _derive(secret: bytes, salt: str, info: bytes) -> bytes:
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=salt.encode(), info=info).derive(secret)
