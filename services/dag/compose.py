@@ -17,6 +17,7 @@ from services.dag.reading import SessionReads
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.servicer import SessionServicer
+from services.dag.sink_composition import TOPIC, open_sink
 
 SERVICE: Final = "crp.dag.v1.SessionService"
 ROLES: Final = {
@@ -41,7 +42,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return SessionService over the session store; the first start creates the master key if the settings allow it.
 
     Raises:
-        SettingsError: a master key is malformed, missing or readable by others.
+        SettingsError: a master key is malformed, missing or readable by others, or a secret of the event sink is.
         StartupError: the command that gives master keys fails.
     """
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
@@ -49,11 +50,14 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
     servicer = SessionServicer(app, SessionReads(store, app.chains))
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
+    sink = await open_sink(settings.event_sink, adapters, store)
     return [
         ServedService(
             name=SERVICE,
             register=lambda server: add(servicer, server),
             roles=ROLES,
             check=store.check,
+            metrics=sink.metrics if sink else None,
+            details=(lambda: {TOPIC: sink.detail}) if sink else None,
         )
     ]

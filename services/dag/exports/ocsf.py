@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from enum import IntEnum, unique
 from typing import Any, Final
 
-from services.common.encoding import canonical_json, iso_micros
+from services.common.encoding import canonical_json, iso_micros, sha256_hex
 from services.common.ports.sessions import AuditEventRecord
 
 OCSF_VERSION: Final = "1.5.0"
@@ -151,6 +151,7 @@ def ocsf_event(event: AuditEventRecord, tenant_id: str, product_version: str) ->
             "crp_window_id": event.window_id,
             "crp_timestamp": iso_micros(event.timestamp),
             "crp_data": data,
+            "crp_data_sha256": event.data_sha256 or sha256_hex(event.data),
         },
     }
 

@@ -69,6 +69,11 @@ class EventSink:
             return f"{self._problem}; {metrics.behind} records wait"
         return f"sending, {metrics.behind} records wait" if metrics.sending else "standby: another process sends"
 
+    @property
+    def metrics(self) -> SinkMetrics:
+        """What it counts."""
+        return self._parts.metrics
+
     def start(self) -> None:
         """Begin to stream in the background."""
         self._task = asyncio.create_task(self._run(), name="event-sink")

@@ -1,0 +1,55 @@
+"""The event sink's composition: which lines it writes, where they come from, where they go."""
+
+import uuid
+from importlib.metadata import version
+from typing import Final
+
+from services.common.composition import Adapters
+from services.common.encoding import canonical_json
+from services.common.ports.sessions import AuditEventRecord, SessionStore
+from services.common.rpc.canonical import message_json
+from services.common.settings.event_sink import EventSinkSettings
+from services.dag import convert
+from services.dag.exports.ocsf import ocsf_line
+from services.dag.sink import EventSink, SinkParts
+from services.dag.sink.batching import Batches, Encode
+
+MEDIA_TYPE: Final = "application/x-ndjson"
+TOPIC: Final = "event_sink"
+
+
+async def open_sink(settings: EventSinkSettings, adapters: Adapters, store: SessionStore) -> EventSink | None:
+    """Return the configured sink, started, or ``None`` when none is set; the adapters close it before the store.
+
+    Args:
+        settings: of the sink.
+        adapters: of the process.
+        store: gives events with their data readable.
+
+    Raises:
+        SettingsError: a secret or a certificate cannot be used.
+    """
+    endpoint = await adapters.event_endpoint()
+    if endpoint is None:
+        return None
+    feed = await adapters.event_feed()
+    batches = Batches(feed, store, _encoder(settings), MEDIA_TYPE, settings.batch_bytes)
+    sink = EventSink(SinkParts(feed, batches, endpoint, adapters.clock, holder=uuid.uuid4().hex), settings)
+    adapters.closing(sink.close)
+    sink.start()
+    return sink
+
+
+def _encoder(settings: EventSinkSettings) -> Encode:
+    if settings.format == "ocsf":
+        product_version = version("groundtrail")
+        return lambda tenant_id, record: ocsf_line(record, tenant_id, product_version)
+    return _ndjson_line
+
+
+def _ndjson_line(_tenant_id: str, record: AuditEventRecord) -> str:
+    """Return the line that an export has; data that cannot be read is null, so that one event never stops the rest."""
+    try:
+        return convert.export_line(record).line
+    except (ValueError, RecursionError):
+        return canonical_json({**message_json(convert.event(record)), "data": None}).decode()
