@@ -25,7 +25,7 @@ from services.common.ports.sessions import (
 )
 from services.dag.chains import Chains, session_not_found
 from services.dag.domain import budget, quality
-from services.dag.domain.adopting import adopt, adopt_leaf, is_elsewhere
+from services.dag.domain.adopting import adopt, is_elsewhere
 from services.dag.domain.committing import CommitAsk, CommitTerms, commit_window
 from services.dag.domain.ending import (
     branch_ended,
@@ -34,7 +34,9 @@ from services.dag.domain.ending import (
     end_session,
     fail_window,
     find_window,
+    not_here,
 )
+from services.dag.domain.erasing import check_not_erased
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.limits import check_events
 from services.dag.domain.lineage import lineage_text
@@ -210,12 +212,13 @@ class SessionApp:
         Raises:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
             LimitExceededError: EVENT_LIMIT.
-            PreconditionError: REQUEST_ID_REUSED.
+            PreconditionError: SESSION_CLOSED: the session was erased; REQUEST_ID_REUSED.
             ConflictError: COMMIT_RACE.
         """
 
         async def decide(_: int) -> tuple[SessionChange, AuditEventRecord]:
             before = await self.chains.snapshot(caller.tenant_id, ask.session_id)
+            check_not_erased(before.session)
             check_events(before.last_event, self._policy.max_session_events)
             if ask.window_id:
                 find_window(DagView.of(before), ask.window_id)
@@ -261,8 +264,7 @@ class SessionApp:
         dag = DagView.of(before)
         fault = token_fault(dag, state)
         if fault is not None and is_elsewhere(dag, state):
-            await self._adopt(caller, token, before)
-            return await self._continue(caller, token, ask)
+            raise not_here(state.continuation_id)
         if fault is not None:
             await self.chains.close_broken(before, fault)
         if state.window_number == 0:
@@ -319,24 +321,15 @@ class SessionApp:
         await self.chains.verified(stored)
         return stored.snapshot
 
-    async def _adopt(self, caller: Caller, token: Believed, before: SessionSnapshot | None = None) -> None:
-        """Take over what another instance's store holds: a session, or one more leaf of one (SPEC-004 §10.2).
-
-        Args:
-            caller: whose session it is.
-            token: names the leaf.
-            before: the session as far as it was taken over; ``None`` for one that is not here at all.
-        """
+    async def _adopt(self, caller: Caller, token: Believed) -> None:
+        """Take over a session that another instance's store holds (SPEC-004 §10.2, decision 9)."""
         state = token.state
         if not state.tenant:
             raise session_not_found(state.session_id)
         if state.window_number > 0 and not state.continuation_id:
             raise branch_ended(state.session_id)
-        if before is None:
-            adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
-            before = empty_snapshot(adoption.session)
-        else:
-            adoption = adopt_leaf(before.session, state)
+        adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
+        before = empty_snapshot(adoption.session)
         with contextlib.suppress(ConflictError):  # a request beside this one adopted it first
             await self._store.write(await self._change(adoption, before))
 

@@ -55,25 +55,13 @@ def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str,
 
 
 def is_elsewhere(dag: DagView, token: TokenState) -> bool:
-    """Say whether the token's leaf is missing because this store took the session over without it.
+    """Say whether the token's leaf may be missing because this store took the session over by a sibling's token.
 
-    Siblings of a fan-out that were committed elsewhere arrive one by one, each with its own token.
+    A store holds one root of a session, and the stand-in is it: the sibling goes on where its windows are.
     """
     return any(is_adopted(window) for window in dag.committed) and not any(
         same(window.hmac, token.chain_tip) for window in dag.committed
     )
-
-
-def adopt_leaf(session: SessionRecord, token: TokenState) -> Step:
-    """Return the stand-in for one more leaf of a session that was taken over.
-
-    Args:
-        session: as it is stored.
-        token: believed; ``is_elsewhere``.
-    """
-    leaf, stood_in = _stand_in(token)
-    continued = Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
-    return Step(session, windows=(leaf,), drafts=(continued, stood_in))
 
 
 def _stand_in(token: TokenState) -> tuple[WindowRecord, Draft]:

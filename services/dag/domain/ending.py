@@ -37,6 +37,12 @@ def branch_ended(session_id: str) -> PreconditionError:
     return PreconditionError(ErrorReason.SESSION_CLOSED, text, session_id=session_id, status="BRANCH_ENDED")
 
 
+def not_here(continuation_id: str) -> NotFoundError:
+    """Return the CONTINUATION_NOT_FOUND error of a leaf that another instance's store holds (SPEC-004 §10.2)."""
+    text = "this instance took the session over from another window; continue at the one that issued the token"
+    return NotFoundError(ErrorReason.CONTINUATION_NOT_FOUND, text, continuation_id=continuation_id)
+
+
 def find_window(dag: DagView, window_id: str) -> WindowRecord:
     """Return the window.
 

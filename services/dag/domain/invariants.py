@@ -58,10 +58,7 @@ def _acyclic(dag: DagView) -> list[Violation]:
 
 def _single_root(dag: DagView) -> list[Violation]:
     living = [w for w in dag.windows if not w.parent_ids and w.status is not WindowStatus.FAILED]
-    # Stand-ins for windows of one session elsewhere hang on a root that is not in this store (§10.2).
-    adopted = [w for w in living if is_adopted(w)]
-    own = [w for w in living if not is_adopted(w)]
-    found = [_window(Invariant.SINGLE_ROOT, w.window_id, "is a second root") for w in own[0 if adopted else 1 :]]
+    found = [_window(Invariant.SINGLE_ROOT, w.window_id, "is a second root") for w in living[1:]]
     # A failed root may be followed by another attempt; an adopted root keeps the number it has elsewhere (§10.2).
     roots = [w for w in dag.windows if not w.parent_ids and not is_adopted(w)]
     misnumbered = [w.window_id for w in roots if w.window_number != 1]
