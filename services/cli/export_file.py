@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from crp.dpe.v1 import report_pb2
+from google.protobuf.json_format import ParseDict, ParseError
+
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 
 ANALYSIS: Final = "analysis"
@@ -51,8 +54,8 @@ def read_export(lines: Iterable[str]) -> Export:
         if not line.strip():
             continue
         try:
-            _take(json.loads(line), sealed, analyses, facts)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            _take(json.loads(line, parse_constant=_no_number), sealed, analyses, facts)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ParseError) as error:
             what = f"is not a line of an audit export ({type(error).__name__})"
             raise InvalidRequestError(
                 ErrorReason.INVALID_FIELD,
@@ -61,6 +64,22 @@ def read_export(lines: Iterable[str]) -> Export:
             ) from None
     analyses.sort(key=lambda item: (item.window_number, item.window_id))
     return Export(sealed, tuple(analyses), facts)
+
+
+def _no_number(name: str) -> float:
+    """Refuse NaN and infinities, which Python would read and JSON does not have."""
+    msg = f"{name} is no number of JSON"
+    raise ValueError(msg)
+
+
+def _report(value: Any) -> dict[str, Any]:
+    """Return a report that has the form of one; what a later version adds to it stays."""
+    ParseDict(value, report_pb2.DpeReport(), ignore_unknown_fields=True)
+    # With unknown fields allowed, a text passes for a message.
+    if not all(isinstance(each, dict) for name in ("stages", "models") for each in value.get(name, ())):
+        msg = "stages and models are lists of objects"
+        raise TypeError(msg)
+    return dict(value)
 
 
 def _take(
@@ -76,11 +95,15 @@ def _take(
                 str(value["window_id"]),
                 int(value["window_number"]),
                 str(value["response_text"]),
-                dict(value["report"]),
+                _report(value["report"]),
                 None if value["inputs"] is None else dict(value["inputs"]),
             )
         )
     elif record == FACT:
         facts[str(value["fact"]["fact_id"])] = dict(value["fact"])
     elif value["event_type"] in _COMPLETED:
-        sealed[str(value["window_id"])] = dict(value["data"]["report"])
+        window_id = str(value["window_id"])
+        if window_id in sealed:
+            msg = "a window is completed once"
+            raise ValueError(msg)
+        sealed[window_id] = dict(value["data"]["report"])

@@ -75,14 +75,38 @@ def alterations(analysis: ExportedAnalysis, sealed: Mapping[str, Any] | None) ->
     computed = report_hash(report)
     if computed != report.get("report_hash"):
         found.append("report (its report_hash is another)")
-    if sealed is not None and sealed.get("report_hash") != report.get("report_hash"):
+    if sealed is None:
+        # Every report is committed with its event: without one nothing ties the line to the chain.
+        found.append("report (no audit event of the export stands for it)")
+    elif sealed.get("report_hash") != report.get("report_hash"):
         found.append("report_hash (the audit event has another)")
     if sha256_hex(analysis.answer) != report.get("response_content_hash"):
         found.append("response_text (its response_content_hash is another)")
-    kept = sealed.get("inputs_sha256") if sealed is not None else None
-    if analysis.inputs is not None and kept is not None and sha256_hex(canonical_json(analysis.inputs)) != kept:
-        found.append("inputs (the audit event has another inputs_sha256)")
+    if sealed is not None:
+        found += _altered_inputs(analysis.inputs, sealed.get("inputs_sha256"))
     return tuple(found)
+
+
+def _altered_inputs(inputs: Mapping[str, Any] | None, kept: str | None) -> list[str]:
+    if inputs is None:
+        return [] if kept is None else ["inputs (they were taken out: the audit event has an inputs_sha256)"]
+    if kept is None or sha256_hex(canonical_json(inputs)) != kept:
+        return ["inputs (the audit event has another inputs_sha256, or none)"]
+    return []
+
+
+def unrepeatable(place: tuple[str, int, str], reason: Reason, altered: tuple[str, ...], note: str = "") -> Outcome:
+    """Return the outcome of an analysis that cannot be repeated; an altered export is called that and nothing milder.
+
+    Args:
+        place: window id, window number, report id.
+        reason: what stands in the way.
+        altered: what ``alterations`` found.
+        note: for people.
+    """
+    if altered:
+        return Outcome(*place, Replay.DIFFERS, Reason.EXPORT_ALTERED, altered, note)
+    return Outcome(*place, Replay.NOT_REPLAYABLE, reason, note=note)
 
 
 def cut_short(report: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.export_file import FACT, Export, ExportedAnalysis, read_export
 from services.cli.render import coloured
-from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short
+from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short, unrepeatable
 from services.common.encoding import canonical_json
 from services.common.errors import NotFoundError
 from services.common.rpc.canonical import message_json
@@ -152,9 +152,9 @@ async def _replayed(analysis: ExportedAnalysis, held: Export, analyze: _Analyze)
     altered = alterations(analysis, held.sealed.get(analysis.window_id))
     if analysis.inputs is None:
         note = "the caller asked for no-store, or the report is of an earlier version"
-        return Outcome(*place, Replay.NOT_REPLAYABLE, Reason.INPUTS_NOT_KEPT, altered, note)
+        return unrepeatable(place, Reason.INPUTS_NOT_KEPT, altered, note)
     if cut_short(report):
-        return Outcome(*place, Replay.NOT_REPLAYABLE, Reason.DEADLINE_TOO_SHORT, altered)
+        return unrepeatable(place, Reason.DEADLINE_TOO_SHORT, altered)
     answers = {item.window_id: item.answer for item in held.analyses}
     try:
         inputs = ParseDict(analysis.inputs, inputs_pb2.AnalysisInputs())
@@ -162,7 +162,7 @@ async def _replayed(analysis: ExportedAnalysis, held: Export, analyze: _Analyze)
         request = restored_request(inputs, answers, facts)
     except ContentMissingError as missing:
         reason = Reason.FACT_ERASED if missing.kind == "fact" else Reason.ANSWER_ERASED
-        return Outcome(*place, Replay.NOT_REPLAYABLE, reason, altered, f"{missing.kind} {missing.name}")
+        return unrepeatable(place, reason, altered, f"{missing.kind} {missing.name}")
     except ParseError:
         return Outcome(*place, Replay.DIFFERS, Reason.EXPORT_ALTERED, ("inputs (cannot be read)",))
     if request_digest(request) != inputs.request_sha256:

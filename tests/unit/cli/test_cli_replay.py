@@ -10,7 +10,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.cli.export_file import ExportedAnalysis, read_export
-from services.cli.replaying import Reason, Replay, alterations, compare, cut_short
+from services.cli.replaying import Reason, Replay, alterations, compare, cut_short, unrepeatable
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import InvalidRequestError
 from services.common.provenance import report_hash
@@ -126,8 +126,11 @@ class TestAlterations:
             (analysis(inputs={"a": 2}), sealed(), "inputs"),
             (analysis(report=report() | {"composite_score": 0.1}), sealed(), "report "),
             (analysis(report=report(composite_score=0.1)), sealed(), "report_hash"),
+            (analysis(), None, "report (no audit event"),
+            (analysis(inputs=None), sealed(), "inputs (they were taken out"),
+            (analysis(), sealed(inputs_sha256=None), "inputs (the audit"),
         ],
-        ids=["answer", "inputs", "report", "report and its hash"],
+        ids=["answer", "inputs", "report", "report and its hash", "no event", "inputs taken out", "inputs put in"],
     )
     def test_each_is_named(self, changed, seal, named):
         (found,) = alterations(changed, seal)
@@ -166,6 +169,13 @@ class TestCompare:
         found = compare(analysis(), report(), ("response_text",))
         assert (found.result, found.reason) == (Replay.DIFFERS, Reason.EXPORT_ALTERED)
 
+    def test_an_altered_export_is_no_export_that_cannot_be_replayed(self):
+        place = ("w2", 2, "r1")
+        assert unrepeatable(place, Reason.FACT_ERASED, (), "fact f1").result is Replay.NOT_REPLAYABLE
+        found = unrepeatable(place, Reason.DEADLINE_TOO_SHORT, ("report (its report_hash is another)",))
+        assert (found.result, found.reason) == (Replay.DIFFERS, Reason.EXPORT_ALTERED)
+        assert found.fields == ("report (its report_hash is another)",)
+
     def test_a_deadline_is_no_result_to_repeat(self):
         assert cut_short(report(stages=[{"reason": "DEADLINE_TOO_SHORT"}]))
         assert not cut_short(report(stages=[{"reason": "FIRST_WINDOW"}]))
@@ -176,6 +186,30 @@ class TestExport:
     def test_a_bad_line_is_named(self, line):
         with pytest.raises(InvalidRequestError, match="line 2"):
             read_export(['{"event_type":"AUDIT_EVENT_TYPE_SESSION_CREATED"}', line])
+
+    @pytest.mark.parametrize(
+        "report",
+        [
+            {"stages": "x"},
+            {"stages": ["x"]},
+            {"models": [1]},
+            {"models": ["x"]},
+            {"build": 1},
+            {"claims": {"a": 1}},
+            {"composite_score": float("nan")},
+            {"composite_score": "much"},
+        ],
+        ids=str,
+    )
+    def test_a_report_that_is_none_is_named_by_its_line(self, report):
+        line = {"record": "analysis", "window_id": "w", "window_number": 1, "response_text": "a", "inputs": None}
+        with pytest.raises(InvalidRequestError, match="line 1"):
+            read_export([json.dumps(line | {"report": report})])
+
+    def test_a_window_has_one_completed_event(self):
+        event = {"event_type": "AUDIT_EVENT_TYPE_DPE_COMPLETED", "window_id": "w", "data": {"report": sealed()}}
+        with pytest.raises(InvalidRequestError, match="line 2"):
+            read_export([json.dumps(event), json.dumps(event | {"data": {"report": sealed(report_hash="0" * 64)}})])
 
     def test_an_export_without_content_knows_its_reports(self):
         event = {"event_type": "AUDIT_EVENT_TYPE_DPE_COMPLETED", "window_id": "w", "data": {"report": sealed()}}
