@@ -284,3 +284,11 @@ def test_an_undecided_class_is_left_out_of_the_report():
 async def test_an_answer_cannot_change_its_class(text):
     finished = await analyse(f"{FEE} {text}", FEE, text, ai_system_id="sys", ai_system=AiSystem(Domain.EMPLOYMENT))
     assert finished.analysis.outputs.regulatory.classification.eu_class is EuAiActClass.HIGH
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t\n", "\u2003"])
+def test_a_blank_reference_is_no_evidence(blank):
+    system = AiSystem(Domain.CREATIVE, evidence=(("A.2.2", blank), ("A.2.3", " shelf 4 ")))
+    found = {control.control_id: control for control in assess(system, DispatchEvidence())}
+    assert (found["A.2.2"].met, found["A.2.2"].missing) == (False, "no evidence is registered")
+    assert found["A.2.3"].evidence == ("registered: shelf 4",)

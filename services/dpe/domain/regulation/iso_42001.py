@@ -77,7 +77,7 @@ def _control(control_id: str, system: AiSystem, dispatch: DispatchEvidence, regi
     if look is not None:
         references, missing = look(system, dispatch)
         return Control(control_id, by_dispatch=True, evidence=references[:MAX_REFERENCES], missing=missing)
-    place = registered.get(control_id, "")
+    place = registered.get(control_id, "").strip()
     if place:
         return Control(control_id, by_dispatch=False, evidence=(f"registered: {place}",))
     return Control(control_id, by_dispatch=False, missing="no evidence is registered")
