@@ -9,6 +9,7 @@ from services.dag import convert
 from services.dag.domain.budget import HALT_REASON, warning
 from services.dag.domain.quality import tiers_of
 from services.dag.domain.view import DagView
+from services.dag.erasing import Erased
 from services.dag.results import Committed, Created, Opened
 
 DAG_ROOT_PREFIX: Final = "dag:"
@@ -74,6 +75,17 @@ def failed(result: tuple[WindowRecord, DagView]) -> bytes:
 def terminated(result: tuple[SessionRecord, DagView]) -> bytes:
     """Return the TerminateSessionResponse."""
     return pb.TerminateSessionResponse(session=convert.session(*result)).SerializeToString(deterministic=True)
+
+
+def erased(result: Erased) -> bytes:
+    """Return the EraseSessionResponse."""
+    return pb.EraseSessionResponse(
+        session=convert.session(result.session, result.dag),
+        event=convert.event(result.event),
+        windows_erased=result.windows,
+        reports_erased=result.reports,
+        events_erased=result.events,
+    ).SerializeToString(deterministic=True)
 
 
 def appended(result: AuditEventRecord) -> bytes:

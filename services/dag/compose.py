@@ -11,6 +11,7 @@ from services.common.context import Role
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.dag.app import Dependencies, SessionApp
+from services.dag.erasing import Erasures
 from services.dag.master_keys import usable_master_keys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
@@ -27,6 +28,7 @@ ROLES: Final = {
     "FailWindow": Role.WRITER,
     "AppendEvent": Role.WRITER,
     "TerminateSession": Role.WRITER,
+    "EraseSession": Role.ADMIN,
     "GetWindow": Role.READER,
     "GetDag": Role.READER,
     "GetLineage": Role.READER,
@@ -48,7 +50,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
     store = SealedSessionStore(await adapters.session_store(), Sealer(master_keys))
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
-    servicer = SessionServicer(app, SessionReads(store, app.chains))
+    servicer = SessionServicer(app, SessionReads(store, app.chains), Erasures(store, app.chains, adapters.clock))
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
     sink = await open_sink(settings.event_sink, adapters, store)
     return [

@@ -264,13 +264,15 @@ def event(record: AuditEventRecord) -> dag_pb2.AuditEvent:
         data=record.data,
         hmac=record.hmac,
         session_id=record.session_id,
+        data_sha256=record.data_sha256,
     )
 
 
 def export_line(record: AuditEventRecord) -> pb.ExportAuditResponse:
-    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON instead of text."""
+    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON instead of text, null if erased."""
     fields = message_json(event(record))
-    return pb.ExportAuditResponse(line=canonical_json({**fields, "data": json.loads(record.data)}).decode())
+    data = json.loads(record.data) if record.data else None
+    return pb.ExportAuditResponse(line=canonical_json({**fields, "data": data}).decode())
 
 
 def ocsf_export_line(record: AuditEventRecord, tenant_id: str) -> pb.ExportAuditResponse:
@@ -304,6 +306,6 @@ def report_summary(record: ReportRecord) -> pb.ReportSummary:
 
 
 def report(record: ReportRecord) -> pb.GetReportResponse:
-    """Return the report with its stored bytes; fields of an older contract are left to the bytes."""
-    message = ParseDict(json.loads(record.body), report_pb2.DpeReport(), ignore_unknown_fields=True)
+    """Return the report with its stored bytes; fields of an older contract are left to the bytes, all when erased."""
+    message = ParseDict(json.loads(record.body or "{}"), report_pb2.DpeReport(), ignore_unknown_fields=True)
     return pb.GetReportResponse(report=message, canonical_json=record.body, summary=report_summary(record))

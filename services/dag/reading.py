@@ -100,14 +100,16 @@ class SessionReads:
             after = page[-1].sequence
 
     async def every_analysis(self, tenant_id: str, session_id: str) -> AsyncIterator[tuple[WindowRecord, ReportRecord]]:
-        """Yield every committed window with its report, by number; windows of another instance's store have none.
+        """Yield every committed window with its report, by number.
+
+        Windows of another instance's store have none, those of an erased session no longer.
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
         """
         for window in DagView.of(await self._chains.snapshot(tenant_id, session_id)).committed:
             report = await self._store.get_report(tenant_id, window.report_id)
-            if report is not None:
+            if report is not None and report.body:
                 yield window, report
 
     async def report(self, tenant_id: str, report_id: str) -> ReportRecord:

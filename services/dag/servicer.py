@@ -15,6 +15,7 @@ from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import after_number, decode_page, encode_page_token
 from services.dag import answers, convert, validate
 from services.dag.app import SessionApp
+from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
 from services.dag.writing import RequestKey
@@ -26,9 +27,10 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class SessionServicer(pb_grpc.SessionServiceServicer):
     """Serves sessions."""
 
-    def __init__(self, app: SessionApp, reads: SessionReads) -> None:
+    def __init__(self, app: SessionApp, reads: SessionReads, erasures: Erasures) -> None:
         self._app = app
         self._reads = reads
+        self._erasures = erasures
 
     async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
         """Begin a session."""
@@ -149,6 +151,13 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         key = _key("TerminateSession", request, answers.terminated)
         answer = await self._app.terminate_session(current_call().caller, request.session_id, request.reason, key)
         return pb.TerminateSessionResponse.FromString(answer)
+
+    async def EraseSession(self, request: pb.EraseSessionRequest, context: Context) -> pb.EraseSessionResponse:
+        """Erase a session's content."""
+        validate.terminate_session(request)
+        key = _key("EraseSession", request, answers.erased)
+        answer = await self._erasures.erase(current_call().caller, request.session_id, request.reason, key)
+        return pb.EraseSessionResponse.FromString(answer)
 
 
 def _tenant() -> str:

@@ -119,8 +119,8 @@ def fail_window(request: pb.FailWindowRequest) -> None:
     found.raise_if_any()
 
 
-def terminate_session(request: pb.TerminateSessionRequest) -> None:
-    """Check a TerminateSessionRequest; raises InvalidRequestError."""
+def terminate_session(request: pb.TerminateSessionRequest | pb.EraseSessionRequest) -> None:
+    """Check a TerminateSessionRequest or an EraseSessionRequest; raises InvalidRequestError."""
     found = Violations()
     found.require_request_id(request.request_id)
     _session(found, request.session_id)

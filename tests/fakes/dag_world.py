@@ -26,6 +26,7 @@ from services.common.telemetry import open_telemetry
 from services.dag.app import Dependencies, SessionApp
 from services.dag.compose import ROLES, SERVICE
 from services.dag.domain.keys import MasterKey
+from services.dag.erasing import Erasures
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
@@ -117,7 +118,7 @@ class World:
             telemetry=TelemetrySettings(http_port=0),
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
-        servicer = SessionServicer(self.app, self.reads)
+        servicer = SessionServicer(self.app, self.reads, Erasures(self.store, self.app.chains, self.clock))
         served = ServedService(
             SERVICE,
             lambda server: pb_grpc.add_SessionServiceServicer_to_server(servicer, server),

@@ -53,17 +53,24 @@ def window_hmac(material: WindowMaterial, key: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventMaterial:
-    """What an audit event's HMAC covers; ``data`` is canonical JSON text."""
+    """What an audit event's HMAC covers.
+
+    Attributes:
+        data: canonical JSON text.
+        data_sha256: 64 hex digits in its place when it was erased.
+    """
 
     event_type: str
     timestamp: datetime
     data: str
     window_id: str
+    data_sha256: str = ""
 
 
 def event_hmac(material: EventMaterial, previous_hmac: str, key: bytes) -> str:
     """Return the HMAC of an audit event; ``previous_hmac`` is empty for the session's first."""
-    text = f"{material.event_type}{iso_micros(material.timestamp)}{sha256_hex(material.data)}{material.window_id}"
+    digest = material.data_sha256 or sha256_hex(material.data)
+    text = f"{material.event_type}{iso_micros(material.timestamp)}{digest}{material.window_id}"
     return _mac(text + previous_hmac, key)
 
 

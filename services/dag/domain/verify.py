@@ -4,7 +4,8 @@ Everything is recomputed: the audit chain event by event, the session's fixed fi
 against the latest event that holds them, the response and report hashes from the stored content, the window HMACs from
 the root on, and the five invariants. The first record that does not hold is named, in the order session's events,
 session, windows by (window_number, window_id) with their edges and reports, invariants. VALID is never said of windows
-that were not recomputed; a chain that starts from an adopted window (§10.2) or is over the limit is PARTIAL.
+that were not recomputed; a chain that starts from an adopted window (§10.2) or is over the limit is PARTIAL. Of an
+erased session, what is left is compared with the erasure's event; it is TRUNCATED.
 """
 
 import json
@@ -25,6 +26,7 @@ from services.common.ports.sessions import (
 from services.dag.domain import chain
 from services.dag.domain.events import WINDOW_EVENTS, OwnEvent, report_data, session_data, window_data
 from services.dag.domain.invariants import violations
+from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.stored_report import read_body
 from services.dag.domain.view import DagView, is_adopted
 
@@ -37,6 +39,7 @@ class Integrity(StrEnum):
     BROKEN = "BROKEN"
     PARTIAL = "PARTIAL"
     UNVERIFIED = "UNVERIFIED"
+    TRUNCATED = "TRUNCATED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Verification:
     Attributes:
         windows_verified, windows_total: committed windows that were recomputed and match; all committed ones.
         events_verified, events_total: the same of audit events.
+        integrity: TRUNCATED when the content was erased and what is left holds.
         fault: set exactly when BROKEN.
         tips: HMACs of the committed leaves, sorted.
         partial_reason: set exactly when PARTIAL.
@@ -106,11 +110,16 @@ class _Walk:
     session_state: dict[str, Any] = field(default_factory=dict)
     window_states: dict[str, dict[str, Any]] = field(default_factory=dict)
     report_states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    erased_at: int = field(init=False)
+    erasure: dict[str, Any] = field(default_factory=dict)
     events_verified: int = 0
     windows_verified: int = 0
 
     def __post_init__(self) -> None:
         self.dag = DagView.of(self.stored.snapshot)
+        types = [event.event_type for event in self.stored.events]
+        self.erased_at = types.index(OwnEvent.SESSION_ERASED) if OwnEvent.SESSION_ERASED in types else 0
+        """Sequence of the SESSION_ERASED event, before which events have no data; 0 = nothing was erased."""
 
 
 def verify_chain(stored: StoredChain, key: bytes, max_windows: int) -> Verification:
@@ -126,7 +135,10 @@ def verify_chain(stored: StoredChain, key: bytes, max_windows: int) -> Verificat
     try:
         _walk_events(walk)
         _check_session(walk)
-        _walk_windows(walk)
+        if walk.erased_at:
+            _walk_remains(walk)
+        else:
+            _walk_windows(walk)
         _check_rest(walk)
     except _BadRecordError as bad:
         fault = bad.fault
@@ -142,6 +154,8 @@ def _result(walk: _Walk, fault: Fault | None) -> Verification:
     elif walk.windows_verified < len(own):
         partial = f"only the latest {walk.max_windows} of {len(own)} windows were recomputed"
     integrity = Integrity.PARTIAL if partial else Integrity.VALID if committed else Integrity.UNVERIFIED
+    if walk.erased_at:
+        integrity, partial = Integrity.TRUNCATED, ""
     return Verification(
         integrity=Integrity.BROKEN if fault else integrity,
         windows_verified=walk.windows_verified,
@@ -166,9 +180,10 @@ def _walk_events(walk: _Walk) -> None:
         name = str(position)
         if event.sequence != position or event.session_id != walk.stored.snapshot.session.session_id:
             raise _BadRecordError("event", name, "is missing or out of order")
-        if event.data_sha256:
-            raise _BadRecordError("event", name, "says that its data was erased")
-        material = chain.EventMaterial(event.event_type, event.timestamp, event.data, event.window_id)
+        _check_erased(walk, event, name)
+        material = chain.EventMaterial(
+            event.event_type, event.timestamp, event.data, event.window_id, event.data_sha256
+        )
         if not chain.same(_computed("event", name, chain.event_hmac, material, previous, walk.key), event.hmac):
             raise _BadRecordError("event", name, "has an hmac that does not match its content and predecessor")
         if not chain.same(event.event_id, chain.event_id(event.hmac)):
@@ -181,13 +196,24 @@ def _walk_events(walk: _Walk) -> None:
         raise _BadRecordError("event", str(len(walk.stored.events)), "is missing at the end of the chain")
 
 
+def _check_erased(walk: _Walk, event: AuditEventRecord, name: str) -> None:
+    """Data is missing exactly where a later event of the chain says that it was erased."""
+    if event.sequence >= walk.erased_at:
+        if event.data_sha256:
+            raise _BadRecordError("event", name, "says that its data was erased, and no later event does")
+    elif event.data:
+        raise _BadRecordError("event", name, "holds data although the session was erased")
+
+
 def _note(walk: _Walk, event: AuditEventRecord) -> None:
-    if event.event_type not in OwnEvent.__members__:
+    if event.event_type not in OwnEvent.__members__ or not event.data:
         return
     data = json.loads(event.data)
     if "session" in data:
         walk.session_state = data["session"]
-    if event.event_type in WINDOW_EVENTS:
+    if event.event_type == OwnEvent.SESSION_ERASED:
+        walk.erasure = data
+    elif event.event_type in WINDOW_EVENTS:
         walk.window_states[event.window_id] = data
     elif event.event_type == OwnEvent.DPE_COMPLETED:
         walk.report_states[event.window_id] = data["report"]
@@ -212,6 +238,43 @@ def _walk_windows(walk: _Walk) -> None:
             _check_content(walk, window, reports.get(window.report_id))
             _check_hmac(walk, window)
             walk.windows_verified += 1
+
+
+def _walk_remains(walk: _Walk) -> None:
+    """Compare what an erasure left with the digests in its event, and recompute the windows' HMACs (ADR 0055)."""
+    expected: dict[str, str] = walk.erasure["windows"]
+    for window_id in expected:
+        if window_id not in walk.dag.by_id:
+            raise _BadRecordError("window", window_id, "is missing: the erasure's event holds it, the store does not")
+    for window in walk.dag.windows:
+        name = window.window_id
+        if window.response_text:
+            raise _BadRecordError("window", name, "holds a response although the session was erased")
+        found = _computed("window", name, window_digest, window, walk.dag.edges_into(name))
+        if not chain.same(found, expected.get(name, "")):
+            raise _BadRecordError("window", name, "or an edge into it differs from what the erasure left")
+        if window.status is WindowStatus.COMMITTED and not is_adopted(window):
+            _check_hmac(walk, window)
+            walk.windows_verified += 1
+    _check_erased_reports(walk)
+    fault = walk.erasure.get("fault_before")
+    if fault is not None:
+        detail = "did not verify when the session was erased"
+        raise _BadRecordError(fault["record_kind"], fault["record_id"], detail)
+
+
+def _check_erased_reports(walk: _Walk) -> None:
+    expected: dict[str, str] = walk.erasure["reports"]
+    for report in walk.stored.reports:
+        name = report.report_id
+        if report.body or report.inputs:
+            raise _BadRecordError("report", name, "holds content although the session was erased")
+        if not chain.same(_computed("report", name, report_digest, report), expected.get(name, "")):
+            raise _BadRecordError("report", name, "differs from what the erasure left")
+    held = {report.report_id for report in walk.stored.reports}
+    for name in expected:
+        if name not in held:
+            raise _BadRecordError("report", name, "is missing")
 
 
 def _check_record(walk: _Walk, window: WindowRecord) -> None:
