@@ -1,7 +1,6 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
 import asyncio
-import contextlib
 from typing import Final, NoReturn
 
 from services.common.clock import Clock
@@ -27,6 +26,7 @@ from services.dag.domain.verify import Fault, Integrity, StoredChain, Verificati
 from services.dag.ports import MasterKeys
 
 _PAGE: Final = 1000
+_CLOSING_ATTEMPTS: Final = 12
 _INLINE_EVENTS: Final = 64
 """Chains up to here (some twelve windows) are verified in place; longer ones in a thread, so that other calls go on."""
 
@@ -97,12 +97,20 @@ class Chains:
         Raises:
             ChainBrokenError: CHAIN_BROKEN, always.
         """
-        step = end_session(snapshot, SessionStatus.BROKEN, BROKEN_CAUSE, fault)
-        # The invariants are what may be broken: the incident is chained without checking them.
-        change = to_change(step, snapshot, self._clock.now(), await self.hmac_key(snapshot.session), check=False)
-        # A conflict: another caller met the same break first and closed the session.
-        with contextlib.suppress(ConflictError):
-            await self._store.write(change)
+        key = await self.hmac_key(snapshot.session)
+        latest: SessionSnapshot | None = snapshot
+        # Another writer may come first: it met the same break and closed the session, or it appended an event.
+        for _ in range(_CLOSING_ATTEMPTS):
+            if latest is None or latest.session.status is SessionStatus.BROKEN:
+                break
+            step = end_session(latest, SessionStatus.BROKEN, BROKEN_CAUSE, fault)
+            # The invariants are what may be broken: the incident is chained without checking them.
+            change = to_change(step, latest, self._clock.now(), key, check=False)
+            try:
+                await self._store.write(change)
+                break
+            except ConflictError:
+                latest = await self._store.snapshot(snapshot.session.tenant_id, snapshot.session.session_id)
         text = f"the stored chain does not verify at {fault.record_kind} {fault.record_id}; start a new session"
         raise ChainBrokenError(
             ErrorReason.CHAIN_BROKEN,

@@ -449,6 +449,38 @@ async def test_a_broken_chain_closes_the_session(world, client):
     assert sum(event.event_type == "SESSION_TERMINATED" for event in world.held(session_id).events) == 1
 
 
+async def test_an_event_that_comes_first_does_not_keep_a_broken_session_open(world, client):
+    first = await client.window()
+    session_id = first.session.session_id
+    world.tamper(session_id, first.window.window_id, response_text="The limit is 900 euros.")
+    append = pb.AppendEventRequest(
+        request_id=fresh_uuid(), session_id=session_id, data="{}", event_type=dag_pb2.AUDIT_EVENT_TYPE_TOOL_CALL
+    )
+
+    class Interleaved:
+        """A store in which an event of another process is there before the incident."""
+
+        def __init__(self):
+            self.appended = False
+
+        def __getattr__(self, name):
+            return getattr(world.store, name)
+
+        async def write(self, change):
+            if not self.appended:
+                self.appended = True
+                elsewhere = World(store=world.store, clock=world.clock)
+                async with elsewhere.serving() as other:
+                    await other.call("AppendEvent", append)
+            await world.store.write(change)
+
+    world.app.chains._store = Interleaved()
+    await refused(client, "OpenWindow", open_request(first.session_token), "DATA_LOSS", "CHAIN_BROKEN")
+    kinds = [event.event_type for event in world.held(session_id).events[-2:]]
+    assert kinds == ["TOOL_CALL", "SESSION_TERMINATED"]
+    assert world.held(session_id).record.status.value == "BROKEN"
+
+
 async def test_a_chain_that_breaks_before_the_commit(world, client):
     first = await client.window()
     opened = await client.open(first.session_token)
