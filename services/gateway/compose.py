@@ -1,5 +1,6 @@
 """The gateway's composition: adapters and settings in, served services out."""
 
+from dataclasses import dataclass
 from functools import partial
 
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
@@ -8,21 +9,27 @@ from services.common.composition import Adapters
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel
 from services.common.rpc.server import ServedService
-from services.common.settings import Settings, SettingsError
+from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.gateway.admin_app import AdminApp
 from services.gateway.admin_servicer import admin_service
+from services.gateway.admission import Admission
+from services.gateway.analysing import Analysing
 from services.gateway.clients.channels import PeerChannels
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
-from services.gateway.dispatch_app import DispatchApp
+from services.gateway.dispatch_app import DispatchApp, DispatchParts
 from services.gateway.domain.extractive import ExtractLimits
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.extractive_model import ExtractiveLanguageModel
+from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
+from services.gateway.remedying import Remedying
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, Summarising
 from services.gateway.window_run import WindowRun
+from services.gateway.writing import Writing
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
@@ -54,21 +61,38 @@ async def _dispatch_app(
     settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels
 ) -> DispatchApp:
     credentials = await adapters.credentials()
-    registry = StoredRegistry(credentials)
-    run = WindowRun(
-        envelopes=GrpcEnvelopeClient(channels.to("envelope")),
-        provenance=GrpcProvenanceClient(channels.to("dpe")),
-        model=model,
-        tokens=await adapters.tokens(),
-        settings=settings.gateway,
-    )
-    return DispatchApp(
-        sessions=GrpcSessionClient(channels.to("dag")),
-        run=run,
+    sessions = GrpcSessionClient(channels.to("dag"))
+    generative = not isinstance(model, ExtractiveLanguageModel)
+    writing = Writing(model, await adapters.tokens(), settings.gateway, generative=generative)
+    clients = Clients(sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe")))
+    parts = DispatchParts(
+        sessions=sessions,
+        run=window_run(clients, writing, settings.gateway),
         drafts=StoredDrafts(credentials, adapters.clock),
-        registry=registry,
-        model=model,
-        settings=settings.gateway,
+        admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
+    )
+    return DispatchApp(parts, settings.gateway)
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """The other services."""
+
+    sessions: SessionClient
+    envelopes: EnvelopeClient
+    provenance: ProvenanceClient
+
+
+def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) -> WindowRun:
+    """Return what runs windows; without a language model the built-in answerer summarises too (decision 20)."""
+    analysing = Analysing(clients.provenance)
+    summariser: Summariser = ModelSummariser(writing) if writing.generative else ExtractiveSummariser(writing)
+    return WindowRun(
+        envelopes=clients.envelopes,
+        writing=writing,
+        analysing=analysing,
+        summarising=Summarising(clients.sessions, clients.provenance, summariser, writing),
+        remedying=Remedying(writing, analysing, settings),
     )
 
 

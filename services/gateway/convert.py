@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from crp.common.v1 import text_pb2
 from crp.dag.v1 import dag_pb2
 from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
@@ -22,14 +23,20 @@ from services.gateway.domain.command import (
 )
 from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
+from services.gateway.domain.remedies import RemedyRound
 from services.gateway.domain.vocabulary import GroundingMode, Strategy
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
+from services.gateway.domain.written import ModelCall
 
 _TIERS = wire.inverse(wire.TIERS)
 _RISKS = wire.inverse(wire.RISKS)
 _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _INTEGRITIES = wire.inverse(wire.INTEGRITIES)
 _ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
+_PURPOSES = wire.inverse(wire.CALL_PURPOSES)
+
+PART_BREAK: Final = "\n\n"
+"""What stands between two windows' answers (SPEC-005 §10.3, 4)."""
 
 MAX_METADATA_BYTES: Final = 7 * 1024
 """Clients of gRPC refuse metadata from 8 KiB on, unless told otherwise; the rest is for gRPC's own entries."""
@@ -57,6 +64,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
         agent=_agent(request),
         ai_system_id=request.ai_system_id,
         safety_report_uri=request.safety_report_uri,
+        remedies=wire.REMEDY_MODES.get(request.remediation),
     )
 
 
@@ -108,6 +116,8 @@ def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
         headers=[dispatch_pb2.CrpHeader(name=header.name, value=header.value) for header in result.headers],
         violations=[_violation(violation) for violation in result.verdict.violations],
         warnings=[dispatch_pb2.Warning(code=notice.code, message=notice.message) for notice in result.notices],
+        remediations=[each for tried in result.rounds for each in _remediations(tried)],
+        model_calls=[_model_call(call) for call in result.calls],
     )
     match result.outcome:
         case Answered() as answered:
@@ -117,6 +127,32 @@ def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
         case NotModified(etag, cache_status):
             response.not_modified.CopyFrom(dispatch_pb2.NotModified(etag=etag, cache_status=cache_status))
     return response
+
+
+def _remediations(tried: RemedyRound) -> list[dispatch_pb2.Remediation]:
+    return [
+        dispatch_pb2.Remediation(
+            kind=wire.REMEDY_KINDS[step.remedy],
+            reason=step.reason,
+            attempt=tried.attempt,
+            window_id=tried.window_id,
+            kept=tried.kept,
+            stage_number=step.stage_number,
+        )
+        for step in tried.steps
+        if step.remedy in wire.REMEDY_KINDS
+    ]
+
+
+def _model_call(call: ModelCall) -> dispatch_pb2.ModelCall:
+    return dispatch_pb2.ModelCall(
+        purpose=_PURPOSES[call.purpose],
+        model_fingerprint=call.model_fingerprint,
+        prompt_tokens=call.prompt_tokens,
+        completion_tokens=call.completion_tokens,
+        billed=call.purpose.billed,
+        window_id=call.window_id,
+    )
 
 
 def header_metadata(response: pb.DispatchResponse) -> tuple[tuple[str, str], ...]:
@@ -149,10 +185,10 @@ def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:
 
 
 def _answer(answered: Answered) -> dispatch_pb2.Answer:
-    draft, committed = answered.draft, answered.committed
+    draft, committed = answered.last.draft, answered.last.committed
     window = dag_pb2.WindowNode.FromString(committed.message)
     return dispatch_pb2.Answer(
-        text=draft.written.text,
+        text=PART_BREAK.join(part.draft.written.text for part in answered.parts),
         report=_report(draft.report_message, committed),
         window=window,
         session_token=committed.session_token,
@@ -166,7 +202,23 @@ def _answer(answered: Answered) -> dispatch_pb2.Answer:
         strategy=_STRATEGIES[draft.strategy],
         chain_integrity=_INTEGRITIES[committed.chain_integrity],
         safety_budget=committed.safety_budget,
+        parts=_parts(answered) if len(answered.parts) > 1 else (),
     )
+
+
+def _parts(answered: Answered) -> list[dispatch_pb2.AnswerPart]:
+    parts, start = [], 0
+    for part in answered.parts:
+        end = start + len(part.draft.written.text)
+        parts.append(
+            dispatch_pb2.AnswerPart(
+                window_id=part.draft.place.window_id,
+                span=text_pb2.TextSpan(start=start, end=end),
+                report=_report(part.draft.report_message, part.committed),
+            )
+        )
+        start = end + len(PART_BREAK)
+    return parts
 
 
 def _report(message: bytes, committed: CommittedWindow) -> report_pb2.DpeReport:
@@ -195,7 +247,7 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
 
 
 def _halted(halted: Halted) -> dispatch_pb2.Halted:
-    place, report = halted.draft.place, halted.draft.report
+    place, report = halted.place, halted.report
     return dispatch_pb2.Halted(
         halt_reason=halted.halt_reason,
         session_id=place.session_id,
@@ -203,6 +255,7 @@ def _halted(halted: Halted) -> dispatch_pb2.Halted:
         audit_trail_uri=audit_trail_uri(place.session_id),
         oversight_required=halted.retry_condition == RETRY_OVERSIGHT,
         retry_condition=halted.retry_condition,
-        risk_level=_RISKS[report.risk_level],
-        hallucination_score=report.composite_score,
+        risk_level=None if report is None else _RISKS[report.risk_level],
+        hallucination_score=None if report is None else report.composite_score,
+        report_hash="" if report is None else report.report_hash,
     )

@@ -12,49 +12,45 @@ What makes it safe to retry and to break off:
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.context import current_call
 from services.common.errors import (
     CrpError,
     ErrorReason,
-    InvalidRequestError,
-    PermissionDeniedError,
     PreconditionError,
     UnauthenticatedError,
+    UnavailableError,
 )
 from services.common.ports.credentials import AiSystemRecord
-from services.common.ports.language_model import LanguageModel
 from services.common.settings import GatewaySettings
 from services.common.telemetry import note
+from services.gateway.admission import Admission
 from services.gateway.cleanups import Cleanups, reason_of
-from services.gateway.domain.ai_systems import unknown_ai_system
+from services.gateway.conclusions import Conclusions
+from services.gateway.deadlines import left_s
+from services.gateway.domain.ai_systems import prohibited_rows
 from services.gateway.domain.command import (
-    SERVED_STRATEGIES,
+    Agent,
     Answered,
     Continuation,
     DispatchCommand,
     DispatchDraft,
     DispatchResult,
-    Halted,
     Notice,
-    NotModified,
+    Part,
     StepIds,
+    derived_id,
 )
-from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
-from services.gateway.domain.outcome import (
-    OVERSIGHT_REQUIRED,
-    PolicyInForce,
-    PolicyRelaxedError,
-    Verdict,
-    policy_in_force,
-    retry_condition,
-)
-from services.gateway.domain.policy import PolicyError, policy_hash
-from services.gateway.domain.vocabulary import Strategy, WindowStatus
-from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, OpenedWindow, WindowPlace
-from services.gateway.ports import DraftStore, OpenWindow, SessionClient, TenantRegistry
-from services.gateway.window_run import Job, WindowRun
+from services.gateway.domain.job import Job
+from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
+from services.gateway.domain.policy import policy_hash
+from services.gateway.domain.remedies import Focus
+from services.gateway.domain.vocabulary import Degradation, Strategy, WindowStatus
+from services.gateway.domain.window import BuiltEnvelope, OpenedWindow, WindowPlace
+from services.gateway.ports import DraftStore, OpenWindow, SessionClient
+from services.gateway.window_run import WindowRun
 
 MAX_TRIES: Final = 16
 """Windows that one request id may open: one, and another after each try that was given up."""
@@ -68,25 +64,26 @@ class _Turn:
         self.users = 0
 
 
+@dataclass(frozen=True, slots=True)
+class DispatchParts:
+    """What dispatching is composed of."""
+
+    sessions: SessionClient
+    run: WindowRun
+    drafts: DraftStore
+    admission: Admission
+
+
 class DispatchApp:
     """Dispatches queries."""
 
-    def __init__(
-        self,
-        *,
-        sessions: SessionClient,
-        run: WindowRun,
-        drafts: DraftStore,
-        registry: TenantRegistry,
-        model: LanguageModel,
-        settings: GatewaySettings,
-    ) -> None:
-        self._sessions = sessions
-        self._run = run
-        self._drafts = drafts
-        self._registry = registry
-        self._model = model
+    def __init__(self, parts: DispatchParts, settings: GatewaySettings) -> None:
+        self._sessions = parts.sessions
+        self._run = parts.run
+        self._drafts = parts.drafts
+        self._admission = parts.admission
         self._settings = settings
+        self._conclusions = Conclusions(settings)
         self._turns: dict[tuple[str, str], _Turn] = {}
         self._cleanups = Cleanups(settings.cleanup_s)
 
@@ -97,69 +94,64 @@ class DispatchApp:
             CrpError: as the contract lists; the window that was opened is FAILED then.
         """
         tenant_id = current_call().caller.tenant_id
-        job = await self._job(command, tenant_id)
-        budget = self._run.available_budget_tokens(job)
+        job = await self._admission.job(command, tenant_id)
+        began = asyncio.get_running_loop().time()
         async with self._one_at_a_time(tenant_id, command.request_id):
             if command.continuation.is_root and command.context.if_match:
                 probed = await self._run.probe(job)
                 if probed.not_modified:
-                    return self._not_modified(job, probed)
-            for attempt in range(MAX_TRIES):
-                result = await self._try(job, StepIds.of(command.request_id, attempt), budget)
-                if result is not None:
-                    return result
-        raise PreconditionError(
-            ErrorReason.WINDOW_NOT_PENDING,
-            f"{MAX_TRIES} windows of this request_id were given up; find out why and take a fresh request_id",
-            request_id=command.request_id,
-        )
+                    return self._conclusions.not_modified(job, probed)
+            result = await self._tried(job)
+            took = asyncio.get_running_loop().time() - began
+            return await self._continued(job, result, took)
 
     async def close(self) -> None:
         """Wait for windows that are being given up."""
         await self._cleanups.close()
 
-    async def _job(self, command: DispatchCommand, tenant_id: str) -> Job:
-        generation = command.generation
-        return Job(
-            command=command,
-            force=await self._policy(command, tenant_id),
-            strategy=served_strategy(command.strategies),
-            model=generation.model or self._model.default_model,
-            max_tokens=generation.max_tokens or self._settings.default_max_tokens,
-            temperature=self._settings.default_temperature
-            if generation.temperature is None
-            else generation.temperature,
-            ai_system=await self._ai_system(command, tenant_id),
+    async def _tried(self, job: Job) -> DispatchResult:
+        """Run tries until one comes to something."""
+        request_id, budget = job.command.request_id, self._run.available_budget_tokens(job)
+        for attempt in range(MAX_TRIES):
+            result = await self._try(job, StepIds.of(request_id, attempt), budget)
+            if result is not None:
+                return result
+        raise PreconditionError(
+            ErrorReason.WINDOW_NOT_PENDING,
+            f"{MAX_TRIES} windows of this request_id were given up; find out why and take a fresh request_id",
+            request_id=request_id,
         )
 
-    async def _ai_system(self, command: DispatchCommand, tenant_id: str) -> AiSystemRecord | None:
-        """Return the system that the command names; one that is not registered is refused, never guessed (§14)."""
-        if not command.ai_system_id:
-            return None
-        system = await self._registry.ai_system(tenant_id, command.ai_system_id)
-        if system is None:
-            raise unknown_ai_system(command.ai_system_id)
-        return system
+    async def _continued(self, job: Job, result: DispatchResult, took_s: float) -> DispatchResult:
+        """Continue an answer that leaves parts of the query open, and return both as one (SPEC-005 §10.3).
 
-    async def _policy(self, command: DispatchCommand, tenant_id: str) -> PolicyInForce:
-        tenant = await self._registry.safety_policy(tenant_id)
-        try:
-            return policy_in_force(command.policy, tenant, self._settings.default_safety_policy)
-        except PolicyError as error:
-            raise InvalidRequestError(
-                ErrorReason.UNKNOWN_DIRECTIVE,
-                f"safety policy, directive {error.directive!r}: {error}; known directives: {', '.join(error.known)}",
-                directive=error.directive,
-                known=", ".join(error.known),
-            ) from None
-        except PolicyRelaxedError as error:
-            raise PermissionDeniedError(
-                ErrorReason.POLICY_RELAXED,
-                f"the request's policy is weaker than the tenant's: {error}",
-                directive=error.relaxation.directive,
-                parent_value=error.relaxation.parent_value,
-                child_value=error.relaxation.child_value,
-            ) from None
+        One that comes to nothing leaves the answer as it is, with a notice; one that spends the budget halts.
+        """
+        if not isinstance(result.outcome, Answered):
+            return result
+        parts, notices = list(result.outcome.parts), list[Notice]()
+        for number in range(1, self._settings.max_continuations + 1):
+            last = parts[-1]
+            if last.draft.focus is None or not last.committed.continuation_id:
+                break
+            left = left_s()
+            if left is not None and left - self._settings.reserve_s < took_s:
+                text = f"{max(0.0, left):.3f} s are left; the first answer took {took_s:.3f} s"
+                notices.append(Notice("CONTINUATION_NEEDS_TIME", text))
+                break
+            try:
+                more = await self._tried(_continuing(job, last, last.draft.focus, number))
+            except CrpError as error:
+                text = f"the answer was not continued: {error.reason.value}; continue the session to go on"
+                notices.append(Notice("CONTINUATION_FAILED", text))
+                break
+            if not isinstance(more.outcome, Answered):
+                if more.verdict.halt_reason:  # given up by the policy: the answer before it stands
+                    notices.append(Notice("CONTINUATION_WITHHELD", "the policy withheld the answer's continuation"))
+                    break
+                return more
+            parts += more.outcome.parts
+        return self._conclusions.answered(parts, notices) if len(parts) > 1 or notices else result
 
     async def _try(self, job: Job, steps: StepIds, budget: int) -> DispatchResult | None:
         """Run one try; ``None`` when its window was given up before, so that the next try is due."""
@@ -170,15 +162,19 @@ class DispatchApp:
         try:
             _check_session(job.command.continuation, place)
             status = await self._sessions.window_status(place.session_id, place.window_id)
+            system = job.ai_system
+            if system is not None and prohibited_rows(system) and status is not WindowStatus.COMMITTED:
+                return await self._prohibited(job, system, steps, opened, status)
             draft = await self._drafts.find(tenant_id, steps.draft, body)
             withheld = draft is not None and draft.verdict.halt_reason
             if status is WindowStatus.FAILED and not withheld:
                 return None
             if draft is None:
+                self._check_degradation(opened)
                 fresh = await self._run.draft(job, opened)
                 if isinstance(fresh, BuiltEnvelope):
                     await self._sessions.fail_window(steps.fail, place, "NOT_MODIFIED")
-                    return self._not_modified(job, fresh)
+                    return self._conclusions.not_modified(job, fresh)
                 draft = await self._drafts.keep(tenant_id, steps.draft, body, fresh)
             return await self._concluded(draft, steps, status)
         except BaseException as error:
@@ -193,6 +189,7 @@ class DispatchApp:
             policy_hash=policy_hash(job.force.applied),
             agent=job.command.agent,
             available_budget_tokens=budget,
+            summariser_available=True,
         )
         try:
             return await self._sessions.open_window(command)
@@ -202,8 +199,33 @@ class DispatchApp:
                 await self._cleanups.run(self._fail_unseen(command, steps, error))
             raise
 
+    def _check_degradation(self, opened: OpenedWindow) -> None:
+        """Refuse a session whose quality stays at D, where the deployment wants that (SPEC-004 §13.2).
+
+        Raises:
+            UnavailableError: QUALITY_DEGRADED.
+        """
+        if self._settings.refuse_degraded and opened.degradation is Degradation.PERSISTENT:
+            raise UnavailableError(
+                ErrorReason.QUALITY_DEGRADED,
+                "the session's quality stays at tier D and this deployment refuses to continue it; start a new session",
+                session_id=opened.place.session_id,
+                degradation=opened.degradation.value,
+            )
+
+    async def _prohibited(
+        self, job: Job, system: AiSystemRecord, steps: StepIds, opened: OpenedWindow, status: WindowStatus
+    ) -> DispatchResult:
+        """Withhold everything from a system that no call may be made for: no envelope, no model (SPEC-005 §14)."""
+        await self._sessions.record_prohibited((steps.classified, steps.event), opened.place, system)
+        if status is WindowStatus.PENDING:
+            await self._sessions.fail_window(steps.fail, opened.place, f"HALTED: {UNACCEPTABLE_SYSTEM}")
+        return self._conclusions.prohibited(job, opened.place)
+
     async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
         """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
+        if draft.rounds:
+            await self._sessions.record_remedies(steps.remedies, draft)
         if draft.report.ai_system_id:
             # Before the commit, and for a withheld answer too, whose report is kept nowhere else (SPEC-005 §14).
             await self._sessions.record_classification(steps.classified, draft)
@@ -211,50 +233,14 @@ class DispatchApp:
             await self._sessions.record_halt(steps.event, draft, reason)
             if status is WindowStatus.PENDING:
                 await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
-            return self._halted(draft, None, reason)
+            return self._conclusions.halted(draft, None, reason)
         committed = await self._sessions.commit_window(steps.commit, draft)
         # A budget that is spent, or low enough for a person to look, is known once the window is in the chain.
         review = OVERSIGHT_REQUIRED if committed.human_review_required else ""
         if reason := committed.halt_reason or review:
             await self._sessions.record_halt(steps.event, draft, reason)
-            return self._halted(draft, committed, reason)
-        notices = list(draft.notices)
-        if committed.degradation_advice:
-            notices.append(Notice("QUALITY_DEGRADING", committed.degradation_advice))
-        headers = response_headers(self._header_inputs(draft, committed, ""))
-        return DispatchResult(Answered(draft, committed), headers, draft.verdict, tuple(notices))
-
-    def _halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
-        condition = retry_condition(reason)
-        headers = response_headers(self._header_inputs(draft, committed, condition))
-        return DispatchResult(Halted(draft, reason, condition), headers, draft.verdict, draft.notices)
-
-    def _not_modified(self, job: Job, probed: BuiltEnvelope) -> DispatchResult:
-        policy = PolicyOutcome(job.force.applied, job.force.oversight)
-        inputs = HeaderInputs(
-            strategy=job.strategy,
-            policy=policy,
-            tier=probed.summary.quality_tier,
-            envelope=probed.summary,
-            data_residency=self._settings.data_residency,
-            community_header=self._settings.community_header,
-        )
-        outcome = NotModified(probed.summary.etag, probed.summary.cache_status)
-        return DispatchResult(outcome, response_headers(inputs), Verdict(), ())
-
-    def _header_inputs(self, draft: DispatchDraft, committed: CommittedWindow | None, retry_after: str) -> HeaderInputs:
-        policy = PolicyOutcome(draft.policy_applied, draft.oversight, draft.verdict.violated, retry_after)
-        return HeaderInputs(
-            strategy=draft.strategy,
-            policy=policy,
-            tier=draft.tier,
-            place=draft.place,
-            envelope=draft.envelope,
-            report=draft.report,
-            committed=committed,
-            data_residency=self._settings.data_residency,
-            community_header=self._settings.community_header,
-        )
+            return self._conclusions.halted(draft, committed, reason)
+        return self._conclusions.answered((Part(draft, committed),))
 
     @contextlib.asynccontextmanager
     async def _one_at_a_time(self, tenant_id: str, request_id: str) -> AsyncIterator[None]:
@@ -292,21 +278,22 @@ def _check_session(continuation: Continuation, place: WindowPlace) -> None:
         raise UnauthenticatedError(ErrorReason.TOKEN_INVALID, text)
 
 
-def served_strategy(wanted: tuple[Strategy, ...]) -> Strategy:
-    """Return the first wanted strategy that is served; push when none is wanted.
-
-    Raises:
-        PreconditionError: UNSUPPORTED_STRATEGY with those that are served.
-    """
-    if not wanted:
-        return Strategy.PUSH
-    for strategy in wanted:
-        if strategy in SERVED_STRATEGIES:
-            return strategy
-    served = ", ".join(SERVED_STRATEGIES)
-    raise PreconditionError(
-        ErrorReason.UNSUPPORTED_STRATEGY,
-        f"none of the wanted strategies ({', '.join(wanted)}) is served here; served: {served}",
-        wanted=", ".join(wanted),
-        served=served,
+def _continuing(job: Job, last: Part, focus: Focus, number: int) -> Job:
+    """Return the job of the ``number``-th window that the gateway adds to an answer by itself."""
+    command = job.command
+    return replace(
+        job,
+        command=replace(
+            command,
+            request_id=derived_id(command.request_id, f"continuation/{number}"),
+            continuation=Continuation(
+                session_token=last.committed.session_token,
+                session_id=last.draft.place.session_id,
+                continuation_ids=(last.committed.continuation_id,),
+            ),
+            context=replace(command.context, if_match=""),
+            agent=Agent(loop_depth=command.agent.loop_depth, safety_budget=command.agent.safety_budget),
+        ),
+        strategy=Strategy.PUSH,
+        focus=focus,
     )

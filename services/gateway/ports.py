@@ -10,6 +10,7 @@ from typing import Protocol
 
 from services.common.ports.credentials import AiSystemRecord
 from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.vocabulary import GroundingMode, QualityTier, Strategy, WindowStatus
 from services.gateway.domain.window import (
     Analysis,
@@ -20,11 +21,16 @@ from services.gateway.domain.window import (
     PriorWindow,
     WindowPlace,
 )
+from services.gateway.domain.written import ModelCall, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
 class OpenWindow:
-    """What is asked of ``SessionClient.open_window``; the available budget decides the transfer (SPEC-004 §8.2)."""
+    """What is asked of ``SessionClient.open_window``; the available budget decides the transfer (SPEC-004 §8.2).
+
+    Attributes:
+        summariser_available: a summary can be made and verified (SPEC-004 §12); else no edge is opened as SUMMARY.
+    """
 
     request_id: str
     continuation: Continuation
@@ -32,6 +38,7 @@ class OpenWindow:
     policy_hash: str
     agent: Agent
     available_budget_tokens: int
+    summariser_available: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,28 @@ class SessionClient(Protocol):
         """Append to the audit chain that the draft's answer was withheld and why: ids, levels and directives only."""
         ...
 
+    async def record_prohibited(self, request_ids: tuple[str, str], place: WindowPlace, system: AiSystemRecord) -> None:
+        """Append that a registered system is one that no call may be made for (SPEC-005 §14): class, rows, halt.
+
+        Args:
+            request_ids: of the classification's event and of the halt's.
+            place: the window that was opened for the call.
+            system: what is registered.
+        """
+        ...
+
+    async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append the events of every round of remedies, in order (SPEC-005 §19.3); ids, levels and counts only."""
+        ...
+
+    async def grounded_spans(self, session_id: str, window_id: str) -> tuple[Span, ...]:
+        """Return where a committed window's report found claims CONTEXT_GROUNDED and not CONTRADICTED.
+
+        Raises:
+            NotFoundError: REPORT_NOT_FOUND, WINDOW_NOT_FOUND: it cannot be had.
+        """
+        ...
+
     async def record_classification(self, request_id: str, draft: DispatchDraft) -> None:
         """Append to the audit chain how the draft's AI system was classified, and by which rows."""
         ...
@@ -119,6 +148,44 @@ class ProvenanceClient(Protocol):
 
     async def analyze(self, command: Analyze) -> Analysis:
         """Analyse an answer."""
+        ...
+
+    async def verify_summary(self, summary: str, original: str, grounded: tuple[Span, ...]) -> SummaryCheck:
+        """Check a summary against the text that it condenses; ``grounded`` are stretches of that text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryAsk:
+    """What is asked of a summariser.
+
+    Attributes:
+        window_id: the window that the summary is made for.
+        response: the answer to condense.
+        grounded: its stretches that a report found grounded.
+        tokens: N of SPEC-004 §12.2, at least 1.
+        model: target model.
+        timeout_s: seconds that it may take; ``None`` = the adapter's default.
+    """
+
+    window_id: str
+    response: str
+    grounded: tuple[Span, ...]
+    tokens: int
+    model: str
+    timeout_s: float | None = None
+
+
+class Summariser(Protocol):
+    """Condenses an earlier answer (SPEC-004 §12.2)."""
+
+    async def summarise(self, ask: SummaryAsk) -> tuple[WrittenText, ModelCall]:
+        """Return what was written, and the call as it counts; the text may be empty or too long.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE.
+            DeadlineError: the time was up.
+        """
         ...
 
 

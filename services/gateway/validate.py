@@ -178,6 +178,7 @@ def _enums(request: pb.DispatchRequest, found: Violations) -> None:
         ("oversight_mode", dispatch_pb2.OversightMode),
         ("fan_in_policy", dispatch_pb2.FanInPolicy),
         ("stream_safety_mode", dispatch_pb2.StreamSafetyMode),
+        ("remediation", dispatch_pb2.RemediationMode),
     ):
         found.require(getattr(request, field) in enum.values(), field, "is not a value of the enum")
 

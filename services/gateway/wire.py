@@ -6,16 +6,19 @@ from typing import Any, Final, TypeVar
 from crp.common.v1 import regulation_pb2 as regulation
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2, session_service_pb2
-from crp.dpe.v1 import finding_pb2, report_pb2
+from crp.dpe.v1 import finding_pb2, provenance_service_pb2, report_pb2
 from crp.gateway.v1 import dispatch_pb2
 
 from services.gateway.domain.outcome import Enforcement
+from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyCondition, RemedyForce
 from services.gateway.domain.vocabulary import (
     ChainIntegrity,
+    Degradation,
     FanInPolicy,
     GroundingMode,
     OversightMode,
     QualityTier,
+    RemedyMode,
     RepetitionLevel,
     RiskLevel,
     SafetyMode,
@@ -23,6 +26,7 @@ from services.gateway.domain.vocabulary import (
     Strategy,
     WindowStatus,
 )
+from services.gateway.domain.written import CallPurpose
 
 WordT = TypeVar("WordT")
 
@@ -54,6 +58,32 @@ FAN_IN_POLICIES: Final = {
 DAG_FAN_IN_POLICIES: Final = {
     session_service_pb2.FanInPolicy.Value(f"FAN_IN_POLICY_{policy.name}"): policy for policy in FanInPolicy
 }
+DEGRADATIONS: Final = {dag_pb2.DegradationLevel.Value(f"DEGRADATION_LEVEL_{level}"): level for level in Degradation}
+REMEDY_MODES: Final = {dispatch_pb2.RemediationMode.Value(f"REMEDIATION_MODE_{mode.name}"): mode for mode in RemedyMode}
+CALL_PURPOSES: Final = {
+    dispatch_pb2.ModelCallPurpose.Value(f"MODEL_CALL_PURPOSE_{purpose}"): purpose for purpose in CallPurpose
+}
+REMEDIES: Final = {
+    provenance_service_pb2.RemediationAction.Value(f"REMEDIATION_ACTION_{each}"): each for each in Remedy
+}
+REMEDY_FORCES: Final = {
+    provenance_service_pb2.RemediationForce.Value(f"REMEDIATION_FORCE_{each}"): each for each in RemedyForce
+}
+REMEDY_CALLS: Final = {
+    provenance_service_pb2.RemediationCall.Value(f"REMEDIATION_CALL_{each}"): each for each in RemedyCall
+}
+REMEDY_CONDITIONS: Final = {
+    provenance_service_pb2.RemediationCondition.Value(f"REMEDIATION_CONDITION_{each}"): each for each in RemedyCondition
+}
+REMEDY_KINDS: Final = {
+    Remedy.UPGRADE_STRATEGY: dispatch_pb2.REMEDIATION_KIND_STRATEGY_UPGRADE,
+    Remedy.ANTI_REPETITION: dispatch_pb2.REMEDIATION_KIND_ANTI_REPETITION,
+    Remedy.CORRECT_CONTRADICTION: dispatch_pb2.REMEDIATION_KIND_CONTRADICTION_CORRECTION,
+    Remedy.AUTO_CONTINUE: dispatch_pb2.REMEDIATION_KIND_AUTO_CONTINUATION,
+    Remedy.AUGMENT_FLOW: dispatch_pb2.REMEDIATION_KIND_PROMPT_AUGMENTATION,
+    Remedy.STITCH_FLOW: dispatch_pb2.REMEDIATION_KIND_STITCH,
+}
+"""How a step that was taken is told; one that only warns is a warning of the response."""
 ENFORCEMENTS: Final = {dispatch_pb2.Enforcement.Value(f"ENFORCEMENT_{way}"): way for way in Enforcement}
 CONTRADICTION_SCOPES: Final = {
     finding_pb2.CONTRADICTION_SCOPE_INTRA: "intra",

@@ -28,16 +28,20 @@ from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import GatewaySettings, ServerSettings, Settings, TelemetrySettings
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
+from services.dag.erasing import Erasures
 from services.dag.servicer import SessionServicer
+from services.gateway.admission import Admission
 from services.gateway.clients.channels import PeerChannels
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
-from services.gateway.dispatch_app import DispatchApp
+from services.gateway.compose import Clients, window_run
+from services.gateway.dispatch_app import DispatchApp, DispatchParts
+from services.gateway.extractive_model import ExtractiveLanguageModel
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
-from services.gateway.window_run import WindowRun
+from services.gateway.writing import Writing
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
 
 ANSWER = "A motor accident must be reported within 7 days."
@@ -190,7 +194,7 @@ class ScriptedSessions(SessionServicer):
     """The real dag servicer with faults around its writes."""
 
     def __init__(self, world, script):
-        super().__init__(world.app, world.reads)
+        super().__init__(world.app, world.reads, Erasures(world.store, world.app.chains, world.clock))
         self.script = script
 
     async def OpenWindow(self, request, context):  # noqa: N802
@@ -238,22 +242,19 @@ class GatewayWorld:
             telemetry.close()
 
     def _app(self, channels):
-        registry = StoredRegistry(self.credentials)
-        run = WindowRun(
-            envelopes=GrpcEnvelopeClient(channels.to("envelope")),
-            provenance=GrpcProvenanceClient(channels.to("dpe")),
-            model=self.model,
-            tokens=WordCounter(),
-            settings=self.settings,
+        sessions = GrpcSessionClient(channels.to("dag"))
+        generative = not isinstance(self.model, ExtractiveLanguageModel)
+        writing = Writing(self.model, WordCounter(), self.settings, generative=generative)
+        clients = Clients(
+            sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe"))
         )
-        return DispatchApp(
-            sessions=GrpcSessionClient(channels.to("dag")),
-            run=run,
+        parts = DispatchParts(
+            sessions=sessions,
+            run=window_run(clients, writing, self.settings),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
-            registry=registry,
-            model=self.model,
-            settings=self.settings,
+            admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
         )
+        return DispatchApp(parts, self.settings)
 
     def _services(self, app, channels):
         script = self.script

@@ -108,7 +108,7 @@ async def test_a_prohibited_system_is_withheld_whatever_the_policy_and_the_trail
         (event,) = await classified_events(caller, halted.session_id)
     assert halted.halt_reason == "UNACCEPTABLE_EU_AI_ACT"
     assert headers_of(response)["CRP-Compliance-EU-AI-Act"] == "UNACCEPTABLE"
-    assert event["rows"] == ["PROHIBITED_PRACTICE_SOCIAL_SCORING", "DOMAIN_CREATIVE"]
+    assert event["rows"] == ["PROHIBITED_PRACTICE_SOCIAL_SCORING"]
 
 
 async def test_personal_data_makes_general_information_that_decides_high(tmp_path):

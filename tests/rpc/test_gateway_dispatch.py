@@ -360,7 +360,7 @@ async def test_what_this_deployment_does_not_do_is_said():
     world = GatewayWorld(script=Script(risk="HIGH", report={"pii_cache_warning": True}))
     async with world.serving() as client:
         response = await client.dispatch(
-            safety_policy="upgrade-on-risk reflexive", safety_report_uri="https://sink.example/reports"
+            safety_policy="upgrade-on-risk hierarchical", safety_report_uri="https://sink.example/reports"
         )
     assert response.WhichOneof("outcome") == "answer"
     assert [warning.code for warning in response.warnings] == [
@@ -382,7 +382,6 @@ async def test_a_registered_system_is_described_to_the_analysis():
         (("A.2.2", "x"),),
         intended_purpose="Ranks applicants.",
         annex_iii_areas=("EMPLOYMENT",),
-        prohibited_practices=("EMOTION_INFERENCE",),
         interacts_with_people=True,
         generates_content=True,
         safety_component=True,
@@ -404,7 +403,6 @@ async def test_a_registered_system_is_described_to_the_analysis():
         version=1,
         intended_purpose="Ranks applicants.",
         annex_iii_areas=[regulation.ANNEX_III_AREA_EMPLOYMENT],
-        prohibited_practices=[regulation.PROHIBITED_PRACTICE_EMOTION_INFERENCE],
         interacts_with_people=True,
         generates_content=True,
         safety_component=True,
@@ -516,7 +514,7 @@ async def test_an_unsupported_strategy_is_told_what_is_served_and_a_later_choice
     async with GatewayWorld().serving() as client:
         refusal = await client.fails(strategies=wanted[:1])
         response = await client.dispatch(strategies=wanted)
-    assert refusal.metadata == {"wanted": "reflexive", "served": "push"} | {
+    assert refusal.metadata == {"wanted": "reflexive", "served": "push, fan-out, fan-in"} | {
         key: value for key, value in refusal.metadata.items() if key not in {"wanted", "served"}
     }
     assert headers_of(response)["CRP-Context-Strategy"] == "push"

@@ -1,5 +1,7 @@
 """Settings of the gateway: limits of a dispatch, defaults of its calls, and what it does when time runs short."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -47,3 +49,21 @@ class GatewaySettings(BaseModel):
 
     cleanup_s: float = Field(default=5.0, gt=0.0, le=60.0)
     """Longest time that giving up a window may take after a dispatch broke off, in seconds; default 5."""
+
+    remedies: Literal["off", "policy", "required", "recommended"] = "policy"
+    """Remedies that are carried out when the request does not say (CRP-SPEC-005 §19, ADR 0059): off = none, whatever the
+    request says; policy = required re-dispatches under a policy with upgrade-on-risk; required, recommended = what the
+    plan of the analysis calls so. Default policy."""
+
+    max_redispatches: int = Field(default=2, ge=0, le=2)
+    """Most re-dispatches of one window; 0-2, default 2 (CRP-SPEC-005 §19.2)."""
+
+    max_continuations: int = Field(default=1, ge=0, le=4)
+    """Most windows that the gateway adds to one answer by itself (CRP-SPEC-005 §10.3); 0-4, default 1."""
+
+    prompt_augmentation: bool = True
+    """Whether a break in the flow may be remedied by a re-dispatch (CRP-SPEC-005 §11.5, A; §19.1, 4). Default true."""
+
+    refuse_degraded: bool = False
+    """Whether a session whose quality stays at tier D is refused with QUALITY_DEGRADED (CRP-SPEC-004 §13.2); false = it
+    goes on with a warning. Default false."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 import grpc
+from crp.common.v1 import text_pb2
 from crp.dpe.v1 import (
     claim_pb2,
     finding_pb2,
@@ -16,6 +17,8 @@ from crp.envelope.v1 import envelope_pb2
 from services.common.ports.credentials import AiSystemRecord
 from services.gateway import wire
 from services.gateway.clients.inputs import kept_inputs
+from services.gateway.clients.remedies import remedy_plan
+from services.gateway.domain.summaries import CheckedClaim, Span, SummaryCheck
 from services.gateway.domain.vocabulary import StageStatus
 from services.gateway.domain.window import Analysis, ReportSummary, StageState
 from services.gateway.ports import Analyze
@@ -41,7 +44,28 @@ class GrpcProvenanceClient:
         response = await self._stub.Analyze(request)
         # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-005 §13.3, ADR 0043).
         kept = b"" if request.cache_no_store else kept_inputs(request).SerializeToString(deterministic=True)
-        return Analysis(report_summary(response.report), response.report.SerializeToString(deterministic=True), kept)
+        message = response.report.SerializeToString(deterministic=True)
+        return Analysis(report_summary(response.report), message, kept, remedy_plan(response.remediation))
+
+    async def verify_summary(self, summary: str, original: str, grounded: tuple[Span, ...]) -> SummaryCheck:
+        """Check a summary."""
+        spans = [text_pb2.TextSpan(start=span.start, end=span.end) for span in grounded]
+        request = provenance_service_pb2.VerifySummaryRequest(summary=summary, original=original, grounded_spans=spans)
+        return summary_check(await self._stub.VerifySummary(request))
+
+
+def summary_check(response: provenance_service_pb2.VerifySummaryResponse) -> SummaryCheck:
+    """Read what became of a summary; a claim that is faithful alone is not verified (ADR 0042)."""
+    verified = provenance_service_pb2.SUMMARY_CLAIM_STATE_VERIFIED
+    return SummaryCheck(
+        faithful=response.faithful,
+        fidelity_score=response.fidelity_score if response.HasField("fidelity_score") else None,
+        claims=tuple(
+            CheckedClaim(Span(claim.span.start, claim.span.end), claim.state == verified)
+            for claim in response.checked_claims
+        ),
+        reason=response.reason,
+    )
 
 
 def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
@@ -57,7 +81,10 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         envelope=envelope_pb2.ContextEnvelope.FromString(command.envelope),
         prior_windows=[
             provenance_service_pb2.PriorWindow(
-                window_id=prior.window_id, window_number=prior.window_number, text=prior.text
+                window_id=prior.window_id,
+                window_number=prior.window_number,
+                text=prior.text,
+                is_summary=prior.is_summary,
             )
             for prior in command.prior_windows
             if prior.text
@@ -133,6 +160,7 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         ai_system_id=report.ai_system_id if report.HasField("ai_system") else "",
         ai_system_version=report.ai_system.version,
         regulatory_rows=tuple(row.row for row in report.regulatory.rows),
+        report_hash=report.report_hash,
     )
 
 

@@ -1,20 +1,28 @@
 """``SessionClient`` over ``crp.dag.v1.SessionService``."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Final
 
 import grpc
 from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
-from crp.dpe.v1 import inputs_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, inputs_pb2, report_pb2
 
-from services.common.encoding import canonical_json
+from services.common.errors import ErrorReason, NotFoundError
+from services.common.ports.credentials import AiSystemRecord
 from services.gateway import wire
-from services.gateway.domain.command import DispatchDraft
-from services.gateway.domain.outcome import OVERSIGHT_REQUIRED
-from services.gateway.domain.vocabulary import WindowStatus
+from services.gateway.clients.audit_events import (
+    classification_event,
+    halt_event,
+    prohibited_events,
+    remedy_events,
+)
+from services.gateway.domain.command import Agent, DispatchDraft
+from services.gateway.domain.summaries import CarriedTransfer, Span
+from services.gateway.domain.vocabulary import Degradation, WindowStatus
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
 from services.gateway.ports import OpenWindow
 
+MAX_FINGERPRINT: Final = 200
 _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _TIERS = wire.inverse(wire.TIERS)
 _FAN_IN = wire.inverse(wire.DAG_FAN_IN_POLICIES)
@@ -29,7 +37,7 @@ class GrpcSessionClient:
 
     async def open_window(self, command: OpenWindow) -> OpenedWindow:
         """Open a window."""
-        return opened_window(await self._stub.OpenWindow(open_request(command)))
+        return opened_window(await self._stub.OpenWindow(open_request(command)), command.agent)
 
     async def window_status(self, session_id: str, window_id: str) -> WindowStatus:
         """Ask how far a window has come."""
@@ -57,27 +65,25 @@ class GrpcSessionClient:
         """Append the event of a classified system."""
         await self._stub.AppendEvent(classification_event(request_id, draft))
 
+    async def record_prohibited(self, request_ids: tuple[str, str], place: WindowPlace, system: AiSystemRecord) -> None:
+        """Append the events of a system that no call may be made for."""
+        for event in prohibited_events(request_ids, place, system):
+            await self._stub.AppendEvent(event)
 
-def classification_event(request_id: str, draft: DispatchDraft) -> session_service_pb2.AppendEventRequest:
-    """Return the audit event of a classified system: which registration, which class, by which rows (SPEC-005 §14)."""
-    report = draft.report
-    data: dict[str, Any] = {
-        "ai_system_id": report.ai_system_id,
-        "ai_system_version": report.ai_system_version,
-        "eu_ai_act_class": report.eu_ai_act_class,
-        "rows": list(report.regulatory_rows),
-        "nist_tier": report.nist_tier,
-        "report_id": report.report_id,
-    }
-    if report.controls_met is not None:
-        data |= {"controls_met": report.controls_met, "controls_total": report.controls_total}
-    return session_service_pb2.AppendEventRequest(
-        request_id=request_id,
-        session_id=draft.place.session_id,
-        window_id=draft.place.window_id,
-        event_type=dag_pb2.AUDIT_EVENT_TYPE_EU_AI_ACT_CLASSIFIED,
-        data=canonical_json(data).decode(),
-    )
+    async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append the events of every round of remedies."""
+        for event in remedy_events(request_id, draft):
+            await self._stub.AppendEvent(event)
+
+    async def grounded_spans(self, session_id: str, window_id: str) -> tuple[Span, ...]:
+        """Read a committed window's report."""
+        asked = session_service_pb2.GetWindowRequest(session_id=session_id, window_id=window_id)
+        report_id = (await self._stub.GetWindow(asked)).window.report_id
+        if not report_id:
+            text = "the window's report is not in this store"
+            raise NotFoundError(ErrorReason.REPORT_NOT_FOUND, text, window_id=window_id)
+        found = await self._stub.GetReport(session_service_pb2.GetReportRequest(report_id=report_id))
+        return grounded_spans(found.report)
 
 
 def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
@@ -93,12 +99,13 @@ def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
         safety_budget_ceiling=agent.safety_budget,
         agent_session_parent=agent.session_parent,
         available_budget_tokens=command.available_budget_tokens,
+        summariser_available=command.summariser_available,
         fan_in_policy=None if continuation.fan_in_policy is None else _FAN_IN[continuation.fan_in_policy],
     )
 
 
-def opened_window(response: session_service_pb2.OpenWindowResponse) -> OpenedWindow:
-    """Read an opened window."""
+def opened_window(response: session_service_pb2.OpenWindowResponse, agent: Agent) -> OpenedWindow:
+    """Read an opened window; the deeper of the session's and the calling agent's loop depth holds (SPEC-004 §15.3)."""
     session, window = response.session, response.window
     return OpenedWindow(
         place=WindowPlace(
@@ -106,7 +113,7 @@ def opened_window(response: session_service_pb2.OpenWindowResponse) -> OpenedWin
             window_id=window.window_id,
             window_number=window.window_number,
             max_windows=session.limits.max_windows,
-            loop_depth=session.loop_depth,
+            loop_depth=max(session.loop_depth, agent.loop_depth or 0),
             parent_session_id=session.parent_session_id,
         ),
         parents=tuple(_parent(parent) for parent in response.parents),
@@ -114,7 +121,12 @@ def opened_window(response: session_service_pb2.OpenWindowResponse) -> OpenedWin
         prior_windows=_prior_windows(response.prior_windows),
         notes=tuple(note for parent in response.parents for note in parent.skipped),
         audit_trail_id=session.audit_trail_id,
+        degradation=_degradation(response.degradation),
     )
+
+
+def _degradation(found: dag_pb2.QualityDegradation) -> Degradation:
+    return wire.DEGRADATIONS.get(found.level, Degradation.NONE)
 
 
 def _parent(parent: session_service_pb2.ParentContext) -> Parent:
@@ -124,6 +136,9 @@ def _parent(parent: session_service_pb2.ParentContext) -> Parent:
         transfer_type=dag_pb2.TransferType.Name(parent.transfer_type).removeprefix(_TRANSFER_PREFIX),
         deferred_fact_ids=tuple(parent.deferred_fact_ids),
         transferred_fact_ids=tuple(parent.transferred_fact_ids),
+        summary_tokens=parent.summary_tokens,
+        fallback_text=parent.fallback_text,
+        transferred_tokens=parent.transferred_tokens,
     )
 
 
@@ -152,27 +167,19 @@ def commit_request(request_id: str, draft: DispatchDraft) -> session_service_pb2
         model_fingerprint=written.model_fingerprint,
         ckf_state_hash=envelope.ckf_state_hash,
         analysis_inputs=inputs_pb2.AnalysisInputs.FromString(draft.inputs_message) if draft.inputs_message else None,
+        transfers=[_transfer(transfer) for transfer in draft.transfers],
     )
 
 
-def halt_event(request_id: str, draft: DispatchDraft, halt_reason: str) -> session_service_pb2.AppendEventRequest:
-    """Return the audit event of a withheld answer; the report itself is only kept with committed windows."""
-    report = draft.report
-    data: dict[str, Any] = {
-        "halt_reason": halt_reason,
-        "risk_level": report.risk_level.value,
-        "directives": list(draft.verdict.violated),
-        "report_id": report.report_id,
-    }
-    if report.composite_score is not None:
-        data["hallucination_score"] = report.composite_score
-    person = halt_reason == OVERSIGHT_REQUIRED
-    return session_service_pb2.AppendEventRequest(
-        request_id=request_id,
-        session_id=draft.place.session_id,
-        window_id=draft.place.window_id,
-        event_type=dag_pb2.AUDIT_EVENT_TYPE_OVERSIGHT_TRIGGERED if person else dag_pb2.AUDIT_EVENT_TYPE_SAFETY_HALT,
-        data=canonical_json(data).decode(),
+def _transfer(transfer: CarriedTransfer) -> session_service_pb2.ParentTransfer:
+    return session_service_pb2.ParentTransfer(
+        source_window_id=transfer.source_window_id,
+        transfer_type=f"{_TRANSFER_PREFIX}{transfer.transfer_type}",
+        transferred_tokens=transfer.transferred_tokens,
+        summary_text=transfer.summary_text,
+        fidelity_score=transfer.fidelity_score,
+        model_fingerprint=transfer.model_fingerprint[:MAX_FINGERPRINT],
+        reason=transfer.reason,
     )
 
 
@@ -195,4 +202,15 @@ def committed_window(response: session_service_pb2.CommitWindowResponse) -> Comm
         degradation_advice=response.degradation.advice,
         human_review_required=response.human_review_required,
         halt_reason=response.halt_reason,
+        degradation=_degradation(response.degradation),
+    )
+
+
+def grounded_spans(report: report_pb2.DpeReport) -> tuple[Span, ...]:
+    """Return where a report found claims that facts ground and nothing contradicts (SPEC-005 §4, ADR 0042)."""
+    return tuple(
+        Span(claim.span.start, claim.span.end)
+        for claim in report.claims
+        if claim.attribution.type == claim_pb2.ATTRIBUTION_TYPE_CONTEXT_GROUNDED
+        and claim.verdict != claim_pb2.CLAIM_VERDICT_CONTRADICTED
     )

@@ -1,11 +1,27 @@
-"""Versions of a registered AI system, and what the analysis is told of it (SPEC-005 §14)."""
+"""Versions of a registered AI system, and whether any call may be made for it (SPEC-005 §14)."""
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from services.common.errors import ConflictError, ErrorReason, NotFoundError
 from services.common.ports.credentials import AiSystemRecord
 from services.common.regulation import regulated_sector
+
+UNACCEPTABLE_CLASS: Final = "UNACCEPTABLE"
+PROHIBITED_DOMAIN: Final = "BIOMETRIC_IDENTIFICATION"
+"""SPEC-005 §14.2: the one domain whose class is UNACCEPTABLE."""
+
+
+def prohibited_rows(system: AiSystemRecord | None) -> tuple[str, ...]:
+    """Return the rows of the dpe's table that make a system UNACCEPTABLE by its registration alone; empty for none.
+
+    No answer can change them: they are the domain's and those of Art. 5(1) (ADR 0039), so that no model need be called.
+    """
+    if system is None:
+        return ()
+    practices = tuple(f"PROHIBITED_PRACTICE_{practice}" for practice in system.prohibited_practices)
+    return (*practices, f"DOMAIN_{PROHIBITED_DOMAIN}") if system.domain == PROHIBITED_DOMAIN else practices
 
 
 def next_version(known: AiSystemRecord | None, described: AiSystemRecord, now: datetime) -> AiSystemRecord:

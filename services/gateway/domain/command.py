@@ -3,14 +3,22 @@
 import hashlib
 import uuid
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
-from services.gateway.domain.vocabulary import FanInPolicy, GroundingMode, OversightMode, QualityTier, Strategy
+from services.gateway.domain.remedies import Focus, RemedyRound
+from services.gateway.domain.summaries import CarriedTransfer
+from services.gateway.domain.vocabulary import (
+    FanInPolicy,
+    GroundingMode,
+    OversightMode,
+    QualityTier,
+    RemedyMode,
+    Strategy,
+)
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
-
-SERVED_STRATEGIES: Final = (Strategy.PUSH,)
+from services.gateway.domain.written import ModelCall, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class DispatchCommand:
     agent: Agent = field(default_factory=Agent)
     ai_system_id: str = ""
     safety_report_uri: str = ""
+    remedies: RemedyMode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +103,18 @@ class StepIds:
     draft: str
     event: str
     classified: str
+    remedies: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
-        return cls(
-            *(
-                _derived(f"{request_id}/{attempt}/{step}")
-                for step in ("open", "commit", "fail", "draft", "event", "classified")
-            )
-        )
+        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies")
+        return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in steps))
+
+
+def derived_id(request_id: str, step: str) -> str:
+    """Return the request id of a further step of a request; the same step gives the same id."""
+    return _derived(f"{request_id}/{step}")
 
 
 def _derived(name: str) -> str:
@@ -120,18 +131,6 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenText:
-    """What the model wrote; counts are ``None`` where the provider did not say."""
-
-    text: str
-    finish_reason: str
-    model_fingerprint: str
-    response_tokens: int
-    prompt_tokens: int | None
-    completion_tokens: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class DispatchDraft:
     """An analysed answer on the eve of its commit: kept before it, so that a retry commits the very same one.
 
@@ -140,6 +139,10 @@ class DispatchDraft:
         inputs_message: the serialised ``crp.dpe.v1.AnalysisInputs``; empty when they are not to be kept.
         tier: the envelope's tier lowered by the answer's quality (SPEC-005 §18.4).
         verdict: with a halt reason the window is given up instead of committed (SPEC-004 §16.3).
+        transfers: what flowed along edges that were opened as SUMMARY.
+        calls: calls of the model, in the order in which they ended.
+        rounds: what was tried to better the answer, in order.
+        focus: what the gateway shall continue with by itself; ``None`` = nothing.
     """
 
     place: WindowPlace
@@ -154,23 +157,40 @@ class DispatchDraft:
     oversight: OversightMode
     notices: tuple[Notice, ...]
     inputs_message: bytes = b""
+    transfers: tuple[CarriedTransfer, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+    rounds: tuple[RemedyRound, ...] = ()
+    focus: Focus | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The answer is delivered (200)."""
+class Part:
+    """One committed window of an answer."""
 
     draft: DispatchDraft
     committed: CommittedWindow
 
 
 @dataclass(frozen=True, slots=True)
-class Halted:
-    """The answer is withheld (451)."""
+class Answered:
+    """The answer is delivered (200): one window's, or that of several which the gateway continued (SPEC-005 §10.3)."""
 
-    draft: DispatchDraft
+    parts: tuple[Part, ...]
+
+    @property
+    def last(self) -> Part:
+        """The window that the session goes on from."""
+        return self.parts[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """The answer is withheld (451); ``report`` is ``None`` when it came to no answer."""
+
+    place: WindowPlace
     halt_reason: str
     retry_condition: str
+    report: ReportSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +212,5 @@ class DispatchResult:
     headers: tuple[Header, ...]
     verdict: Verdict
     notices: tuple[Notice, ...]
+    rounds: tuple[RemedyRound, ...] = ()
+    calls: tuple[ModelCall, ...] = ()

@@ -46,7 +46,10 @@ class PolicyOutcome:
 
 @dataclass(frozen=True, slots=True)
 class HeaderInputs:
-    """Everything that a path may know; what it does not know is ``None`` or empty and gives no header."""
+    """Everything that a path may know; what it does not know is ``None`` or empty and gives no header.
+
+    ``eu_ai_act_class`` is said where there is no report that says it.
+    """
 
     strategy: Strategy
     policy: PolicyOutcome
@@ -57,6 +60,7 @@ class HeaderInputs:
     committed: CommittedWindow | None = None
     data_residency: str = ""
     community_header: bool = True
+    eu_ai_act_class: str = ""
 
 
 def response_headers(inputs: HeaderInputs) -> tuple[Header, ...]:
@@ -220,6 +224,8 @@ def _compliance(inputs: HeaderInputs) -> list[tuple[str, str]]:
             ("CRP-Compliance-GDPR-PII", pii),
             ("CRP-Compliance-ISO-42001", ", ".join(report.iso_42001_controls)),
         ]
+    else:
+        pairs.append(("CRP-Compliance-EU-AI-Act", inputs.eu_ai_act_class))
     if committed is not None:
         pairs.append(("CRP-Compliance-Audit-Trail-Id", committed.audit_trail_id))
     if place is not None:

@@ -55,6 +55,17 @@ def fixed_prompt(instruction: str) -> str:
     return "\n\n".join(part for part in (instruction.strip(), CONTINUATION_NOTICE, DATA_NOTICE, _fact_list(())) if part)
 
 
+def enclosed(label: str, body: str) -> str:
+    """Return ``body`` between two boundary lines that it cannot contain; its lines are indented already."""
+    boundary = hashlib.sha256(body.encode()).hexdigest()[:_BOUNDARY_DIGITS]
+    return f"BEGIN {label} {boundary}\n{body}\nEND {label} {boundary}"
+
+
+def indented(text: str) -> str:
+    """Return ``text`` cleaned, every line of it indented, so that none can pass for structure."""
+    return "\n".join(f"{_INDENT}{line}".rstrip() for line in clean(text).split("\n"))
+
+
 def clean(text: str) -> str:
     """Return ``text`` with one kind of line break and without control, direction and other invisible characters."""
     lines = _LINE_BREAKS.sub("\n", text)
@@ -63,12 +74,9 @@ def clean(text: str) -> str:
 
 def _fact_list(facts: Sequence[EnvelopeFact]) -> str:
     blocks = [_block(number, fact) for number, fact in enumerate(facts, start=1)]
-    body = "\n".join(blocks) if blocks else NO_CONTEXT
-    boundary = hashlib.sha256(body.encode()).hexdigest()[:_BOUNDARY_DIGITS]
-    return f"BEGIN CONTEXT {boundary}\n{body}\nEND CONTEXT {boundary}"
+    return enclosed("CONTEXT", "\n".join(blocks) if blocks else NO_CONTEXT)
 
 
 def _block(number: int, fact: EnvelopeFact) -> str:
     mark = f" {EARLIER_ANSWER}" if fact.carried_from else ""
-    lines = clean(fact.content).split("\n")
-    return "\n".join([f"[{number}]{mark}", *(f"{_INDENT}{line}".rstrip() for line in lines)])
+    return f"[{number}]{mark}\n{indented(fact.content)}"

@@ -40,17 +40,22 @@ STOP_WORDS: Final = frozenset(_STOP_LIST.split(","))
 
 def passages(text: str) -> list[str]:
     """Return the passages of ``text`` in order; headings and questions are left out."""
-    found: list[str] = []
-    start, length = 0, 0
+    return [text[begin:end] for begin, end in passage_spans(text)]
+
+
+def passage_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the passages of ``text`` stand, in code points."""
+    found: list[tuple[int, int]] = []
+    length = 0
     for begin, end in _sentence_spans(text):
         leans = bool(_LEANING.match(text[begin:end])) and 0 < length < _MAX_PASSAGE_SENTENCES
-        if leans and not found[-1].endswith(_OPEN_ENDS):
-            found[-1] = text[start:end]
+        if leans and not text[slice(*found[-1])].endswith(_OPEN_ENDS):
+            found[-1] = (found[-1][0], end)
             length += 1
             continue
-        found.append(text[begin:end])
-        start, length = begin, 1
-    return [passage for passage in found if _quotable(passage)]
+        found.append((begin, end))
+        length = 1
+    return [span for span in found if _quotable(text[slice(*span)])]
 
 
 def _quotable(passage: str) -> bool:

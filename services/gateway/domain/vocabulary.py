@@ -91,6 +91,27 @@ class Strategy(StrEnum):
 
 
 @unique
+class RemedyMode(_Ordered):
+    """Which remedies are carried out, fewest first (SPEC-005 §19; ADR 0059)."""
+
+    OFF = "off"
+    POLICY = "policy"
+    REQUIRED = "required"
+    RECOMMENDED = "recommended"
+
+
+@unique
+class Degradation(_Ordered):
+    """Trend of a session's quality, least first (SPEC-004 §13.2)."""
+
+    NONE = "NONE"
+    FIRST_DROP = "FIRST_DROP"
+    SUSTAINED = "SUSTAINED"
+    CRITICAL = "CRITICAL"
+    PERSISTENT = "PERSISTENT"
+
+
+@unique
 class FanInPolicy(StrEnum):
     """What a fan-in does about failed children (SPEC-004 §16.3)."""
 

@@ -4,11 +4,13 @@ The values are read from the other services' answers. Two of them travel through
 kept as the serialised messages that their owners made, so that what is hashed later is what was made (SPEC-004 §9).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
+from services.gateway.domain.remedy_plan import RemedyPlan
 from services.gateway.domain.vocabulary import (
     ChainIntegrity,
+    Degradation,
     QualityTier,
     RepetitionLevel,
     RiskLevel,
@@ -18,22 +20,32 @@ from services.gateway.domain.vocabulary import (
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """What one parent hands on (SPEC-004 §8); ``response_text`` is empty for FACTS_ONLY."""
+    """What one parent hands on (SPEC-004 §8); ``response_text`` is empty for FACTS_ONLY.
+
+    Attributes:
+        summary_tokens: N of SPEC-004 §12.2 when the transfer is SUMMARY; 0 otherwise.
+        fallback_text: what flows as RESULT_ONLY when no summary passes; empty unless the transfer is SUMMARY.
+        transferred_tokens: that flow as the parent was opened.
+    """
 
     window_id: str
     response_text: str
     transfer_type: str
     deferred_fact_ids: tuple[str, ...]
     transferred_fact_ids: tuple[str, ...] = ()
+    summary_tokens: int = 0
+    fallback_text: str = ""
+    transferred_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PriorWindow:
-    """An earlier window's answer; empty where it was erased."""
+    """An earlier window's answer, or a verified summary of it; empty where it was erased."""
 
     window_id: str
     window_number: int
     text: str
+    is_summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,7 @@ class OpenedWindow:
         facts_seen: ids of facts that earlier envelopes held (SPEC-003 §14.2).
         notes: why a better transfer of a parent's answer was passed over; never content.
         audit_trail_id: the trail in which the opening was recorded; empty where none is kept.
+        degradation: trend of the quality history up to the parents (SPEC-004 §13.2).
     """
 
     place: WindowPlace
@@ -69,6 +82,7 @@ class OpenedWindow:
     prior_windows: tuple[PriorWindow, ...]
     notes: tuple[str, ...]
     audit_trail_id: str = ""
+    degradation: Degradation = Degradation.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +203,7 @@ class ReportSummary:
     ai_system_id: str = ""
     ai_system_version: int = 0
     regulatory_rows: tuple[str, ...] = ()
+    report_hash: str = ""
 
     def stage(self, name: str) -> StageState | None:
         """Return how the stage ``name`` (``4``, ``3a``) ended, or ``None`` when the report does not list it."""
@@ -204,11 +219,13 @@ class Analysis:
     """The verdict on an answer; ``message`` is the serialised ``crp.dpe.v1.DpeReport``.
 
     ``inputs`` is the serialised ``crp.dpe.v1.AnalysisInputs``; empty when the caller wants nothing kept (no-store).
+    ``plan`` is what could be done about the findings.
     """
 
     summary: ReportSummary
     message: bytes
     inputs: bytes = b""
+    plan: RemedyPlan = field(default_factory=RemedyPlan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +238,7 @@ class CommittedWindow:
         continuation_id: empty when the session is complete (SPEC-004 §11.4).
         budget_warning: ``caution``, ``low`` or empty.
         halt_reason: SAFETY_BUDGET_DEPLETED when this window spent the budget; empty otherwise.
+        degradation: trend of the quality history, this window included; ``degradation_advice`` says what to do.
     """
 
     message: bytes
@@ -239,6 +257,7 @@ class CommittedWindow:
     degradation_advice: str
     human_review_required: bool
     halt_reason: str
+    degradation: Degradation = Degradation.NONE
 
 
 @dataclass(frozen=True, slots=True)

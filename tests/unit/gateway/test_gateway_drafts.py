@@ -7,10 +7,11 @@ from services.common.adapters.memory import MemoryCredentialStore
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.receipts import Receipt
 from services.gateway.clients.drafts import RPC, StoredDrafts
-from services.gateway.domain.command import DispatchDraft, Notice, StepIds, WrittenText
+from services.gateway.domain.command import DispatchDraft, Notice, StepIds
 from services.gateway.domain.directives import Finding
 from services.gateway.domain.outcome import Enforcement, Verdict, Violation
 from services.gateway.domain.vocabulary import OversightMode, QualityTier, Strategy
+from services.gateway.domain.written import WrittenText
 from tests.fakes.dag_world import NOW, TurnedClock
 from tests.fakes.gateway_values import ENVELOPE, PLACE, REPORT
 

@@ -1,0 +1,48 @@
+"""A query with everything that is decided before a window is opened."""
+
+from dataclasses import dataclass
+
+from services.common.ports.credentials import AiSystemRecord
+from services.gateway.domain.command import DispatchCommand
+from services.gateway.domain.outcome import PolicyInForce
+from services.gateway.domain.remedies import Focus, RemedyTerms
+from services.gateway.domain.vocabulary import RemedyMode, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A command with everything that was decided before a window is opened.
+
+    Attributes:
+        ai_system: the registered system in the version that stood then; ``None`` when the command names none.
+        remedies: which remedies are carried out.
+        prompt_augmentation: the deployment has it switched on (SPEC-005 §19.1, 4).
+        focus: what the gateway continues with by itself; ``None`` for the caller's own query.
+    """
+
+    command: DispatchCommand
+    force: PolicyInForce
+    strategy: Strategy
+    model: str
+    max_tokens: int
+    temperature: float
+    ai_system: AiSystemRecord | None = None
+    remedies: RemedyMode = RemedyMode.POLICY
+    prompt_augmentation: bool = True
+    focus: Focus | None = None
+
+    @property
+    def instruction(self) -> str:
+        """The application's instruction, with that of a continuation behind it."""
+        own = self.command.generation.system_prompt
+        return own if self.focus is None else "\n\n".join(part for part in (own, self.focus.instruction) if part)
+
+    @property
+    def envelope_query(self) -> str:
+        """What facts are selected for: a continuation's are those on what is left to answer (SPEC-005 §10.3, 2)."""
+        return self.command.query if self.focus is None else self.focus.query
+
+    def terms(self, *, over_budget: bool = False) -> RemedyTerms:
+        """Return what decides which remedies are due."""
+        upgrade = self.force.policy.upgrade_on_risk is not None
+        return RemedyTerms(self.remedies, upgrade, self.prompt_augmentation, over_budget)

@@ -1,0 +1,223 @@
+"""Carrying out the remedies of an analysis within one window (SPEC-005 §8.3, §9.3, §11.5, §19; ADR 0042, ADR 0059).
+
+A re-dispatch generates the answer anew with the plan's instructions, at the plan's temperature and with another seed,
+and analyses it again; the better of the two is kept by ``Analysed.standing``. A stitch puts a bridge before the answer,
+and the whole is analysed again: nothing leaves that was not analysed. Whatever fails here leaves the answer as it was.
+"""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from services.common.errors import DeadlineError, LimitExceededError, UnavailableError
+from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
+from services.common.settings import GatewaySettings
+from services.gateway.analysing import Analysing
+from services.gateway.deadlines import at_most, left_s
+from services.gateway.domain.command import Notice
+from services.gateway.domain.job import Job
+from services.gateway.domain.remedies import (
+    PROMPT_AUGMENTED,
+    STITCHED,
+    Analysed,
+    RemedyRound,
+    due,
+)
+from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyStep
+from services.gateway.domain.remedy_prompt import remedy_instructions
+from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
+from services.gateway.domain.written import CallPurpose, ModelCall
+from services.gateway.writing import SAFETY_MARGIN_TOKENS, Writing
+
+EXCERPT_CHARS: Final = (8_000, 2_000, 500, 0)
+"""Characters of excerpts per step, the most that fit into the model's context window."""
+STITCH_TOKENS: Final = 120
+"""One or two sentences."""
+_LEAVES_IT: Final = (UnavailableError, DeadlineError, LimitExceededError)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A window on its way, as remedies see it.
+
+    Attributes:
+        opened: with what its parents really hand on.
+        prompt: the system message of the first answer.
+        request: what the first answer was asked with.
+        took_s: seconds that the first answer and its analysis took.
+    """
+
+    job: Job
+    opened: OpenedWindow
+    envelope: BuiltEnvelope
+    prompt: str
+    request: LanguageRequest
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bettered:
+    """The best answer, what was tried for it, what was called and what the caller should know.
+
+    Attributes:
+        flow_remediation: ``prompt-augmented``, ``stitched`` or empty (SPEC-005 §11.6).
+        upgraded: the answer is one of a strategy upgrade (SPEC-005 §19.2).
+    """
+
+    best: Analysed
+    rounds: tuple[RemedyRound, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    flow_remediation: str = ""
+
+    @property
+    def upgraded(self) -> bool:
+        """Whether the answer that is kept is one of a strategy upgrade."""
+        kept = [each for each in self.rounds if each.kept]
+        return any(step.remedy is Remedy.UPGRADE_STRATEGY for each in kept for step in each.steps)
+
+    def after(self, steps: tuple[RemedyStep, ...], candidate: Analysed, call: ModelCall) -> "Bettered":
+        """Return this with one more round, and the better of the two answers."""
+        tried = RemedyRound.of(len(self.rounds) + 1, steps, (self.best, candidate), call)
+        flow = self.flow_remediation
+        if tried.kept:
+            remedies = {step.remedy for step in steps}
+            flow = PROMPT_AUGMENTED if Remedy.AUGMENT_FLOW in remedies else flow
+            flow = STITCHED if Remedy.STITCH_FLOW in remedies else flow
+        return replace(
+            self,
+            best=candidate if tried.kept else self.best,
+            rounds=(*self.rounds, tried),
+            calls=(*self.calls, call),
+            flow_remediation=flow,
+        )
+
+    def told(self, code: str, message: str) -> "Bettered":
+        """Return this with one more notice."""
+        return replace(self, notices=(*self.notices, Notice(code, message)))
+
+
+class Remedying:
+    """Carries remedies out; holds no state between windows."""
+
+    def __init__(self, writing: Writing, analysing: Analysing, settings: GatewaySettings) -> None:
+        self._writing = writing
+        self._analysing = analysing
+        self._settings = settings
+
+    async def bettered(self, case: Case, first: Analysed) -> Bettered:
+        """Return the best answer that the remedies gave, at worst the first."""
+        state = Bettered(first)
+        stopped = False
+        while steps := due(state.best.plan, RemedyCall.RE_DISPATCH, case.job.terms()):
+            why = self._hindrance(case, state)
+            if why is not None:
+                state, stopped = state.told(*why), True
+                break
+            instructions = self._fitting(case, steps)
+            if instructions is None:
+                text = "the instructions of a re-dispatch do not fit into the model's context window"
+                state, stopped = state.told("REMEDY_DOES_NOT_FIT", text), True
+                break
+            try:
+                state = await self._in_time(self._redispatched(case, state, steps, instructions))
+            except _LEAVES_IT as error:
+                state, stopped = (
+                    state.told("REMEDY_FAILED", f"a re-dispatch came to nothing: {error.reason.value}"),
+                    True,
+                )
+                break
+        return await self._stitched(case, state, stopped=stopped)
+
+    async def _redispatched(
+        self, case: Case, state: Bettered, steps: tuple[RemedyStep, ...], instructions: str
+    ) -> Bettered:
+        plan, asked = state.best.plan, case.request
+        system = ChatMessage(ChatRole.SYSTEM, f"{case.prompt}\n\n{instructions}")
+        request = replace(
+            asked,
+            messages=(system, *asked.messages[1:]),
+            temperature=asked.temperature if plan.temperature is None else plan.temperature,
+            seed=_other_seed(case, len(state.rounds) + 1) if plan.change_seed else asked.seed,
+        )
+        written, call = await self._writing.write(request, CallPurpose.RE_DISPATCH, case.opened.place.window_id)
+        candidate = await self._analysing.analysed(case.job, case.opened, case.envelope, written)
+        return state.after(steps, candidate, call)
+
+    async def _stitched(self, case: Case, state: Bettered, *, stopped: bool) -> Bettered:
+        """Put a bridge before the answer where the plan has one and no re-dispatch can be had (SPEC-005 §11.5, B)."""
+        over = stopped or len(state.rounds) >= self._most_rounds(state)
+        steps = due(state.best.plan, RemedyCall.STITCH, case.job.terms(over_budget=over))
+        if not steps or not self._writing.generative:
+            return state
+        try:
+            return await self._in_time(self._with_bridge(case, state, steps[:1]))
+        except _LEAVES_IT as error:
+            return state.told("REMEDY_FAILED", f"a bridge came to nothing: {error.reason.value}")
+
+    async def _with_bridge(self, case: Case, state: Bettered, steps: tuple[RemedyStep, ...]) -> Bettered:
+        best, window_id = state.best, case.opened.place.window_id
+        prompt = remedy_instructions(steps, _texts(case, best), EXCERPT_CHARS[0])
+        request = LanguageRequest(
+            query="",
+            messages=(ChatMessage(ChatRole.USER, prompt),),
+            evidence=(),
+            model=case.job.model,
+            max_tokens=STITCH_TOKENS,
+            temperature=state.best.plan.temperature or 0.2,  # SPEC-005 §11.5, B
+        )
+        bridge, call = await self._writing.write(request, CallPurpose.STITCH, window_id)
+        if not bridge.text.strip():
+            return state.told("REMEDY_FAILED", "the model wrote no bridge")
+        text = f"{bridge.text.strip()}\n\n{best.written.text}"
+        tokens = self._writing.counts([text], case.job.model)[0]
+        written = replace(best.written, text=text, response_tokens=tokens)
+        candidate = await self._analysing.analysed(case.job, case.opened, case.envelope, written)
+        return state.after(steps, candidate, call)
+
+    def _hindrance(self, case: Case, state: Bettered) -> tuple[str, str] | None:
+        """Return why no further re-dispatch is made, or ``None``."""
+        if not self._writing.generative:
+            # Decision 20: the same facts and query give the same quotation, whatever the prompt says.
+            return (
+                "REMEDY_NEEDS_MODEL",
+                "no language model is configured: the built-in answerer would say the same again",
+            )
+        most = self._most_rounds(state)
+        if len(state.rounds) >= most:
+            return "REMEDIES_SPENT", f"{most} re-dispatches did not remedy what was found"
+        left = left_s()
+        if left is not None and left - self._settings.reserve_s < case.took_s:
+            return "REMEDY_NEEDS_TIME", f"{max(0.0, left):.3f} s are left; the first answer took {case.took_s:.3f} s"
+        return None
+
+    def _most_rounds(self, state: Bettered) -> int:
+        return min(self._settings.max_redispatches, state.best.plan.max_redispatches or self._settings.max_redispatches)
+
+    def _fitting(self, case: Case, steps: tuple[RemedyStep, ...]) -> str | None:
+        """Return the instructions with as much of their excerpts as the context window takes."""
+        # Half of the margin that the envelope left free for tokenizer variance (SPEC-003 §10.1) stays free.
+        room = self._writing.room_tokens(case.job, case.prompt, case.job.command.query) - SAFETY_MARGIN_TOKENS // 2
+        texts = {prior.window_id: prior.text for prior in case.opened.prior_windows}
+        for max_chars in EXCERPT_CHARS:
+            instructions = remedy_instructions(steps, texts, max_chars)
+            if self._writing.counts([instructions], case.job.model)[0] <= room:
+                return instructions
+        return None
+
+    async def _in_time(self, work: Awaitable[Bettered]) -> Bettered:
+        """Keep back what the commit of the answer at hand needs."""
+        left = left_s()
+        with at_most(None if left is None else left - self._settings.reserve_s):
+            return await work
+
+
+def _texts(case: Case, best: Analysed) -> dict[str, str]:
+    texts = {prior.window_id: prior.text for prior in case.opened.prior_windows}
+    return texts | {case.opened.place.window_id: best.written.text}
+
+
+def _other_seed(case: Case, attempt: int) -> int:
+    """Return a seed other than the first answer's (SPEC-005 §19.2); the same request gives the same one."""
+    seed = case.request.seed
+    return attempt if seed is None else seed + attempt

@@ -1,0 +1,78 @@
+"""Calling the language model: under the caller's deadline, counted, and with what it may be told (Axiom 4)."""
+
+from dataclasses import replace
+
+from services.common.errors import DeadlineError, ErrorReason
+from services.common.ports.language_model import LanguageModel, LanguageRequest
+from services.common.ports.tokens import TokenCounter
+from services.common.settings import GatewaySettings
+from services.gateway.deadlines import left_s
+from services.gateway.domain.job import Job
+from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
+
+SAFETY_MARGIN_TOKENS = 512
+"""SPEC-003 §10.1: kept free for tokenizer variance."""
+
+
+class Writing:
+    """Calls the model; holds no state between calls.
+
+    Args:
+        generative: a language model is configured; the built-in answerer says the same again (decision 20).
+    """
+
+    def __init__(
+        self, model: LanguageModel, tokens: TokenCounter, settings: GatewaySettings, *, generative: bool
+    ) -> None:
+        self._model = model
+        self._tokens = tokens
+        self._settings = settings
+        self.generative = generative
+
+    async def write(
+        self, request: LanguageRequest, purpose: CallPurpose, window_id: str
+    ) -> tuple[WrittenText, ModelCall]:
+        """Return what the model wrote, and the call as it counts.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE.
+            DeadlineError: less is left than a call is worth starting with.
+        """
+        reply = await self._model.complete(replace(request, timeout_s=self._time_for_model()))
+        written = WrittenText(
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            model_fingerprint=reply.model_fingerprint,
+            response_tokens=self._tokens.count([reply.text], request.model)[0],
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+        )
+        return written, ModelCall.of(purpose, window_id, written)
+
+    def counts(self, texts: list[str], model: str) -> list[int]:
+        """Return the tokens of each text."""
+        return list(self._tokens.count(texts, model))
+
+    def room_tokens(self, job: Job, *prompt: str) -> int:
+        """Return what the model's context window leaves beside an answer and a prompt; negative when they do not fit.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL.
+        """
+        profile = self._tokens.profile(job.model)
+        return profile.context_window_tokens - job.max_tokens - sum(self._tokens.count(list(prompt), job.model))
+
+    def _time_for_model(self) -> float | None:
+        """Return the seconds that the model may take, so that analysis and commit still fit.
+
+        Raises:
+            DeadlineError: less is left than a call is worth starting with.
+        """
+        whole = left_s()
+        if whole is None:
+            return None
+        left = whole - self._settings.reserve_s
+        if left < self._settings.llm_min_s:
+            text = f"{max(0.0, left):.3f} s are left for the model; nothing was written"
+            raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, left_s=f"{max(0.0, left):.3f}", step="model")
+        return left
