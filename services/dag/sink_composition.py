@@ -1,13 +1,13 @@
 """The event sink's composition: which lines it writes, where they come from, where they go."""
 
+import json
 import uuid
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 from services.common.composition import Adapters
-from services.common.encoding import canonical_json
+from services.common.encoding import canonical_json, iso_micros
 from services.common.ports.sessions import AuditEventRecord, SessionStore
-from services.common.rpc.canonical import message_json
 from services.common.settings.event_sink import EventSinkSettings
 from services.dag import convert
 from services.dag.exports.ocsf import ocsf_line
@@ -48,8 +48,29 @@ def _encoder(settings: EventSinkSettings) -> Encode:
 
 
 def _ndjson_line(_tenant_id: str, record: AuditEventRecord) -> str:
-    """Return the line that an export has; data that cannot be read is null, so that one event never stops the rest."""
+    """Return the line that an export has.
+
+    An event that cannot be written so, because its data is no JSON or its type is of a later version, is written field
+    by field: one event never stops the rest.
+    """
     try:
         return convert.export_line(record).line
     except (ValueError, RecursionError):
-        return canonical_json({**message_json(convert.event(record)), "data": None}).decode()
+        return canonical_json(_bare(record)).decode()
+
+
+def _bare(record: AuditEventRecord) -> dict[str, Any]:
+    try:
+        data = json.loads(record.data)
+    except (ValueError, RecursionError):
+        data = None
+    return {
+        "event_id": record.event_id,
+        "sequence": str(record.sequence),
+        "event_type": record.event_type,
+        "timestamp": iso_micros(record.timestamp),
+        "window_id": record.window_id,
+        "data": data,
+        "hmac": record.hmac,
+        "session_id": record.session_id,
+    }

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict, UnsupportedSpan
+from services.dpe.domain.findings import Basis, Judgement, Verdict
 from tools.evaluation.grounding_scores import BOTH, ENCODER, SURFACE, System
 from tools.evaluation.model_source import Entailment, Grounding, Recognition
+from tools.evaluation.pipeline import Findings
 
 OVERLAP = "overlap"
 THRESHOLD = 0.5
@@ -65,6 +67,28 @@ COLUMNS = (
 )
 
 
+class ScriptedEngine:
+    """Every word of a text is a claim: "q" is quoted, "v" a value conflict, "=0.7" what the grounding model supports."""
+
+    fingerprint = "scripted-engine"
+
+    def __init__(self, grounding):
+        self.grounding = grounding
+
+    async def check(self, claim):
+        found = tuple(map(self._judged, claim.claim.split()))
+        return Findings(found, {"3b, NUMBER_CHANGED": sum(one.basis is Basis.VALUE_CONFLICT for one in found)})
+
+    def _judged(self, word):
+        if word == "q":
+            return Judgement(Verdict.SUPPORTED, Basis.QUOTATION)
+        if word == "v":
+            return Judgement(Verdict.CONTRADICTED, Basis.VALUE_CONFLICT, support=0.9)
+        support = float(word.removeprefix("="))
+        verdict = Verdict.SUPPORTED if support >= THRESHOLD else Verdict.UNSUPPORTED
+        return Judgement(verdict, Basis.GROUNDING, support=support)
+
+
 class ScriptedModels:
     """``ModelSource`` of the models above."""
 
@@ -81,6 +105,10 @@ class ScriptedModels:
     @asynccontextmanager
     async def grounding(self) -> AsyncIterator[Grounding]:
         yield Grounding("grounding", self.grounding_model, COLUMNS)
+
+    @asynccontextmanager
+    async def engine(self) -> AsyncIterator[ScriptedEngine]:
+        yield ScriptedEngine(self.grounding_model)
 
     @asynccontextmanager
     async def recognition(self) -> AsyncIterator[Recognition]:

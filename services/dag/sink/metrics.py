@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 from services.common.ports.event_endpoint import Outcome
 
 
-@dataclass
+@dataclass(eq=False)
 class SinkMetrics(Collector):
     """Counts since the process began, and how far the sink is behind.
 
