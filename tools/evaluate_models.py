@@ -24,12 +24,17 @@ from services.common.errors import CrpError, StartupError
 from services.common.settings import SettingsError, load_settings
 from tools.evaluation import pages, results
 from tools.evaluation.data import VARIABLE, EvaluationDataError, folder
-from tools.evaluation.measuring import TASKS, Measured, Order, measure
+from tools.evaluation.measuring import ENCODERS, TASKS, Measured, Order, measure
 from tools.evaluation.model_source import ModelSource
 from tools.evaluation.peers import read_peers
 from tools.evaluation.tables import peer_tables, tables_of
 
-PAGES: Final = ("docs/models.md", "model_repository/nli/README.md", "model_repository/grounding/README.md")
+PAGES: Final = (
+    "docs/models.md",
+    "docs/quality.md",
+    "model_repository/nli/README.md",
+    "model_repository/grounding/README.md",
+)
 WORST: Final = 50
 WIDTH: Final = 170
 
@@ -39,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     described = argparse.RawDescriptionHelpFormatter
     found = argparse.ArgumentParser("python -m tools.evaluate_models", description=__doc__, formatter_class=described)
     found.add_argument(
-        "tasks", nargs="*", metavar="TASK", help=f"{', '.join(TASKS)}; none = all that there are data for"
+        "tasks", nargs="*", metavar="TASK", help=f"{', '.join(TASKS)}; none = the encoders, all but the last"
     )
     found.add_argument("--nli", type=Path, metavar="FILE", help="labelled pairs instead of nli/dev.jsonl.gz")
     found.add_argument(
@@ -75,8 +80,9 @@ def order_of(options: argparse.Namespace, environment: Mapping[str, str]) -> Ord
         EvaluationDataError: the folder is not named, and some file is asked for that only it can hold.
     """
     named = {name: path for name in ("nli", "grounding") if (path := getattr(options, name)) is not None}
-    tasks = tuple(options.tasks) or (tuple(named) if named else TASKS)
-    data = folder(environment) if set(tasks) - named.keys() else Path()
+    tasks = tuple(options.tasks) or (tuple(named) if named else ENCODERS)
+    needed = {"grounding" if task == "pipeline" else task for task in tasks}
+    data = folder(environment) if needed - named.keys() else Path()
     known = Path(environment[VARIABLE]) / "grounding/dev.jsonl.gz" if environment.get(VARIABLE) else None
     files = {"nli": data / "nli/dev.jsonl.gz", "grounding": data / "grounding/dev.jsonl.gz"} | named
     return Order(

@@ -68,7 +68,7 @@ COLUMNS = (
 
 
 class ScriptedEngine:
-    """Every word of a text is a claim: "q" is quoted, "v" a value conflict, "=0.7" what the grounding model supports."""
+    """Words of a text are its claims: "q" is quoted, "v" a value conflict, "=0.7" what the grounding model supports."""
 
     fingerprint = "scripted-engine"
 

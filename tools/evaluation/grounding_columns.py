@@ -7,7 +7,7 @@ from services.common.ports.grounding import GroundingVerdict
 from tools.evaluation.grounding_scores import BOTH, ENCODER, SURFACE, System
 
 
-def columns_of(combiner: Combiner) -> tuple[System, ...]:
+def columns_of(combiner: Combiner) -> tuple[System[GroundingVerdict], ...]:
     """Return surface features, encoder and both, in this order.
 
     The combiner holds a calibrated model over the signals alone, with a threshold of its own, so the surface features

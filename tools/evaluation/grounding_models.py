@@ -49,7 +49,7 @@ async def judge(
 async def measure(
     claims: Sequence[LabelledClaim],
     model: GroundingModel,
-    systems: Sequence[System],
+    systems: Sequence[System[GroundingVerdict]],
     progress: Progress,
     limit: int | None,
 ) -> GroundingMeasurement:

@@ -5,7 +5,7 @@ The class that is looked for in precision, recall and F1 is "not supported": tha
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from tools.evaluation.metrics import (
 
 Rows: TypeAlias = NDArray[np.intp]
 Judged: TypeAlias = tuple[LabelledClaim, GroundingVerdict]
+SaidT = TypeVar("SaidT")
+"""What was said of a claim: a grounding verdict, or more."""
 
 SURFACE: Final = "surface features"
 ENCODER: Final = "encoder"
@@ -36,7 +38,7 @@ RESAMPLES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class System(Generic[SaidT]):
     """One column: how a verdict is read, and from where on it says "supported".
 
     Attributes:
@@ -46,7 +48,7 @@ class System:
     """
 
     name: str
-    score: Callable[[GroundingVerdict], float]
+    score: Callable[[SaidT], float]
     threshold: float | None
 
 
@@ -125,7 +127,7 @@ class SystemResult:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """How much better "both" is than the surface features, on the same claims; positive = better.
+    """How much better one system is than another, on the same claims; positive = better.
 
     Attributes:
         dataset: the set, or the mean over the sets.
@@ -152,8 +154,20 @@ class GroundingResult:
     calibration: tuple[Calibration, ...]
 
 
-def score(judged: Sequence[Judged], tuning: Sequence[Judged], systems: Sequence[System]) -> GroundingResult:
-    """Score verdicts against labels."""
+def score(
+    judged: Sequence[tuple[LabelledClaim, SaidT]],
+    tuning: Sequence[tuple[LabelledClaim, SaidT]],
+    systems: Sequence[System[SaidT]],
+    gain: tuple[str, str] = (SURFACE, BOTH),
+) -> GroundingResult:
+    """Score what was said against labels.
+
+    Args:
+        judged: what is reported.
+        tuning: where a missing threshold is taken from.
+        systems: the columns.
+        gain: the systems that are compared, the better one last; no gains when one of them is no column.
+    """
     thresholds = {system.name: _threshold(system, tuning) for system in systems}
     columns = {system.name: Column(system.name, _scores(system, judged), thresholds[system.name]) for system in systems}
     claims = Claims(
@@ -165,15 +179,15 @@ def score(judged: Sequence[Judged], tuning: Sequence[Judged], systems: Sequence[
         each = [_result(name, column, rows, claims.supported) for name, rows in claims.sets]
         results += [*each, _mean(each), _result(ALL, column, np.arange(len(judged)), claims.supported)]
     calibration = tuple(calibration_of(name, one.scores, claims.supported) for name, one in columns.items())
-    gains = tuple(_gains(columns[SURFACE], columns[BOTH], claims)) if columns.keys() >= {SURFACE, BOTH} else ()
+    gains = tuple(_gains(columns[gain[0]], columns[gain[1]], claims)) if columns.keys() >= set(gain) else ()
     return GroundingResult(tuple(results), gains, thresholds, calibration)
 
 
-def _scores(system: System, judged: Sequence[Judged]) -> Scores:
+def _scores(system: System[SaidT], judged: Sequence[tuple[LabelledClaim, SaidT]]) -> Scores:
     return np.array([system.score(verdict) for _, verdict in judged], dtype=np.float64)
 
 
-def _threshold(system: System, tuning: Sequence[Judged]) -> float | None:
+def _threshold(system: System[SaidT], tuning: Sequence[tuple[LabelledClaim, SaidT]]) -> float | None:
     labels = np.array([claim.supported for claim, _ in tuning], dtype=np.bool_)
     if system.threshold is not None or labels.all() or not labels.any():
         return system.threshold
@@ -198,13 +212,13 @@ def _result(dataset: str, column: Column, rows: Rows, supported: Labels) -> Syst
     )
 
 
-def _gains(surface: Column, both: Column, claims: Claims) -> Iterator[Gain]:
+def _gains(plain: Column, better: Column, claims: Claims) -> Iterator[Gain]:
     def auroc_gain(rows: Rows) -> float | None:
-        return _difference(both.auroc(rows, claims.supported), surface.auroc(rows, claims.supported))
+        return _difference(better.auroc(rows, claims.supported), plain.auroc(rows, claims.supported))
 
     def accuracy_gain(rows: Rows) -> float | None:
         return _difference(
-            both.balanced_accuracy(rows, claims.supported), surface.balanced_accuracy(rows, claims.supported)
+            better.balanced_accuracy(rows, claims.supported), plain.balanced_accuracy(rows, claims.supported)
         )
 
     def mean_of(gain: Callable[[Rows], float | None]) -> Callable[[Rows], float | None]:

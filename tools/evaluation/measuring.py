@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rich.progress import Progress
 
-from tools.evaluation import grounding_models, nli, recognition, unsupported_spans
+from tools.evaluation import grounding_models, nli, pipeline, recognition, unsupported_spans
 from tools.evaluation.calibration_plot import reliability_diagram
 from tools.evaluation.data import read_rows
 from tools.evaluation.labelled import LabelledClaim, LabelledPair, first_of_each, read_claims, read_pairs
@@ -15,7 +15,9 @@ from tools.evaluation.model_source import ModelSource
 from tools.evaluation.results import digest, plain
 from tools.evaluation.synthetic_spans import synthetic_claims
 
-TASKS: Final = ("nli", "grounding", "entities")
+ENCODERS: Final = ("nli", "grounding", "entities")
+"""Measured unless tasks are named."""
+TASKS: Final = (*ENCODERS, "pipeline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +92,15 @@ async def measure(order: Order, source: ModelSource, progress: Progress) -> Meas
     """
     # Read first: a mistake in the last file must not cost the minutes of the first task.
     pairs = read_pairs(order.nli) if "nli" in order.tasks else []
-    claims = read_claims(order.grounding) if "grounding" in order.tasks else []
+    claims = read_claims(order.grounding) if {"grounding", "pipeline"} & set(order.tasks) else []
     texts = [read_rows(file) for file in (order.wikigold, order.personal)] if "entities" in order.tasks else []
     gathering = _Gathering(order, source, progress, {}, {}, [])
     if pairs:
         await _nli(gathering, pairs)
-    if claims:
+    if "grounding" in order.tasks:
         await _grounding(gathering, claims)
+    if "pipeline" in order.tasks:
+        await _pipeline(gathering, claims)
     if texts:
         await _entities(gathering, texts)
     return Measured(gathering.models, gathering.pictures, gathering.mistakes)
@@ -132,6 +136,32 @@ async def _grounding(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> 
     gathering.mistakes += found.mistakes
     gathering.pictures[opened.name] = reliability_diagram(
         f"{opened.name}: is the claim supported?", "probability of support", "share supported", found.result.calibration
+    )
+
+
+async def _pipeline(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> None:
+    order = gathering.order
+    async with gathering.source.engine() as engine:
+        everything = (*claims, *_tuning(order, claims))
+        found = await pipeline.measure(everything, engine, gathering.progress, order.limit)
+        gathering.keep(
+            "pipeline",
+            "pipeline",
+            engine.fingerprint,
+            [order.grounding],
+            result=found.result,
+            flagged=[
+                {**plain(one), "precision": plain(one.precision), "recall": plain(one.recall)} for one in found.flagged
+            ],
+            decided=found.decided,
+            without_verdict=found.without_verdict,
+        )
+    gathering.mistakes += found.mistakes
+    gathering.pictures["pipeline"] = reliability_diagram(
+        "Whole engine: is the text supported?",
+        "least support of its claims",
+        "share supported",
+        found.result.calibration,
     )
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.common.ports.entailment import EntailmentModel
-from services.common.ports.grounding import GroundingModel
+from services.common.ports.grounding import GroundingModel, GroundingVerdict
 from services.common.ports.recognition import EntityRecognizer
 from tools.evaluation.grounding_scores import System
+from tools.evaluation.pipeline import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Grounding:
 
     name: str
     model: GroundingModel
-    columns: tuple[System, ...]
+    columns: tuple[System[GroundingVerdict], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ class ModelSource(Protocol):
 
     def grounding(self) -> AbstractAsyncContextManager[Grounding]:
         """Open the grounding model.
+
+        Raises:
+            StartupError: it cannot be used; the message says why.
+        """
+        ...
+
+    def engine(self) -> AbstractAsyncContextManager[Engine]:
+        """Open the whole engine with all models.
 
         Raises:
             StartupError: it cannot be used; the message says why.

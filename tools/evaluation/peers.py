@@ -38,14 +38,14 @@ class Benchmark:
     Attributes:
         name: of the benchmark.
         metric: what all the figures are.
-        ours: which of our figures stands beside them; ``None`` = there is none.
+        ours: which of our figures stand beside them; empty = none do.
         comparable: what is not the same.
         figures: the peers'.
     """
 
     name: str
     metric: str
-    ours: Mapping[str, str] | None
+    ours: tuple[Mapping[str, str], ...]
     comparable: str
     figures: tuple[PeerFigure, ...]
 
@@ -71,7 +71,7 @@ def read_peers(path: Path = FILE) -> tuple[Benchmark, ...]:
         Benchmark(
             one["name"],
             one["metric"],
-            one["ours"],
+            tuple(one["ours"]),
             one["comparable"],
             tuple(PeerFigure(**figure) for figure in one["figures"]),
         )
@@ -79,13 +79,13 @@ def read_peers(path: Path = FILE) -> tuple[Benchmark, ...]:
     )
 
 
-def our_figure(benchmark: Benchmark, models: Mapping[str, Mapping[str, Any]]) -> OurFigure | None:
-    """Return our figure from the default models' results; ``None`` where nothing of that kind was measured."""
-    if benchmark.ours is None:
-        return None
-    asked = dict(benchmark.ours)
-    figure = asked.pop("figure")
-    model = "nli" if figure == "accuracy" else "grounding"
+def our_figures(benchmark: Benchmark, models: Mapping[str, Mapping[str, Any]]) -> list[OurFigure]:
+    """Return our figures from the results: the model's, and the whole engine's where both were measured."""
+    return [found for asked in benchmark.ours if (found := _our_figure(dict(asked), models)) is not None]
+
+
+def _our_figure(asked: dict[str, str], models: Mapping[str, Mapping[str, Any]]) -> OurFigure | None:
+    figure, model = asked.pop("figure"), asked.pop("model")
     if model not in models:
         return None
     entry = models[model]
@@ -93,6 +93,7 @@ def our_figure(benchmark: Benchmark, models: Mapping[str, Mapping[str, Any]]) ->
         "accuracy": (entry["result"]["origins"] if model == "nli" else [], "accuracy"),
         "balanced_accuracy": (entry["result"].get("results", []), "balanced_accuracy"),
         "spans": (entry.get("spans", []), "f1"),
+        "warnings": (entry["result"].get("results", []) if model != "nli" else [], "f1"),
     }[figure]
     found = [row for row in rows if all(row[name] == wanted for name, wanted in asked.items())]
     if not found or found[0][value] is None:

@@ -10,6 +10,7 @@ from services.common.composition import Adapters
 from services.common.model_repository import open_repository
 from services.common.settings import Settings
 from tools.evaluation.model_source import Entailment, Grounding, Recognition
+from tools.evaluation.pipeline import Engine
 
 
 class RepositoryModels:
@@ -55,6 +56,14 @@ class RepositoryModels:
             yield Grounding(inference.grounding_model, model, columns)
         finally:
             await model.close()
+
+    @asynccontextmanager
+    async def engine(self) -> AsyncIterator[Engine]:
+        """Open the whole engine with all models."""
+        from tools.evaluation.embedded_engine import open_engine
+
+        async with open_engine(self._settings) as opened:
+            yield opened
 
     @asynccontextmanager
     async def recognition(self) -> AsyncIterator[Recognition]:

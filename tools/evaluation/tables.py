@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from tools.evaluation.grounding_scores import BOTH, ENCODER, SURFACE
-from tools.evaluation.peers import Benchmark, our_figure
+from tools.evaluation.peers import Benchmark, our_figures
+from tools.evaluation.pipeline import ALONE, ENCODER_ALONE, ENGINE
 
 Result = Mapping[str, Any]
 
@@ -63,9 +64,10 @@ def peer_tables(benchmarks: Sequence[Benchmark], models: Mapping[str, Result]) -
     tables = []
     for one in benchmarks:
         rows = [(peer.system, peer.parameters or NONE, peer.value, peer.note, peer.source) for peer in one.figures]
-        ours = our_figure(one, models)
-        if ours is not None:
-            rows.append((f"Groundtrail {ours.model}", NONE, ours.value, "measured here", ours.data))
+        rows += [
+            (f"Groundtrail {ours.model}", NONE, ours.value, "measured here", ours.data)
+            for ours in our_figures(one, models)
+        ]
         rows.sort(key=lambda row: -row[2])
         texts = tuple((name, size, f"{value:.3f}", note, source) for name, size, value, note, source in rows)
         columns = ("system", "parameters", one.metric, "how", "source")
@@ -114,15 +116,51 @@ def _calibration(curves: Sequence[Result], temperature: float | None = None) -> 
 
 def _grounding(model: Result) -> tuple[Table, ...]:
     result = model["result"]
-    tables = [_sets(result), _warnings(result["results"]), _gains(result["gains"]), _calibration(result["calibration"])]
+    note = "Both minus surface features on the same claims; 95%: paired bootstrap. An interval above 0 is a gain."
+    tables = [
+        _sets(result, SYSTEMS, "both"),
+        _warnings(result["results"], BOTH, "claims"),
+        _gains(result["gains"], "What the encoder adds to the surface features", note),
+        _calibration(result["calibration"]),
+    ]
     return (*tables, _spans(model["spans"]))
 
 
-def _sets(result: Result) -> Table:
+def _pipeline(model: Result) -> tuple[Table, ...]:
+    result = model["result"]
+    note = "Whole engine minus grounding alone on the same texts; 95%: paired bootstrap. An interval above 0 is a gain."
+    return (
+        _sets(result, (ENCODER_ALONE, ALONE, ENGINE), "the whole engine"),
+        _warnings(result["results"], ENGINE, "texts"),
+        _gains(result["gains"], "What the stages add to the grounding model", note),
+        _calibration(result["calibration"]),
+        _flagged(model["flagged"]),
+        _decided(model["decided"], model["without_verdict"]),
+    )
+
+
+def _flagged(kinds: Sequence[Result]) -> Table:
+    rows = tuple(
+        (one["what"], f"{one['texts']:,}", f"{one['unsupported']:,}", share(one["precision"]), share(one["recall"]))
+        for one in kinds
+    )
+    columns = ("finding", "texts with it", "labelled not supported", "precision", "recall")
+    note = "Against the label of the whole text, whatever is wrong with it: no stage alone can find everything."
+    return Table("stages", "What each stage finds in texts that are not supported", columns, rows, note)
+
+
+def _decided(bases: Sequence[Result], without: int) -> Table:
+    rows = tuple((one["basis"], f"{one['supported']:,}", f"{one['unsupported']:,}") for one in bases)
+    columns = ("verdict, basis", "claims in supported texts", "claims in unsupported texts")
+    note = f"{without:,} texts hold no claim that gets a verdict; they count as not supported."
+    return Table("decided", "What decided the claims", columns, rows, note)
+
+
+def _sets(result: Result, systems: Sequence[str], last: str) -> Table:
     found = {(one["dataset"], one["system"]): one for one in result["results"]}
     rows = []
     for name in dict.fromkeys(one["dataset"] for one in result["results"]):
-        each = [found[name, system] for system in SYSTEMS]
+        each = [found[name, system] for system in systems]
         both = each[-1]
         rows.append(
             (
@@ -133,24 +171,26 @@ def _sets(result: Result) -> Table:
                 span(both["interval"]),
             )
         )
-    measures = (*(f"AUROC, {name}" for name in SYSTEMS), *(f"balanced accuracy, {name}" for name in SYSTEMS))
+    measures = (*(f"AUROC, {name}" for name in systems), *(f"balanced accuracy, {name}" for name in systems))
     limits = ", ".join(f"{name} {share(value)}" for name, value in result["thresholds"].items())
-    note = f"Thresholds, from the fold `calibrate`: {limits}. 95%: bootstrap interval of the balanced accuracy of both."
+    note = (
+        f"Thresholds, from the fold `calibrate`: {limits}. 95%: bootstrap interval of the balanced accuracy of {last}."
+    )
     return Table("sets", "Supported or not, per data set", ("data set", "claims", *measures, "95%"), tuple(rows), note)
 
 
-def _warnings(results: Sequence[Result]) -> Table:
+def _warnings(results: Sequence[Result], system: str, counted: str) -> Table:
     rows = tuple(
         (one["dataset"], f"{one['unsupported']:,}", share(one["precision"]), share(one["recall"]), share(one["f1"]))
         for one in results
-        if one["system"] == BOTH
+        if one["system"] == system
     )
     columns = ("data set", "not supported", "precision", "recall", "F1")
-    note = 'The class "not supported", both, at the threshold.'
+    note = f'The class "not supported", {system}, at the threshold: {counted} that a reader has to be warned of.'
     return Table("warnings", "How good the warnings are", columns, rows, note)
 
 
-def _gains(gains: Sequence[Result]) -> Table:
+def _gains(gains: Sequence[Result], title: str, note: str) -> Table:
     rows = tuple(
         (
             one["dataset"],
@@ -162,8 +202,7 @@ def _gains(gains: Sequence[Result]) -> Table:
         for one in gains
     )
     columns = ("data set", "AUROC", "95%", "balanced accuracy", "95%")
-    note = "Both minus surface features on the same claims; 95%: paired bootstrap. An interval above 0 is a gain."
-    return Table("gains", "What the encoder adds to the surface features", columns, rows, note)
+    return Table("gains", title, columns, rows, note)
 
 
 def _spans(spans: Sequence[Result]) -> Table:
@@ -200,6 +239,7 @@ def _recognition(model: Result) -> tuple[Table, ...]:
 _BY_KIND: Final[Mapping[str, Callable[[Result], tuple[Table, ...]]]] = {
     "entailment": _entailment,
     "grounding": _grounding,
+    "pipeline": _pipeline,
     "entity_recognition": _recognition,
 }
 

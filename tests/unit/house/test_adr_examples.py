@@ -28,6 +28,7 @@ from services.common.encoding import base64url
 from services.common.errors import ErrorReason
 from services.common.regulation import ISO_42001_CONTROLS
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
+from services.dpe.domain.passages import choose
 from services.dpe.domain.policy import Amplifiers
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
@@ -401,3 +402,11 @@ def test_0038_the_uplift_of_personal_data_is_applied_once():
     assert level_of(amplified(base, [], Amplifiers()), degraded=False) == "MEDIUM"
     example = "Maria Keller filed a claim; write to maria.keller@example.org."
     assert (example.index("maria"), example.index("org.") + 3) == (37, 61)
+
+
+def test_0045_facts_that_a_claim_is_judged_by():
+    chosen = choose(range(40), [30], [120] * 40)
+    assert len(chosen) == 11
+    assert 30 in chosen
+    assert len(choose(range(40), [], [5_000] * 40)) == 3
+    assert len(choose(range(40), [], [10] * 40)) == 24

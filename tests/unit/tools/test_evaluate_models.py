@@ -394,6 +394,62 @@ class TestPages:
         assert message in capsys.readouterr().err
 
 
+class TestPipeline:
+    CLAIMS = (
+        claim(1, "q =0.8", True, context=["=0.8"]),
+        claim(2, "=0.9 =0.4", True, context=["=0.9 =0.4"]),
+        claim(3, "v q", False, context=["v q"]),
+        claim(4, "=0.6", False, context=[]),
+        claim(5, "", False, context=[]),
+        claim(6, "=0.1 .", True, fold="calibrate"),
+        claim(7, "=0.1", False, fold="calibrate"),
+    )
+
+    @pytest.fixture
+    def found(self, data, capsys):
+        write(data / "grounding/dev.jsonl.gz", [one for one in self.CLAIMS if one["claim"]])
+        assert run(["pipeline", "--json"], ScriptedModels()) == 0
+        return json.loads(capsys.readouterr().out)["models"]["pipeline"]
+
+    def test_the_least_supported_claim_speaks_for_the_text(self, found):
+        one = by(found["result"]["results"], "dataset", "system")["set", "whole engine"]
+        # supports .8, .4, 0 and .6 at the threshold .5, labels yes, yes, no, no
+        assert (one["rows"], one["balanced_accuracy"], one["auroc"]) == (4, 0.5, 0.75)
+        assert (one["precision"], one["recall"], one["f1"]) == (0.5, 0.5, 0.5)
+
+    def test_the_model_alone_stands_beside_it_and_is_what_the_gain_is_over(self, found):
+        one = by(found["result"]["results"], "dataset", "system")["set", "grounding alone"]
+        # overlap 1/2, 1, 1 and 0, no claim ends in a full stop: support 1/4, 1/2, 1/2, 0
+        assert one["balanced_accuracy"] == 0.5
+        (gain, _) = found["result"]["gains"]
+        assert gain["balanced_accuracy"] == 0.0
+        assert found["result"]["thresholds"].keys() == {"encoder alone", "grounding alone", "whole engine"}
+
+    def test_findings_are_held_against_the_labels_of_whole_texts(self, found):
+        (kind,) = found["flagged"]
+        assert kind == {
+            "what": "3b, NUMBER_CHANGED", "texts": 1, "unsupported": 1, "of": 2, "precision": 1.0, "recall": 0.5,
+        }  # fmt: skip
+        assert by(found["decided"], "basis")["SUPPORTED, QUOTATION",] == {
+            "basis": "SUPPORTED, QUOTATION", "supported": 1, "unsupported": 1,
+        }  # fmt: skip
+        assert found["without_verdict"] == 0
+
+    def test_tables_diagram_and_mistakes(self, data, tmp_path, capsys):
+        write(data / "grounding/dev.jsonl.gz", [one for one in self.CLAIMS if one["claim"]])
+        errors = tmp_path / "errors.jsonl"
+        status = run(["pipeline", "--out", str(tmp_path), "--errors", str(errors)], ScriptedModels())
+        assert status == 0
+        shown = capsys.readouterr().out
+        assert all(part in shown for part in ("whole engine", "3b, NUMBER_CHANGED", "CONTRADICTED, VALUE_CONFLICT"))
+        assert (tmp_path / "pipeline-reliability.svg").is_file()
+        wrong = [json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()]
+        assert [(one["id"], one["label"]) for one in wrong] == [("set-2", "supported"), ("set-4", "not supported")]
+
+    def test_it_is_measured_only_when_it_is_named(self, measured):
+        assert measured.keys() == {"nli", "grounding", "ner"}
+
+
 class TestWhatIsDelivered:
     ROOT = Path(__file__).resolve().parents[3]
 
