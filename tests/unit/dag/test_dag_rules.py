@@ -9,7 +9,16 @@ from services.common.ports.sessions import DeferredFact, TransferType, WindowPat
 from services.dag.domain import budget, quality
 from services.dag.domain.limits import Limits
 from services.dag.domain.quality import Degradation
-from services.dag.domain.transfer import NOT_HERE, SUMMARY_UNAVAILABLE, Room, choose_transfer, last_paragraph
+from services.dag.domain.transfer import (
+    NOT_HERE,
+    NOTHING_TO_SUMMARISE,
+    SUMMARY_UNAVAILABLE,
+    Room,
+    choose_transfer,
+    choose_transfers,
+    last_paragraph,
+    summary_length,
+)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +179,60 @@ def test_an_adopted_parent_has_nothing_to_transfer():
     chosen = choose_transfer(parent(0, text="", report_id=""), Room(1000))
     assert (chosen.transfer_type, chosen.tokens, chosen.text) == (TransferType.FACTS_ONLY, 0, "")
     assert chosen.skipped == (NOT_HERE, SUMMARY_UNAVAILABLE)
+
+
+@pytest.mark.parametrize(
+    ("response", "available", "expected"),
+    [
+        pytest.param(4000, 10_000, 1000, id="a quarter of the response"),
+        pytest.param(4000, 1000, 300, id="30% of the budget"),
+        pytest.param(7, 1000, 1, id="rounded down"),
+        pytest.param(3, 1000, 1, id="at least one"),
+        pytest.param(4000, 0, 1, id="at least one of nothing"),
+    ],
+)
+def test_length_of_a_summary(response, available, expected):
+    """SPEC-004 §12.2."""
+    assert summary_length(response, available) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "deferred", "available", "expected", "tokens"),
+    [
+        pytest.param(400, (), 1000, TransferType.FULL_CONTEXT, 400, id="what fits is not summarised"),
+        pytest.param(2000, (300,), 1000, TransferType.SUMMARY, 600, id="exactly 60%"),
+        pytest.param(2000, (301,), 1000, TransferType.FACTS_ONLY, 301, id="one token over"),
+        pytest.param(2000, (601,), 1000, TransferType.RESULT_ONLY, 1072, id="facts over too"),
+    ],
+)
+def test_transfer_type_with_a_summariser(response, deferred, available, expected, tokens):
+    chosen = choose_transfer(parent(response, deferred), Room(available, summariser=True))
+    assert (chosen.transfer_type, chosen.tokens) == (expected, tokens)
+    assert bool(chosen.summary_tokens) is bool(chosen.fallback_text) is (expected is TransferType.SUMMARY)
+
+
+@pytest.mark.parametrize(
+    ("response", "deferred", "summariser", "expected", "tokens"),
+    [
+        pytest.param(40, (), False, TransferType.RESULT_ONLY, 22, id="no summariser: the conclusion (§8.1)"),
+        pytest.param(40, (), True, TransferType.SUMMARY, 10, id="a summary, however short (§7.3.3)"),
+        pytest.param(4000, (150,), True, TransferType.SUMMARY, 300, id="60% of the share"),
+        pytest.param(4000, (151,), True, TransferType.RESULT_ONLY, 2143, id="one token over"),
+    ],
+)
+def test_transfer_of_a_fan_in(response, deferred, summariser, expected, tokens):
+    """Two parents share 1,000 tokens (ADR 0050)."""
+    parents = [parent(response, deferred), parent(20)]
+    (_, first), (_, second) = choose_transfers(parents, Room(1000, summariser), merged=True)
+    assert (first.transfer_type, first.tokens) == (expected, tokens)
+    assert second.transfer_type in (TransferType.SUMMARY, TransferType.RESULT_ONLY)
+
+
+def test_an_empty_or_erased_response_is_not_summarised():
+    blank = choose_transfer(parent(900, text="  "), Room(1000, summariser=True))
+    assert (blank.transfer_type, blank.skipped[1]) == (TransferType.FACTS_ONLY, NOTHING_TO_SUMMARISE)
+    erased = choose_transfer(parent(10, text=""), Room(1000, summariser=True))
+    assert (erased.transfer_type, erased.tokens, erased.skipped[0]) == (TransferType.FACTS_ONLY, 0, NOT_HERE)
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", ""), ("One.", "One."), ("A.\n\nB.\n\n \n\n", "B."), ("\n\n", "")])
