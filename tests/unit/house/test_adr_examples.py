@@ -410,3 +410,36 @@ def test_0045_facts_that_a_claim_is_judged_by():
     assert 30 in chosen
     assert len(choose(range(40), [], [5_000] * 40)) == 3
     assert len(choose(range(40), [], [10] * 40)) == 24
+
+
+def test_0050_summaries_of_two_parents():
+    text = record(50).replace("\n", " ")
+    share = 1000 // 2
+    lengths = [min(response * 25 // 100, share * 30 // 100) for response in (700, 4000)]
+    assert f"= min(175, 150) = {lengths[0]}; 150 + 12 = {lengths[0] + 12} is at most" in text
+    assert f"0.60 × {share} = {share * 60 // 100}: SUMMARY" in text  # noqa: RUF001 - as it is printed
+    assert f"150 + 151 = {lengths[1] + 151} is over {share * 60 // 100}: RESULT_ONLY" in text
+    assert f"N = min(175, 300) = {min(700 * 25 // 100, 1000 * 30 // 100)}; 700 + 12 = {700 + 12} is over 600" in text
+
+
+def test_0051_appendix_a_with_our_budgets():
+    text = record(51).replace("\n", " ")
+    three = round(0.95 - 0.15, 6)
+    assert f"3a B HIGH 0.95 − 0.15 = {three:.2f}" in text  # noqa: RUF001 - as it is printed
+    assert (
+        f"number 3 + 1 = {max(3, 2, 2) + 1} and starts from min(0.80, 0.95, 1.00) = {min(three, 0.95, 1.0):.2f}" in text
+    )
+    levels = [["A"], ["A", "A", "B"], ["B"], ["B"]]
+    assert ", ".join(max(level) for level in levels) in text
+
+
+def test_0052_budgets_of_three_agents():
+    text = record(52).replace("\n", " ")
+    costs = {"MEDIUM": 0.05, "HIGH": 0.15, "CRITICAL": 0.35}
+    returned = [
+        round(0.85 - sum(costs[risk] for risk in risks), 2)
+        for risks in (("HIGH", "MEDIUM"), ("CRITICAL", "HIGH", "MEDIUM"), ("MEDIUM",))
+    ]
+    assert f"0.05 = {returned[0]:.2f}. B:" in text
+    assert f"0.05 = {returned[1]:.2f}. C: MEDIUM: {returned[2]:.2f}" in text
+    assert f"min({', '.join(f'{left:.2f}' for left in returned)}) = {min(returned):.2f} starts from" in text
