@@ -5,6 +5,7 @@ from typing import Final
 
 import grpc
 from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
+from crp.dag.v1 import transparency_service_pb2_grpc as transparency_grpc
 
 from services.common.composition import Adapters
 from services.common.context import Role
@@ -19,6 +20,8 @@ from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.servicer import SessionServicer
 from services.dag.sink_composition import TOPIC, open_sink
+from services.dag.transparency import ExportProofs, HeadSigners, TransparencyApp
+from services.dag.transparency_servicer import TransparencyServicer
 
 SERVICE: Final = "crp.dag.v1.SessionService"
 ROLES: Final = {
@@ -39,9 +42,16 @@ ROLES: Final = {
     "ListReports": Role.READER,
 }
 
+LOG_SERVICE: Final = "crp.dag.v1.TransparencyService"
+LOG_ROLES: Final = {
+    "GetTreeHead": Role.READER,
+    "GetInclusionProof": Role.READER,
+    "GetConsistencyProof": Role.READER,
+}
+
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return SessionService over the session store; the first start creates the master key if the settings allow it.
+    """Return both services over the sealed store; the first start creates the master key if the settings allow it.
 
     Raises:
         SettingsError: a master key is malformed, missing or readable by others, or a secret of the event sink is.
@@ -50,8 +60,14 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
     store = SealedSessionStore(await adapters.session_store(), Sealer(master_keys))
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
-    servicer = SessionServicer(app, SessionReads(store, app.chains), Erasures(store, app.chains, adapters.clock))
+    reads = SessionReads(store, app.chains)
+    log = TransparencyApp(store, HeadSigners(master_keys, settings.dag.log_name), adapters.clock)
+    servicer = SessionServicer(app, reads, Erasures(store, app.chains, adapters.clock), ExportProofs(log))
+    transparency = TransparencyServicer(log, reads)
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
+    add_log: Callable[[TransparencyServicer, grpc.aio.Server], None] = (
+        transparency_grpc.add_TransparencyServiceServicer_to_server
+    )
     sink = await open_sink(settings.event_sink, adapters, store)
     return [
         ServedService(
@@ -61,5 +77,11 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             check=store.check,
             metrics=sink.metrics if sink else None,
             details=(lambda: {TOPIC: sink.detail}) if sink else None,
-        )
+        ),
+        ServedService(
+            name=LOG_SERVICE,
+            register=lambda server: add_log(transparency, server),
+            roles=LOG_ROLES,
+            check=store.check,
+        ),
     ]

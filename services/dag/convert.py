@@ -269,7 +269,7 @@ def event(record: AuditEventRecord) -> dag_pb2.AuditEvent:
 
 
 def export_line(record: AuditEventRecord) -> pb.ExportAuditResponse:
-    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON instead of text, null if erased."""
+    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON and not text; null if erased."""
     fields = message_json(event(record))
     data = json.loads(record.data) if record.data else None
     return pb.ExportAuditResponse(line=canonical_json({**fields, "data": data}).decode())

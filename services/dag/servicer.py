@@ -3,7 +3,6 @@
 # ruff: noqa: N802, ARG002 - gRPC gives the methods their names and the context its place
 
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -18,6 +17,7 @@ from services.dag.app import SessionApp
 from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
+from services.dag.transparency import ExportProofs
 from services.dag.writing import RequestKey
 
 ResultT = TypeVar("ResultT")
@@ -27,10 +27,11 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class SessionServicer(pb_grpc.SessionServiceServicer):
     """Serves sessions."""
 
-    def __init__(self, app: SessionApp, reads: SessionReads, erasures: Erasures) -> None:
+    def __init__(self, app: SessionApp, reads: SessionReads, erasures: Erasures, proofs: ExportProofs) -> None:
         self._app = app
         self._reads = reads
         self._erasures = erasures
+        self._proofs = proofs
 
     async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
         """Begin a session."""
@@ -118,14 +119,25 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
     ) -> AsyncIterator[pb.ExportAuditResponse]:
         """Stream the audit trail."""
         validate.export_audit(request)
-        line = convert.export_line
-        if request.format == pb.AUDIT_EXPORT_FORMAT_OCSF:
-            line = partial(convert.ocsf_export_line, tenant_id=_tenant())
+        lines = self._ocsf(request) if request.format == pb.AUDIT_EXPORT_FORMAT_OCSF else self._ndjson(request)
+        async for line in lines:
+            yield pb.ExportAuditResponse(line=line)
+
+    async def _ocsf(self, request: pb.ExportAuditRequest) -> AsyncIterator[str]:
         async for event in self._reads.every_event(_tenant(), request.session_id):
-            yield line(event)
+            yield convert.ocsf_export_line(event, tenant_id=_tenant()).line
+
+    async def _ndjson(self, request: pb.ExportAuditRequest) -> AsyncIterator[str]:
+        """Yield events, on request analyses, and what proves them (ADR 0053)."""
+        export = await self._proofs.begin(_tenant(), request.session_id, tuple(request.consistency_from_sizes))
+        async for event in self._reads.every_event(_tenant(), request.session_id):
+            yield export.event(event, convert.export_line(event).line)
         if request.with_content:
             async for window, report in self._reads.every_analysis(_tenant(), request.session_id):
-                yield convert.analysis_line(window, report)
+                yield export.analysis(convert.analysis_line(window, report).line)
+        _, dag = await self._reads.dag(_tenant(), request.session_id)
+        async for line in self._proofs.closing(export, dag.windows):
+            yield line
 
     async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:
         """Return a report."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
+from crp.dag.v1 import transparency_service_pb2 as transparency_pb
 
 from services.common.encoding import canonical_json
 from services.common.rpc.validation import Violations
@@ -16,11 +17,13 @@ from services.dag.domain.summaries import FAITHFUL_FROM
 MAX_EVENT_DATA_BYTES: Final = 65_536
 MAX_REASON_CHARS: Final = 500
 MAX_CONTINUATIONS: Final = 1_000
+MAX_EARLIER_SIZES: Final = 16
 MAX_SUMMARY_BYTES: Final = 1_000_000
 MAX_FINGERPRINT_CHARS: Final = 200
 _SESSION: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
 _WINDOW: Final = re.compile(r"crp_win_[A-Za-z0-9]{16}")
 _CONTINUATION: Final = re.compile(r"crp_cont_[A-Za-z0-9]{16,32}")
+_EVENT: Final = re.compile(r"crp_evt_[0-9a-f]{32}")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
 
@@ -167,9 +170,23 @@ def export_audit(request: pb.ExportAuditRequest) -> None:
     found = Violations()
     _session(found, request.session_id)
     _known_enum(found, "format", request.format, pb.AuditExportFormat.values())
+    many = len(request.consistency_from_sizes)
+    found.require(many <= MAX_EARLIER_SIZES, "consistency_from_sizes", f"must be at most {MAX_EARLIER_SIZES}")
     if request.with_content:
         text = "must be false with OCSF, which has no place for content; take NDJSON"
         found.require(request.format != pb.AUDIT_EXPORT_FORMAT_OCSF, "with_content", text)
+    found.raise_if_any()
+
+
+def get_inclusion_proof(request: transparency_pb.GetInclusionProofRequest) -> None:
+    """Check a GetInclusionProofRequest; raises InvalidRequestError."""
+    found = Violations()
+    _session(found, request.session_id)
+    if request.event_id:
+        found.require(_EVENT.fullmatch(request.event_id), "event_id", "must be crp_evt_ and 32 hex digits")
+        found.require(not request.window_id, "window_id", "must be empty beside event_id")
+    else:
+        _window(found, request.window_id)
     found.raise_if_any()
 
 

@@ -31,6 +31,7 @@ from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
 from services.dag.servicer import SessionServicer
+from services.dag.transparency import ExportProofs, HeadSigners, TransparencyApp
 
 NOW = datetime(2026, 5, 24, 9, 0, 0, 123456, tzinfo=UTC)
 MASTER = MasterKey(1, bytes(range(32)))
@@ -118,7 +119,9 @@ class World:
             telemetry=TelemetrySettings(http_port=0),
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
-        servicer = SessionServicer(self.app, self.reads, Erasures(self.store, self.app.chains, self.clock))
+        log = TransparencyApp(self.store, HeadSigners(self.keys, "log.example"), self.clock)
+        erasures = Erasures(self.store, self.app.chains, self.clock)
+        servicer = SessionServicer(self.app, self.reads, erasures, ExportProofs(log))
         served = ServedService(
             SERVICE,
             lambda server: pb_grpc.add_SessionServiceServicer_to_server(servicer, server),

@@ -66,6 +66,10 @@ class DagSettings(BaseModel):
     """When ``master_key`` replaced its predecessor; older keys' tokens hold for one token lifetime from then. Needed
     with ``previous_master_keys``."""
 
+    log_name: str = Field(default="localhost/groundtrail", pattern=r"^[^\s+]{1,200}$")
+    """First part of the transparency logs' origins: a schema-less URL of this deployment's own, without spaces and plus
+    signs. Auditors and witnesses know the logs by it, so set it before the first checkpoint is handed out."""
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         """Refuse key settings that contradict one another."""
