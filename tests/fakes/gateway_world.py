@@ -5,6 +5,8 @@
 
 import asyncio
 import contextlib
+import inspect
+import json
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -28,7 +30,6 @@ from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import GatewaySettings, ServerSettings, Settings, TelemetrySettings
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
-from services.dag.erasing import Erasures
 from services.dag.servicer import SessionServicer
 from services.gateway.admission import Admission
 from services.gateway.clients.channels import PeerChannels
@@ -95,13 +96,19 @@ class Hold:
 
 @dataclass
 class Script:
-    """What the scripted services answer and what they were asked."""
+    """What the scripted services answer and what they were asked.
+
+    ``analyses`` holds, by the number of the analysis, what differs: risk, report and plan; the last one is repeated.
+    ``summary`` answers VerifySummary: a function of its request, or a real servicer of the dpe service.
+    """
 
     facts: tuple = ("A motor accident must be reported within 7 days.", "A theft must be reported within 48 hours.")
     tier: str = "A"
     risk: str = "LOW"
     not_modified: bool = False
     report: dict = field(default_factory=dict)
+    analyses: tuple = ()
+    summary: object = None
     faults: dict = field(default_factory=dict)
     asked: dict = field(default_factory=dict)
     hold: Hold | None = None
@@ -177,24 +184,38 @@ class ScriptedProvenance(dpe_grpc.ProvenanceServiceServicer):
 
     async def Analyze(self, request, context):  # noqa: N802
         async def answer():
+            script = self.script
+            number = len(script.asked["Analyze"]) - 1
+            own = script.analyses[min(number, len(script.analyses) - 1)] if script.analyses else {}
             report = report_for(
                 request.session_id,
                 request.window_id,
                 request.window_number,
                 request.response_text,
-                self.script.risk,
-                **self.script.report,
+                own.get("risk", script.risk),
+                **(script.report | own.get("report", {})),
             )
-            return dpe.AnalyzeResponse(report=report)
+            return dpe.AnalyzeResponse(report=report, remediation=own.get("plan"))
 
         return await self.script.around("Analyze", request, answer)
+
+    async def VerifySummary(self, request, context):  # noqa: N802
+        async def answer():
+            summary = self.script.summary
+            if hasattr(summary, "VerifySummary"):
+                return await summary.VerifySummary(request, context)
+            return summary(request)
+
+        return await self.script.around("VerifySummary", request, answer)
 
 
 class ScriptedSessions(SessionServicer):
     """The real dag servicer with faults around its writes."""
 
     def __init__(self, world, script):
-        super().__init__(world.app, world.reads, Erasures(world.store, world.app.chains, world.clock))
+        # What the gateway never calls (erasure, proofs) is left out, whatever else the servicer is composed of.
+        more = len(inspect.signature(SessionServicer).parameters) - 2
+        super().__init__(world.app, world.reads, *[None] * more)
         self.script = script
 
     async def OpenWindow(self, request, context):  # noqa: N802
@@ -205,6 +226,9 @@ class ScriptedSessions(SessionServicer):
 
     async def FailWindow(self, request, context):  # noqa: N802
         return await self.script.around("FailWindow", request, partial(super().FailWindow, request, context))
+
+    async def GetReport(self, request, context):  # noqa: N802
+        return await self.script.around("GetReport", request, partial(super().GetReport, request, context))
 
 
 @dataclass
@@ -281,7 +305,7 @@ class GatewayWorld:
             ServedService(
                 "crp.dpe.v1.ProvenanceService",
                 partial(dpe_grpc.add_ProvenanceServiceServicer_to_server, ScriptedProvenance(script)),
-                {"Analyze": Role.READER},
+                {"Analyze": Role.READER, "VerifySummary": Role.READER},
                 self.credentials.check,
             ),
         ]
@@ -293,6 +317,10 @@ class GatewayWorld:
     def events(self):
         """Every audit event, in the order of its session."""
         return [event for session in self.dag.store._sessions.values() for event in session.events]
+
+    def events_of(self, *types):
+        """The data of every audit event of these types."""
+        return [json.loads(event.data) for event in self.events() if event.event_type in types]
 
     def statuses(self):
         return sorted(window.status.value for window in self.windows())
