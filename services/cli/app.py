@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from services.cli.commands import ask as ask_command
-from services.cli.commands import audit, doctor, ingest, keys, systems, version
+from services.cli.commands import audit, dag, doctor, ingest, keys, systems, version
+from services.cli.commands.dag import DagForm
+from services.cli.commands.ocsf import ExportForm
 from services.cli.runner import run
 
 app = typer.Typer(
@@ -106,10 +108,26 @@ def show(report: Annotated[str, typer.Argument(help="A report id.")], *, as_json
     run(partial(audit.show, report_id=report), as_json=as_json)
 
 
+@app.command("dag")
+def show_dag(
+    session: Annotated[str, typer.Argument(help="crp_sess_…")],
+    form: Annotated[DagForm, typer.Option("--format", help="A tree for people, or a document for other tools.")] = (
+        DagForm.TREE
+    ),
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a session's windows and what flowed between them."""
+    run(partial(dag.dag, session_id=session, form=form), as_json=as_json)
+
+
 @app.command("export")
 def export_session(
     session: Annotated[str, typer.Argument(help="crp_sess_…")],
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="Written as NDJSON, for the owner alone.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="One JSON object a line, for the owner alone.")],
+    form: Annotated[
+        ExportForm, typer.Option("--format", help="NDJSON for us and auditors, OCSF for a SIEM.")
+    ] = ExportForm.NDJSON,
     *,
     with_content: Annotated[
         bool, typer.Option("--with-content", help="Also answers, questions and facts, which replay needs.")
@@ -117,7 +135,10 @@ def export_session(
     as_json: AsJson = False,
 ) -> None:
     """Write a session's audit trail to a file."""
-    from services.cli.commands.replay import export as command
+    if form is ExportForm.OCSF:
+        from services.cli.commands.ocsf import export_ocsf as command
+    else:
+        from services.cli.commands.replay import export as command
 
     run(partial(command, session_id=session, target=target, with_content=with_content), as_json=as_json)
 

@@ -33,6 +33,17 @@ class Output:
         if not self.as_json:
             self._out.print(Text(text, style=style))
 
+    def drawn(self, parts: Sequence[tuple[str, str]]) -> None:
+        """Show people one line of a drawing, each part in its style, never folded; silent with ``--json``."""
+        if not self.as_json:
+            line = Text.assemble(*((text, style) for text, style in parts))
+            self._out.print(line, soft_wrap=True)
+
+    def document(self, text: str) -> None:
+        """Write a document for another program to stdout, byte for byte; silent with ``--json``."""
+        if not self.as_json:
+            self._out.file.write(text)
+
     def table(
         self, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str | Text, ...]], *, whole: str = ""
     ) -> None:

@@ -48,9 +48,14 @@ def enum_text(enum: Any, value: int) -> str:
     return name.removeprefix(words + "_")
 
 
+def style_of(word: str) -> str:
+    """Return the style that the word has everywhere; empty for one that has none."""
+    return _STYLES.get(word, "")
+
+
 def coloured(word: str) -> Text:
     """Return the word in the colour that it has everywhere."""
-    return Text(word, style=_STYLES.get(word, ""))
+    return Text(word, style=style_of(word))
 
 
 def show_claims(report: reports.DpeReport, output: Output) -> None:
