@@ -145,8 +145,8 @@ class SessionApp:
         """
         if not token and ask.continuation_ids:
             raise invalid_token("is missing beside the continuation id")
-        check_strategy(ask, continues=bool(token))
         if not token:
+            check_strategy(ask, continues=False)
             return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
@@ -249,17 +249,18 @@ class SessionApp:
         return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
 
     async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
-        state = token.state
+        state, fresh = token.state, self._fresh()
+        check_strategy(ask, continues=state.window_number > 0)
         snapshot = await self._store.snapshot(caller.tenant_id, state.session_id)
         if snapshot is None:
             await self._adopt(caller, token)
         else:
             check_open(snapshot.session)
-            check_limits(snapshot, state, ask)
+            check_limits(snapshot, state, ask, fresh)
         stored = await self.chains.load(caller.tenant_id, state.session_id)
         before = stored.snapshot
         check_open(before.session)
-        check_limits(before, state, ask)
+        check_limits(before, state, ask, fresh)
         verification = await self.chains.verified(stored)
         dag = DagView.of(before)
         fault = token_fault(dag, state)
@@ -268,9 +269,9 @@ class SessionApp:
         if fault is not None:
             await self.chains.close_broken(before, fault)
         if state.window_number == 0:
-            opening = open_root(before, ask, self._fresh(), state.safety_budget, token.policy_hash)
+            opening = open_root(before, ask, fresh, state.safety_budget, token.policy_hash)
         else:
-            opening = open_child(before, state, token.policy_hash, ask, self._fresh())
+            opening = open_child(before, state, token.policy_hash, ask, fresh)
         notes = [note_of(stored.events, parent, before.session) for parent in opening.window.parent_ids]
         check_policies(notes, token.policy_hash, compared=bool(ask.policy_hash) and ask.policy_tightened)
         return await self._opened(before, opening, verification)

@@ -401,12 +401,42 @@ async def test_the_node_limit_holds_across_branches():
 
 async def test_limits_are_checked_before_the_chain_is_read():
     """A session over a limit is refused although its chain is broken: nothing of it was read or verified."""
-    world = World(settings=DagSettings(max_dag_nodes=1))
+    for limit, reason in (
+        ({"max_dag_nodes": 3}, "DAG_NODE_LIMIT"),
+        ({"max_fan_out": 2}, "FAN_OUT_LIMIT"),
+        ({"max_loop_depth": 0}, "LOOP_DEPTH_LIMIT"),
+    ):
+        world = World(settings=DagSettings(**limit))
+        async with world.serving() as client:
+            root = await client.window()
+            await fanned(client, root, 2)
+            world.tamper(root.session.session_id, root.window.window_id, quality_tier="S")
+            depth = {"loop_depth": 1} if "max_loop_depth" in limit else {}
+            refusal = await client.fails("OpenWindow", reopen(root.session_token, strategy=FAN_OUT, **depth))
+            assert refusal.reason == reason
+            assert world.held(root.session.session_id).record.status.value == "OPEN"
+
+
+async def test_a_full_fan_out_that_was_taken_is_spent_and_not_full():
+    world = World(settings=DagSettings(max_fan_out=2))
     async with world.serving() as client:
         root = await client.window()
-        world.tamper(root.session.session_id, root.window.window_id, quality_tier="S")
-        refusal = await client.fails("OpenWindow", reopen(root.session_token))
-        assert refusal.reason == "DAG_NODE_LIMIT"
+        await merged(client, [await client.commit(child) for child in await fanned(client, root, 2)])
+        refusal = await client.fails("OpenWindow", reopen(root.session_token, strategy=FAN_OUT))
+        assert refusal.reason == "TOKEN_SPENT"
+
+
+async def test_a_session_that_ends_fails_what_is_still_pending(client):
+    root = await client.commit(await client.open(safety_budget_ceiling=0.30))
+    checked = await client.open(root.session_token, strategy=REFLEXIVE)
+    branch = await client.open(root.session_token, strategy=REFLEXIVE, branch=True)
+    synthesis = await merged(client, [await client.commit(checked)])
+    ended = await client.commit(synthesis, risk="CRITICAL")
+    assert ended.session.status == dag_pb2.SESSION_STATUS_COMPLETED
+    ids = {"session_id": root.session.session_id, "window_id": branch.window.window_id}
+    found = await client.call("GetWindow", pb.GetWindowRequest(**ids))
+    assert (found.window.status, found.window.failure_reason) == (dag_pb2.WINDOW_STATUS_FAILED, "SESSION_TERMINATED")
+    await valid(client, root.session.session_id)
 
 
 async def test_nested_fan_outs(client):
@@ -485,6 +515,19 @@ async def test_the_token_must_be_of_a_merged_window(client):
 async def test_a_root_has_no_parents(client, fields):
     refusal = await client.fails("OpenWindow", pb.OpenWindowRequest(request_id=fresh_uuid(), **fields))
     assert (refusal.code.name, refusal.reason) == ("FAILED_PRECONDITION", "UNSUPPORTED_STRATEGY")
+
+
+async def test_a_session_without_a_window_has_nothing_to_merge(client):
+    created = await client.call("CreateSession", pb.CreateSessionRequest(request_id=fresh_uuid()))
+    for fields in ({"strategy": FAN_IN}, {"strategy": REFLEXIVE, "branch": True}):
+        refusal = await client.fails("OpenWindow", reopen(created.session_token, **fields))
+        assert refusal.reason == "UNSUPPORTED_STRATEGY"
+    refusal = await client.fails("OpenWindow", reopen(created.session_token, continuation_ids=["crp_cont_" + "g" * 32]))
+    assert refusal.reason == "CONTINUATION_NOT_FOUND"
+    first = await client.open(created.session_token, strategy=FAN_OUT)
+    assert first.window.pattern == dag_pb2.WINDOW_PATTERN_LINEAR
+    refusal = await client.fails("OpenWindow", reopen(created.session_token, strategy=FAN_OUT))
+    assert refusal.reason == "TOKEN_SPENT"
 
 
 async def test_a_line_is_no_fan_in(client):

@@ -112,21 +112,31 @@ def check_strategy(ask: OpenAsk, *, continues: bool) -> None:
         raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text, strategy=ask.strategy)
 
 
-def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenAsk) -> None:
-    """Refuse what is beyond the limits before anything is verified, read or computed (SPEC-004 §17.4).
+def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenAsk, fresh: Fresh) -> None:
+    """Refuse what is beyond the limits before the chain is read and verified (SPEC-004 §17.4).
 
     Args:
         before: the session, not verified yet.
         token: believed.
         ask: what the caller wants.
+        fresh: the impure values.
 
     Raises:
-        LimitExceededError: LOOP_DEPTH_LIMIT, WINDOW_LIMIT, DAG_NODE_LIMIT.
+        LimitExceededError: LOOP_DEPTH_LIMIT, WINDOW_LIMIT, DAG_NODE_LIMIT, FAN_OUT_LIMIT.
     """
     limits = Limits.of(before.session)
     limits.check_loop_depth(max(before.session.loop_depth, ask.loop_depth or 0))
-    limits.check_window_number(token.window_number + 1)
+    asked = {token.continuation_id, *ask.continuation_ids} - {""}
+    named = [window for window in before.windows if window.continuation_id in asked]
+    limits.check_window_number(max((window.window_number for window in named), default=token.window_number) + 1)
     limits.check_nodes(len(before.windows))
+    if ask.pattern in (WindowPattern.FAN_OUT, WindowPattern.BRANCH):
+        dag = DagView.of(before)
+        for window in named:
+            children = [child for child in dag.living_children(window.window_id) if not fresh.is_abandoned(child)]
+            # A group that was taken is TOKEN_SPENT, however many are in it.
+            if window.window_id not in Groups.of(dag).takers:
+                limits.check_fan_out(len(children))
 
 
 def open_root(
