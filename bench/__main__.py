@@ -14,6 +14,7 @@ BENCHMARKS: Final = {
     "ingestion": "Ingestion of documents with the real embedder and stores",
     "dpe": "Answers through the provenance engine against bare ONNX Runtime over the same items",
     "stores": "Vector search and commits of the embedded stores",
+    "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
 }
 
 

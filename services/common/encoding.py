@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import rfc8785
@@ -10,16 +11,21 @@ import rfc8785
 SHA256_PREFIX: Final = "sha256:"
 
 
+@lru_cache(maxsize=256)
 def iso_micros(moment: datetime) -> str:
     """Return ``YYYY-MM-DDTHH:MM:SS.ffffffZ``: always six digits and ``Z``, so that the width is fixed.
+
+    Remembered for the latest moments, since one moment stands in many records of one step.
 
     Raises:
         ValueError: the moment has no timezone.
     """
-    if moment.tzinfo is None:
-        msg = "a timestamp needs a timezone"
-        raise ValueError(msg)
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    if moment.tzinfo is not UTC:
+        if moment.tzinfo is None:
+            msg = "a timestamp needs a timezone"
+            raise ValueError(msg)
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def parse_iso_micros(text: str) -> datetime:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from services.common.encoding import iso_micros, sha256_hex
+from services.common.ports.sessions import AuditEventRecord, WindowRecord
 
 PARENT_SEPARATOR: Final = "|"
 EVENT_PREFIX: Final = "crp_evt_"
@@ -31,9 +32,7 @@ class WindowMaterial:
 
     def text(self) -> str:
         """Return the concatenation without the parent part."""
-        return (
-            f"{self.session_id}{self.window_number}{iso_micros(self.timestamp)}{self.response_hash}{self.report_hash}"
-        )
+        return window_text(self)
 
 
 def parent_input(parent_hmacs: Sequence[str]) -> str:
@@ -41,9 +40,15 @@ def parent_input(parent_hmacs: Sequence[str]) -> str:
     return PARENT_SEPARATOR.join(sorted(parent_hmacs))
 
 
+def window_text(material: WindowMaterial | WindowRecord) -> str:
+    """Return what an HMAC covers of the window itself, without the parent part."""
+    stamp = iso_micros(material.timestamp)
+    return f"{material.session_id}{material.window_number}{stamp}{material.response_hash}{material.report_hash}"
+
+
 def chained_hmac(material: WindowMaterial, parent_hmacs: Sequence[str], key: bytes) -> str:
     """Return the chained HMAC of a root, linear, fan-out or fan-in window (SPEC-004 §9.1-§9.3)."""
-    return _mac(material.text() + parent_input(parent_hmacs), key)
+    return Macs(key).window(material, parent_hmacs)[0]
 
 
 def window_hmac(material: WindowMaterial, key: bytes) -> str:
@@ -69,9 +74,7 @@ class EventMaterial:
 
 def event_hmac(material: EventMaterial, previous_hmac: str, key: bytes) -> str:
     """Return the HMAC of an audit event; ``previous_hmac`` is empty for the session's first."""
-    digest = material.data_sha256 or sha256_hex(material.data)
-    text = f"{material.event_type}{iso_micros(material.timestamp)}{digest}{material.window_id}"
-    return _mac(text + previous_hmac, key)
+    return Macs(key).event(material, previous_hmac)
 
 
 def event_id(event_mac: str) -> str:
@@ -84,5 +87,34 @@ def same(left: str, right: str) -> bool:
     return hmac.compare_digest(left.encode(), right.encode())
 
 
-def _mac(text: str, key: bytes) -> str:
-    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+class Macs:
+    """The HMACs of one session: the key is hashed into the state once and not again for every text.
+
+    Args:
+        key: the session's HMAC key, 32 bytes.
+    """
+
+    __slots__ = ("_keyed",)
+
+    def __init__(self, key: bytes) -> None:
+        self._keyed = hmac.new(key, digestmod=hashlib.sha256)
+
+    def of(self, text: str) -> str:
+        """Return the HMAC of a text, 64 hex digits."""
+        mac = self._keyed.copy()
+        mac.update(text.encode())
+        return mac.hexdigest()
+
+    def window(self, material: WindowMaterial | WindowRecord, parent_hmacs: Sequence[str]) -> tuple[str, str]:
+        """Return the chained HMAC and the one over an empty parent."""
+        alone = window_text(material)
+        if not parent_hmacs:
+            mac = self.of(alone)
+            return mac, mac
+        return self.of(alone + parent_input(parent_hmacs)), self.of(alone)
+
+    def event(self, material: EventMaterial | AuditEventRecord, previous_hmac: str) -> str:
+        """Return the HMAC of an audit event."""
+        digest = material.data_sha256 or sha256_hex(material.data)
+        stamp = iso_micros(material.timestamp)
+        return self.of(f"{material.event_type}{stamp}{digest}{material.window_id}{previous_hmac}")

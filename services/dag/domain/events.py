@@ -36,6 +36,10 @@ class OwnEvent(StrEnum):
 BUDGET_DEPLETED: Final = "SAFETY_BUDGET_DEPLETED"
 WINDOW_EVENTS: Final = frozenset({OwnEvent.DISPATCH_STARTED, OwnEvent.DISPATCH_COMPLETED, OwnEvent.DISPATCH_FAILED})
 """Types whose data holds a window's node and edges."""
+SESSION_EVENTS: Final = frozenset(
+    {OwnEvent.SESSION_CREATED, OwnEvent.SESSION_CONTINUED, OwnEvent.SESSION_TERMINATED, OwnEvent.SESSION_ERASED}
+)
+"""Types whose data holds the session's fields."""
 
 
 @dataclass(frozen=True, slots=True)

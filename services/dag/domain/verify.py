@@ -9,10 +9,10 @@ erased session, what is left is compared with the erasure's event; it is TRUNCAT
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
-from typing import Any
+from typing import Any, Final
 
 from services.common.encoding import sha256_hex
 from services.common.ports.sessions import (
@@ -24,11 +24,22 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 from services.dag.domain import chain
-from services.dag.domain.events import WINDOW_EVENTS, OwnEvent, report_data, session_data, window_data
+from services.dag.domain.events import (
+    SESSION_EVENTS,
+    WINDOW_EVENTS,
+    OwnEvent,
+    report_data,
+    session_data,
+    window_data,
+)
 from services.dag.domain.invariants import violations
+from services.dag.domain.record_texts import report_text, window_text
 from services.dag.domain.remains import report_digest, window_digest
-from services.dag.domain.stored_report import read_body
+from services.dag.domain.stored_report import cut_report_hash, read_body
 from services.dag.domain.view import DagView, is_adopted
+
+_UNUSABLE: Final = (ValueError, TypeError, AttributeError, RecursionError)
+_CANNOT_BE_HASHED: Final = "holds a value that cannot be hashed"
 
 
 @unique
@@ -107,9 +118,11 @@ class _Walk:
     key: bytes
     max_windows: int
     dag: DagView = field(init=False)
-    session_state: dict[str, Any] = field(default_factory=dict)
-    window_states: dict[str, dict[str, Any]] = field(default_factory=dict)
-    report_states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    macs: chain.Macs = field(init=False)
+    session_text: str = "{}"
+    window_texts: dict[str, str] = field(default_factory=dict)
+    report_texts: dict[str, str] = field(default_factory=dict)
+    """Data of the latest event that holds each record, as stored: parsed only where the text alone does not do."""
     erased_at: int = field(init=False)
     erasure: dict[str, Any] = field(default_factory=dict)
     events_verified: int = 0
@@ -117,6 +130,7 @@ class _Walk:
 
     def __post_init__(self) -> None:
         self.dag = DagView.of(self.stored.snapshot)
+        self.macs = chain.Macs(self.key)
         types = [event.event_type for event in self.stored.events]
         self.erased_at = types.index(OwnEvent.SESSION_ERASED) if OwnEvent.SESSION_ERASED in types else 0
         """Sequence of the SESSION_ERASED event, before which events have no data; 0 = nothing was erased."""
@@ -165,30 +179,35 @@ def _result(walk: _Walk, fault: Fault | None) -> Verification:
         fault=fault,
         tips=tuple(sorted(leaf.hmac for leaf in walk.dag.leaves())),
         partial_reason="" if fault else partial,
-        quality_before={
-            window_id: tuple(state["adopted"]["quality_history"])
-            for window_id, state in walk.window_states.items()
-            if "adopted" in state
-        },
+        quality_before={} if fault else _quality_before(walk),
     )
+
+
+def _quality_before(walk: _Walk) -> dict[str, tuple[str, ...]]:
+    """Return the quality history that each adopted leaf came with; its event was compared with it before."""
+    texts = {w.window_id: walk.window_texts.get(w.window_id, "{}") for w in walk.dag.committed if is_adopted(w)}
+    states = {window_id: json.loads(text) for window_id, text in texts.items()}
+    return {name: tuple(state["adopted"]["quality_history"]) for name, state in states.items() if "adopted" in state}
 
 
 def _walk_events(walk: _Walk) -> None:
     """Recompute the audit chain and note the latest state that it records of every record."""
-    previous = ""
+    previous, session_id, macs = "", walk.stored.snapshot.session.session_id, walk.macs
     for position, event in enumerate(walk.stored.events):
-        name = str(position)
-        if event.sequence != position or event.session_id != walk.stored.snapshot.session.session_id:
-            raise _BadRecordError("event", name, "is missing or out of order")
-        _check_erased(walk, event, name)
-        material = chain.EventMaterial(
-            event.event_type, event.timestamp, event.data, event.window_id, event.data_sha256
-        )
-        if not chain.same(_computed("event", name, chain.event_hmac, material, previous, walk.key), event.hmac):
-            raise _BadRecordError("event", name, "has an hmac that does not match its content and predecessor")
-        if not chain.same(event.event_id, chain.event_id(event.hmac)):
-            raise _BadRecordError("event", name, "has an event_id that does not follow from its hmac")
-        previous = event.hmac
+        if event.sequence != position or event.session_id != session_id:
+            raise _BadRecordError("event", str(position), "is missing or out of order")
+        if walk.erased_at or event.data_sha256:
+            _check_erased(walk, event, str(position))
+        try:
+            mac = macs.event(event, previous)
+        except _UNUSABLE:
+            raise _BadRecordError("event", str(position), _CANNOT_BE_HASHED) from None
+        if not chain.same(mac, event.hmac):
+            text = "has an hmac that does not match its content and predecessor"
+            raise _BadRecordError("event", str(position), text)
+        if not chain.same(event.event_id, chain.event_id(mac)):
+            raise _BadRecordError("event", str(position), "has an event_id that does not follow from its hmac")
+        previous = mac
         walk.events_verified += 1
         _note(walk, event)
     last = walk.stored.snapshot.last_event
@@ -206,27 +225,28 @@ def _check_erased(walk: _Walk, event: AuditEventRecord, name: str) -> None:
 
 
 def _note(walk: _Walk, event: AuditEventRecord) -> None:
-    if event.event_type not in OwnEvent.__members__ or not event.data:
+    kind = event.event_type
+    if not event.data:
         return
-    data = json.loads(event.data)
-    if "session" in data:
-        walk.session_state = data["session"]
-    if event.event_type == OwnEvent.SESSION_ERASED:
-        walk.erasure = data
-    elif event.event_type in WINDOW_EVENTS:
-        walk.window_states[event.window_id] = data
-    elif event.event_type == OwnEvent.DPE_COMPLETED:
-        walk.report_states[event.window_id] = data["report"]
+    if kind in WINDOW_EVENTS:
+        walk.window_texts[event.window_id] = event.data
+    elif kind == OwnEvent.DPE_COMPLETED:
+        walk.report_texts[event.window_id] = event.data
+    elif kind in SESSION_EVENTS:
+        walk.session_text = event.data
+        if kind == OwnEvent.SESSION_ERASED:
+            walk.erasure = _parsed("event", str(event.sequence), event.data)
 
 
 def _check_session(walk: _Walk) -> None:
     session = walk.stored.snapshot.session
-    if _computed("session", session.session_id, session_data, session) != walk.session_state:
+    state = _parsed("session", session.session_id, walk.session_text)
+    if _computed("session", session.session_id, session_data, session) != state.get("session"):
         raise _BadRecordError("session", session.session_id, "differs from its latest SESSION event")
 
 
 def _walk_windows(walk: _Walk) -> None:
-    for window_id in walk.window_states:
+    for window_id in walk.window_texts:
         if window_id not in walk.dag.by_id:
             raise _BadRecordError("window", window_id, "is missing: the audit chain holds it, the store does not")
     reports = {report.report_id: report for report in walk.stored.reports}
@@ -278,18 +298,21 @@ def _check_erased_reports(walk: _Walk) -> None:
 
 
 def _check_record(walk: _Walk, window: WindowRecord) -> None:
-    """Compare node and edges with the window's latest event."""
-    state = walk.window_states.get(window.window_id)
-    if state is None:
-        raise _BadRecordError("window", window.window_id, "is not in the audit chain")
-    edges = walk.dag.edges_into(window.window_id)
-    found = _computed("window", window.window_id, window_data, window, edges)
-    if found["node"] != state["node"]:
-        names = [name for name, value in found["node"].items() if value != state["node"].get(name)]
-        raise _BadRecordError("window", window.window_id, f"differs from its latest event in {', '.join(names)}")
+    """Compare node and edges with the window's latest event: as text, and field by field when that differs."""
+    name = window.window_id
+    text = walk.window_texts.get(name)
+    if text is None:
+        raise _BadRecordError("window", name, "is not in the audit chain")
+    edges = walk.dag.edges_into(name)
+    if not _is_text(text, window_text, window, edges):
+        state = _parsed("window", name, text)
+        found = _computed("window", name, window_data, window, edges)
+        if found["node"] != state["node"]:
+            names = [field for field, value in found["node"].items() if value != state["node"].get(field)]
+            raise _BadRecordError("window", name, f"differs from its latest event in {', '.join(names)}")
+        _check_edges(edges, found["edges"], state["edges"])
     if window.response_text and not window.report_id:
-        raise _BadRecordError("window", window.window_id, "holds a response that was never committed")
-    _check_edges(edges, found["edges"], state["edges"])
+        raise _BadRecordError("window", name, "holds a response that was never committed")
 
 
 def _check_edges(edges: Sequence[EdgeRecord], found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
@@ -308,29 +331,41 @@ def _check_content(walk: _Walk, window: WindowRecord, report: ReportRecord | Non
     if report is None:
         raise _BadRecordError("report", window.report_id, "is missing")
     name = report.report_id
-    if _computed("report", name, report_data, report) != walk.report_states.get(window.window_id):
-        raise _BadRecordError("report", name, "differs from its DPE_COMPLETED event")
-    body, hashed = _computed("report", name, read_body, report.body)
-    if not chain.same(hashed, window.report_hash):
-        raise _BadRecordError("report", name, "has a body that does not match its report_hash")
-    expected = (window.session_id, window.window_id, window.report_hash, window.hmac, window.response_hash)
-    named = tuple(body.get(key) for key in ("session_id", "window_id", "report_hash", "hmac", "response_content_hash"))
-    if named != expected or (report.session_id, report.window_id, report.report_hash) != expected[:3]:
+    body = _computed("report", name, report.body.encode)
+    hashes = (sha256_hex(body), _computed("report", name, sha256_hex, report.inputs) if report.inputs else "")
+    text = walk.report_texts.get(window.window_id, "{}")
+    if not _is_text(text, report_text, report, *hashes):
+        found = _computed("report", name, report_data, report)
+        if found != _parsed("report", name, text).get("report"):
+            raise _BadRecordError("report", name, "differs from its DPE_COMPLETED event")
+    expected = {
+        "session_id": window.session_id,
+        "window_id": window.window_id,
+        "report_hash": window.report_hash,
+        "hmac": window.hmac,
+        "response_content_hash": window.response_hash,
+    }
+    if not _is_text(window.report_hash, cut_report_hash, body, expected):
+        fields, hashed = _computed("report", name, read_body, report.body)
+        if not chain.same(hashed, window.report_hash):
+            raise _BadRecordError("report", name, "has a body that does not match its report_hash")
+        if any(fields.get(member) != value for member, value in expected.items()):
+            raise _BadRecordError("report", name, "is not the report of its window")
+    owner = (window.session_id, window.window_id, window.report_hash)
+    if (report.session_id, report.window_id, report.report_hash) != owner:
         raise _BadRecordError("report", name, "is not the report of its window")
 
 
 def _check_hmac(walk: _Walk, window: WindowRecord) -> None:
     """Recompute the chained HMAC over the stored parents' (SPEC-004 §9.1-§9.3) and the window's own."""
     parents = [walk.dag.by_id.get(parent) for parent in window.parent_ids]
-    if any(parent is None or not parent.hmac for parent in parents):
+    hmacs = [parent.hmac for parent in parents if parent is not None and parent.hmac]
+    if len(hmacs) != len(parents):
         raise _BadRecordError("window", window.window_id, "has a parent without an hmac")
-    material = chain.WindowMaterial(
-        window.session_id, window.window_number, window.timestamp, window.response_hash, window.report_hash
-    )
-    hmacs = [parent.hmac for parent in parents if parent is not None]
-    if not chain.same(chain.chained_hmac(material, hmacs, walk.key), window.hmac):
+    chained, alone = walk.macs.window(window, hmacs)
+    if not chain.same(chained, window.hmac):
         raise _BadRecordError("window", window.window_id, "has an hmac that does not match its content and parents")
-    if not chain.same(chain.window_hmac(material, walk.key), window.window_hmac):
+    if not chain.same(alone, window.window_hmac):
         raise _BadRecordError("window", window.window_id, "has a window_hmac that does not match its content")
 
 
@@ -349,5 +384,19 @@ def _computed(record_kind: str, record_id: str, compute: Any, *arguments: Any) -
     """Return ``compute(*arguments)``; a stored value that cannot even be computed on is a bad record."""
     try:
         return compute(*arguments)
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        raise _BadRecordError(record_kind, record_id, "holds a value that cannot be hashed") from None
+    except _UNUSABLE:
+        raise _BadRecordError(record_kind, record_id, _CANNOT_BE_HASHED) from None
+
+
+def _parsed(record_kind: str, record_id: str, text: str) -> dict[str, Any]:
+    """Return the data of one of our own events."""
+    data: dict[str, Any] = _computed(record_kind, record_id, json.loads, text)
+    return data
+
+
+def _is_text(text: str, compute: Callable[..., str], *arguments: Any) -> bool:
+    """Say whether ``compute(*arguments)`` gives the text; what it cannot be computed on is told by the longer way."""
+    try:
+        return chain.same(compute(*arguments), text)
+    except _UNUSABLE:
+        return False
