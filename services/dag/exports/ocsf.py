@@ -65,6 +65,7 @@ KINDS: Final[dict[str, Kind]] = {
     "SESSION_CREATED": Kind(_C, _INFO, "A session began"),
     "SESSION_CONTINUED": Kind(_U, _INFO, "A session was continued"),
     "SESSION_TERMINATED": Kind(_U, _INFO, "A session ended"),
+    "SESSION_ERASED": Kind(_D, _LOW, "A session's content was erased"),
     "DISPATCH_STARTED": Kind(_C, _INFO, "A window was opened"),
     "DISPATCH_COMPLETED": Kind(_U, _INFO, "A window was committed"),
     "DISPATCH_FAILED": Kind(_U, _MEDIUM, "A window was given up"),
