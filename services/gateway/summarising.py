@@ -23,6 +23,7 @@ from services.gateway.domain.summaries import (
     Summarised,
     SummaryCheck,
     grounded_passages,
+    grounded_text,
     joined,
     summary_messages,
     summary_passages,
@@ -151,7 +152,7 @@ class Summarising:
         if not text:
             raise _NoSummaryError(f"no summary of at most {parent.summary_tokens} tokens was written")
         check = await self._faithful(text, parent, grounded)
-        kept = verified_part(text, check)
+        kept = await self._grounded_part(verified_part(text, check), parent, grounded)
         if not kept:
             raise _NoSummaryError("the parent's report grounds nothing of the summary", check)
         if kept != text:
@@ -161,6 +162,16 @@ class Summarising:
                     "the summary does not stand without what the parent's report did not ground", check
                 )
         return kept, check
+
+    async def _grounded_part(self, text: str, parent: Parent, grounded: tuple[Span, ...]) -> str:
+        """Return the passages that also hold against the grounded part alone.
+
+        Beside the whole response a value that its ungrounded part gives stands in no conflict with anything (§17.5).
+        """
+        if not text:
+            return text
+        alone, spans = grounded_text(parent.response_text, grounded)
+        return verified_part(text, await self._provenance.verify_summary(text, alone, spans))
 
     async def _faithful(self, text: str, parent: Parent, grounded: tuple[Span, ...]) -> SummaryCheck:
         check = await self._provenance.verify_summary(text, parent.response_text, grounded)

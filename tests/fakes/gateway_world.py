@@ -99,6 +99,7 @@ class Script:
     """What the scripted services answer and what they were asked.
 
     ``analyses`` holds, by the number of the analysis, what differs: risk, report and plan; the last one is repeated.
+    ``report_of`` makes fields of a report from the request.
     ``summary`` answers VerifySummary: a function of its request, or a real servicer of the dpe service.
     """
 
@@ -109,6 +110,7 @@ class Script:
     report: dict = field(default_factory=dict)
     analyses: tuple = ()
     summary: object = None
+    report_of: object = None
     faults: dict = field(default_factory=dict)
     asked: dict = field(default_factory=dict)
     hold: Hold | None = None
@@ -186,6 +188,7 @@ class ScriptedProvenance(dpe_grpc.ProvenanceServiceServicer):
         async def answer():
             script = self.script
             number = len(script.asked["Analyze"]) - 1
+            made = script.report_of(request) if script.report_of else {}
             own = script.analyses[min(number, len(script.analyses) - 1)] if script.analyses else {}
             report = report_for(
                 request.session_id,
@@ -193,7 +196,7 @@ class ScriptedProvenance(dpe_grpc.ProvenanceServiceServicer):
                 request.window_number,
                 request.response_text,
                 own.get("risk", script.risk),
-                **(script.report | own.get("report", {})),
+                **(script.report | made | own.get("report", {})),
             )
             return dpe.AnalyzeResponse(report=report, remediation=own.get("plan"))
 

@@ -116,6 +116,16 @@ def grounded_passages(response: str, grounded: Sequence[Span]) -> list[str]:
     return [response[span.start : span.end] for span in spans if any(span.touches(each) for each in grounded)]
 
 
+def grounded_text(response: str, grounded: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+    """Return the grounded stretches of a response as a text of their own, one a line, and where they stand in it."""
+    lines = [response[span.start : span.end] for span in sorted(set(grounded), key=lambda span: (span.start, span.end))]
+    spans, start = [], 0
+    for line in lines:
+        spans.append(Span(start, start + len(line)))
+        start += len(line) + 1
+    return "\n".join(lines), tuple(spans)
+
+
 def verified_part(summary: str, check: SummaryCheck) -> str:
     """Return the passages of a summary all of whose claims are VERIFIED; perhaps nothing.
 
