@@ -91,9 +91,45 @@ def ask(
 
 
 @app.command()
-def verify(session: Annotated[str, typer.Argument(help="crp_sess_…")], *, as_json: AsJson = False) -> None:
-    """Recompute a session's chain; exit code 3 when it is broken."""
-    run(partial(audit.verify, session_id=session), as_json=as_json)
+def verify(
+    session: Annotated[str, typer.Argument(help="crp_sess_…; none with --offline.")] = "",
+    *,
+    offline: Annotated[
+        Path | None,
+        typer.Option(metavar="EXPORT", exists=True, dir_okay=False, help="Check a file that `export` wrote instead."),
+    ] = None,
+    public_key: Annotated[
+        str, typer.Option(help="The log's key, as `checkpoint` prints it, or a file with it; with --offline.")
+    ] = "",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="An earlier `checkpoint`; with --offline."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute a session's chain, or check an export with no server and no secret; exit code 3 when it is broken."""
+    if offline is None:
+        if not session or public_key or checkpoint:
+            raise typer.BadParameter("name a session, or --offline EXPORT with --public-key KEY", param_hint="SESSION")
+        run(partial(audit.verify, session_id=session), as_json=as_json)
+        return
+    if session or not public_key:
+        raise typer.BadParameter("--offline takes no session and needs --public-key", param_hint="--offline")
+    from services.cli.commands.offline import verify_offline as command
+
+    run(partial(command, source=offline, public_key=public_key, checkpoint=checkpoint), as_json=as_json)
+
+
+@app.command("checkpoint")
+def keep_checkpoint(
+    target: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to keep it.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show the transparency log's signed head and public key; keep both where the server cannot reach them."""
+    from services.cli.commands.offline import checkpoint as command
+
+    run(partial(command, target=target), as_json=as_json)
 
 
 @app.command()
@@ -132,15 +168,28 @@ def export_session(
     with_content: Annotated[
         bool, typer.Option("--with-content", help="Also answers, questions and facts, which replay needs.")
     ] = False,
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Prove that the log goes on from this one."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a session's audit trail to a file."""
     if form is ExportForm.OCSF:
-        from services.cli.commands.ocsf import export_ocsf as command
-    else:
-        from services.cli.commands.replay import export as command
+        if checkpoint:
+            raise typer.BadParameter("an OCSF export proves nothing; take NDJSON", param_hint="--checkpoint")
+        from services.cli.commands.ocsf import export_ocsf
 
-    run(partial(command, session_id=session, target=target, with_content=with_content), as_json=as_json)
+        run(partial(export_ocsf, session_id=session, target=target, with_content=with_content), as_json=as_json)
+        return
+    from services.cli.commands.replay import export as command
+
+    run(
+        partial(
+            command, session_id=session, target=target, with_content=with_content, checkpoints=tuple(checkpoint or ())
+        ),
+        as_json=as_json,
+    )
 
 
 @app.command()

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import grpc
 from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
 from crp.dag.v1 import session_service_pb2_grpc as sessions
+from crp.dag.v1 import transparency_service_pb2_grpc as transparency
 from crp.gateway.v1 import admin_service_pb2_grpc as admin
 from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
 
@@ -27,13 +28,15 @@ ResponseT = TypeVar("ResponseT")
 class Suite:
     """Stubs of the services that commands use, and the credential they present.
 
-    ``knowledge``, ``sessions``, ``admin`` and ``dispatch`` may stand on one address or, behind a proxy, on several.
+    ``knowledge``, ``sessions``, ``transparency``, ``admin`` and ``dispatch`` may stand on one address or, behind a
+    proxy, on several.
     """
 
     address: str
     api_key: str
     knowledge: knowledge.KnowledgeServiceStub
     sessions: sessions.SessionServiceStub
+    transparency: transparency.TransparencyServiceStub
     admin: admin.AdminServiceStub
     dispatch: dispatch.DispatchServiceStub
 
@@ -115,6 +118,7 @@ def _suite(address: str, key: str, channel: grpc.aio.Channel) -> Suite:
         api_key=key,
         knowledge=knowledge.KnowledgeServiceStub(channel),  # type: ignore[no-untyped-call]
         sessions=sessions.SessionServiceStub(channel),  # type: ignore[no-untyped-call]
+        transparency=transparency.TransparencyServiceStub(channel),  # type: ignore[no-untyped-call]
         admin=admin.AdminServiceStub(channel),  # type: ignore[no-untyped-call]
         dispatch=dispatch.DispatchServiceStub(channel),  # type: ignore[no-untyped-call]
     )

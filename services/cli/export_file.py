@@ -12,6 +12,7 @@ from services.common.errors import ErrorReason, FieldViolation, InvalidRequestEr
 
 ANALYSIS: Final = "analysis"
 FACT: Final = "fact"
+PROOFS: Final = ("leaf", "log")
 _COMPLETED: Final = ("AUDIT_EVENT_TYPE_DPE_COMPLETED", "DPE_COMPLETED")
 
 
@@ -99,9 +100,11 @@ def _take(
                 None if value["inputs"] is None else dict(value["inputs"]),
             )
         )
+    elif record in PROOFS:
+        return  # for `verify --offline`
     elif record == FACT:
         facts[str(value["fact"]["fact_id"])] = dict(value["fact"])
-    elif value["event_type"] in _COMPLETED:
+    elif value["event_type"] in _COMPLETED and value["data"] is not None:  # erased otherwise
         window_id = str(value["window_id"])
         if window_id in sealed:
             msg = "a window is completed once"

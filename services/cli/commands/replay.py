@@ -1,5 +1,6 @@
 """``groundtrail export | replay``: take a session's record out, and recompute every report of it."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -18,6 +19,7 @@ from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
 from google.protobuf.json_format import ParseDict, ParseError
 from rich.text import Text
 
+from services.cli.commands.offline import checkpoint_size
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -42,20 +44,34 @@ _COLOURS: Final = {
 _CALL_S: Final = 600.0
 
 
-async def export(settings: Settings, output: Output, session_id: str, target: Path, *, with_content: bool) -> Exit:
+async def export(
+    settings: Settings,
+    output: Output,
+    session_id: str,
+    target: Path,
+    *,
+    with_content: bool,
+    checkpoints: tuple[Path, ...] = (),
+) -> Exit:
     """Write a session's audit export to a file that its owner alone may read."""
     counted: Counter[str] = Counter()
+    request = sessions.ExportAuditRequest(
+        session_id=session_id,
+        format=sessions.AUDIT_EXPORT_FORMAT_NDJSON,
+        with_content=with_content,
+        consistency_from_sizes=[checkpoint_size(path) for path in checkpoints],
+    )
     async with connect(settings) as suite:
-        lines = [line async for line in _exported(suite, session_id, with_content=with_content)]
+        lines = [response.line async for response in suite.stream(suite.sessions.ExportAudit, request)]
         found = read_export(lines)
         for fact_id in sorted(_fact_ids(found)):
             line = await _fact_line(suite, fact_id)
             counted["facts" if line else "facts_erased"] += 1
             lines += [line] if line else []
     counted["analyses"] = len(found.analyses)
-    counted["events"] = len(lines) - counted["analyses"] - counted["facts"]
+    counted["events"] = sum("record" not in json.loads(line) for line in lines)
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
     output.say(", ".join(f"{number} {name.replace('_', ' ')}" for name, number in sorted(counted.items())))
     if with_content:
@@ -86,14 +102,6 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
     if counted[Replay.DIFFERS] or any(one.reason is Reason.EXPORT_ALTERED for one in outcomes):
         return Exit.VERDICT
     return Exit.FAILURE if counted[Replay.OTHER_WEIGHTS] or counted[Replay.NOT_REPLAYABLE] else Exit.OK
-
-
-async def _exported(suite: Suite, session_id: str, *, with_content: bool) -> AsyncIterator[str]:
-    request = sessions.ExportAuditRequest(
-        session_id=session_id, format=sessions.AUDIT_EXPORT_FORMAT_NDJSON, with_content=with_content
-    )
-    async for response in suite.stream(suite.sessions.ExportAudit, request):
-        yield response.line
 
 
 def _fact_ids(held: Export) -> set[str]:

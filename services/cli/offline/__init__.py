@@ -1,0 +1,6 @@
+"""Checking an export with no server and no secret: the file, the log's public key, perhaps an earlier checkpoint."""
+
+from services.cli.offline.checking import Checked, Verdict, check_export
+from services.cli.offline.lines import BadLineError, Fault, read_lines
+
+__all__ = ["BadLineError", "Checked", "Fault", "Verdict", "check_export", "read_lines"]

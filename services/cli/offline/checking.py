@@ -1,0 +1,357 @@
+"""The check itself: signature, order, content against salted leaves, inclusion, completeness, consistency (ADR 0053).
+
+What cannot be checked without the session's HMAC key is the HMAC of windows and events; what takes its place is the
+signed log, which holds the salted hash of each of them. The first thing that does not hold is named, in the order log
+line, events, leaves, analyses, what is missing, the earlier checkpoint, facts.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum, unique
+from typing import Any, Final
+
+from services.cli.offline.facts import check_facts
+from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
+from services.common.encoding import canonical_json, sha256_hex
+from services.common.merkle import consistency_holds, inclusion_holds
+from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
+from services.common.signed_note import Checkpoint, Note, NoteKey
+from services.dag.domain.chain import event_id
+from services.dag.domain.events import OwnEvent
+from services.dag.domain.leaves import (
+    SALT_BYTES,
+    Loggable,
+    committed_node,
+    event_loggable,
+    logged_records,
+    salted_hmac,
+    window_loggable,
+    with_hash,
+)
+from services.dag.domain.stored_report import read_body
+from services.dag.transparency.exporting import EXPORT_TITLE
+
+_COUNTED: Final = ("events", "analyses", "leaves")
+
+
+@unique
+class Verdict(StrEnum):
+    """What a check found."""
+
+    VALID = "VALID"
+    TRUNCATED = "TRUNCATED"
+    """Everything holds; the content was erased."""
+    INCOMPLETE = "INCOMPLETE"
+    """Nothing is wrong, but something could not be checked; the notes say what."""
+    BROKEN = "BROKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A finished check.
+
+    Attributes:
+        fault: set exactly when BROKEN.
+        notes: what could not be checked, in sentences.
+        origin, tree_size, root: of the signed head; empty, 0 and empty when there is none that holds.
+        events, windows, analyses: how many were found in the signed log and hold.
+    """
+
+    verdict: Verdict
+    fault: Fault | None = None
+    notes: tuple[str, ...] = ()
+    session_id: str = ""
+    origin: str = ""
+    tree_size: int = 0
+    root: str = ""
+    events: int = 0
+    windows: int = 0
+    analyses: int = 0
+
+
+@dataclass(slots=True)
+class _Check:
+    """One check under way."""
+
+    parts: dict[Part, list[Line]]
+    key: NoteKey
+    head: Checkpoint = field(default_factory=lambda: Checkpoint("", 0, b""))
+    manifest: dict[str, str] = field(default_factory=dict)
+    events: list[AuditEventRecord] = field(default_factory=list)
+    nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    reports: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("events", "windows", "analyses"), 0))
+    erased: bool = False
+
+
+def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Checked:
+    """Check an export.
+
+    Args:
+        texts: the file's lines, without line feeds.
+        key: of the log that the export says it is in.
+        earlier: a checkpoint that was kept, as a signed note; ``None`` = none.
+    """
+    check: _Check | None = None
+    try:
+        check = _Check(read_lines(texts), key)
+        _check_log(check)
+        _check_events(check)
+        _check_leaves(check)
+        _check_analyses(check)
+        _check_whole(check)
+        if earlier is not None:
+            _check_growth(check, earlier)
+        check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS])
+    except BadLineError as bad:
+        return _result(check, bad.fault)
+    return _result(check, None)
+
+
+def _result(check: _Check | None, fault: Fault | None) -> Checked:
+    if check is None:
+        return Checked(Verdict.BROKEN, fault)
+    verdict = Verdict.TRUNCATED if check.erased else Verdict.VALID
+    if check.notes:
+        verdict = Verdict.INCOMPLETE
+    return Checked(
+        verdict=Verdict.BROKEN if fault else verdict,
+        fault=fault,
+        notes=tuple(check.notes),
+        session_id=check.manifest.get("session", ""),
+        origin=check.head.origin,
+        tree_size=check.head.size,
+        root=check.head.root.hex(),
+        **check.counts,
+    )
+
+
+def _check_log(check: _Check) -> None:
+    """Check the signatures of the head and of the export's own note."""
+    lines = check.parts[Part.LOG]
+    if len(lines) != 1:
+        number = lines[1].number if lines else 0
+        raise BadLineError(number, "log", "", "must stand in the export exactly once: its line proves all others")
+    line = lines[0]
+    try:
+        checkpoint, manifest = (Note.parse(line.value[name]) for name in ("checkpoint", "manifest"))
+        head = Checkpoint.parse(checkpoint.text)
+        fields = _manifest_fields(manifest.text, str(head))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadLineError(line.number, "log", "", "holds no checkpoint and no note over the export") from None
+    for name, note in (("checkpoint", checkpoint), ("manifest", manifest)):
+        if not note.holds(check.key, head.origin):
+            raise BadLineError(line.number, "log", "", f"has a {name} that the given key did not sign")
+    if line.value.get("session_id") != fields["session"]:
+        raise BadLineError(line.number, "log", "", "names another session than the signed note")
+    check.head, check.manifest = head, fields
+
+
+def _manifest_fields(text: str, checkpoint: str) -> dict[str, str]:
+    """Return the signed note's fields; ValueError for anything else than what an export writes."""
+    start = f"{EXPORT_TITLE}\n{checkpoint}"
+    if not text.startswith(start):
+        raise ValueError
+    pairs = [line.split(" ", 1) for line in text.removeprefix(start).splitlines()]
+    fields = {name: value for name, value in pairs}  # noqa: C416 - pairs of two, which dict() would not check
+    if tuple(fields) != ("session", *_COUNTED, "sha256") or not all(fields[name].isdecimal() for name in _COUNTED):
+        raise ValueError
+    return fields
+
+
+def _check_events(check: _Check) -> None:
+    """Check order and gaps of the audit chain, and collect what the events say."""
+    events = [event_record(line) for line in check.parts[Part.EVENT]]
+    types = [event.event_type for event in events]
+    erased_at = types.index(OwnEvent.SESSION_ERASED) if OwnEvent.SESSION_ERASED in types else 0
+    check.erased = bool(erased_at)
+    for place, (line, event) in enumerate(zip(check.parts[Part.EVENT], events, strict=True)):
+        name = str(place)
+        if event.sequence != place:
+            raise BadLineError(
+                line.number, "event", name, f"is missing or out of order: event {event.sequence} is here"
+            )
+        if event.session_id != check.manifest["session"]:
+            raise BadLineError(line.number, "event", name, "is of another session")
+        if event.event_id != event_id(event.hmac):
+            raise BadLineError(line.number, "event", name, "has an event_id that does not follow from its hmac")
+        if bool(event.data) == (place < erased_at) or bool(event.data) == bool(event.data_sha256):
+            raise BadLineError(line.number, "event", name, "has data and an erasure that do not fit each other")
+        _note(check, event)
+    check.events = events
+
+
+def _note(check: _Check, event: AuditEventRecord) -> None:
+    try:
+        node = committed_node(event)
+        if node is not None:
+            check.nodes[event.window_id] = node
+        if event.event_type == OwnEvent.DPE_COMPLETED and event.data:
+            check.reports[event.window_id] = dict(_parsed(event)["report"])
+    except (KeyError, TypeError, ValueError):
+        return  # its leaf will not fit either, and names it
+
+
+def _parsed(event: AuditEventRecord) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(event.data)
+    return value
+
+
+def _check_leaves(check: _Check) -> None:
+    """Check every record's content against its salted leaf, and the leaf against the signed root."""
+    lines = check.parts[Part.LEAF]
+    expected = list(logged_records(check.events))
+    older = len(expected) - int(check.manifest["leaves"])
+    if older > 0:  # the server itself has no leaf of these; what was cut from the file is found by the names below
+        check.notes.append(f"{older} records are older than the log, which so proves nothing of them")
+        expected = expected[older:]
+    by_id = {event.event_id: event for event in check.events}
+    places = {event.event_id: line.number for line, event in zip(check.parts[Part.EVENT], check.events, strict=True)}
+    before = -1
+    for place, (kind, name) in enumerate(expected):
+        line = lines[place] if place < len(lines) else None
+        shown = str(by_id[name].sequence) if kind is LeafKind.EVENT else name
+        number = line.number if line else 0
+        if line is None or (line.value.get("record_kind"), line.value.get("record_id")) != (kind.value, name):
+            raise BadLineError(number, kind.value, shown, "has no leaf here: its line is missing or out of order")
+        leaf, salt, path = _leaf(line, check.manifest["session"], kind)
+        content = _content(check, by_id, kind, name)
+        if not _fits(leaf, salt, content):
+            at = places.get(name, number)
+            raise BadLineError(at, kind.value, shown, "does not fit its leaf: content, salt or leaf was changed")
+        if leaf.leaf_index <= before:
+            raise BadLineError(number, kind.value, shown, "has a leaf out of order")
+        if not inclusion_holds(leaf.leaf_hash, leaf.leaf_index, check.head.size, path, check.head.root):
+            raise BadLineError(number, kind.value, shown, "is not in the signed log")
+        before = leaf.leaf_index
+        check.counts["events" if kind is LeafKind.EVENT else "windows"] += 1
+    if len(lines) > len(expected):
+        number = lines[len(expected)].number
+        raise BadLineError(number, "leaf", str(lines[len(expected)].value.get("record_id")), "is of no record here")
+
+
+def _leaf(line: Line, session_id: str, kind: LeafKind) -> tuple[LogLeaf, bytes, list[bytes]]:
+    value = line.value
+    name = str(value.get("record_id"))
+    try:
+        leaf = LogLeaf(
+            session_id=session_id,
+            record_kind=kind,
+            record_id=name,
+            position=int(value["position"]),
+            content_hmac=str(value["content_hmac"]),
+            leaf_hash=b"",
+            leaf_index=int(value["leaf_index"]),
+        )
+        path = [base64.b64decode(part, validate=True) for part in value["path"]]
+        return with_hash(leaf), bytes.fromhex(value["salt"]), path
+    except (KeyError, ValueError, TypeError):
+        raise BadLineError(line.number, "leaf", name, "is no leaf") from None
+
+
+def _content(check: _Check, by_id: Mapping[str, AuditEventRecord], kind: LeafKind, name: str) -> Loggable | None:
+    """Return the record as the leaf must have it; ``None`` when it was erased or cannot be read."""
+    try:
+        if kind is LeafKind.EVENT:
+            return event_loggable(by_id[name]) if by_id[name].data else None
+        node = check.nodes.get(name)
+        return None if node is None else window_loggable(check.manifest["session"], node)
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _fits(leaf: LogLeaf, salt: bytes, record: Loggable | None) -> bool:
+    if record is None:  # erased: no salt is left either
+        return not salt
+    if len(salt) != SALT_BYTES or (leaf.position, leaf.record_id) != (record.position, record.record_id):
+        return False
+    return salted_hmac(record.content, salt) == leaf.content_hmac
+
+
+def _check_analyses(check: _Check) -> None:
+    """Check answers, reports and inputs against the hashes in the events."""
+    lines = check.parts[Part.ANALYSIS]
+    nodes = sorted(check.nodes.values(), key=lambda node: (int(node["window_number"]), str(node["window_id"])))
+    wanted = [str(node["window_id"]) for node in nodes if str(node["window_id"]) in check.reports]
+    if int(check.manifest["analyses"]) == 0 and not lines:
+        return
+    for place, name in enumerate(wanted):
+        line = lines[place] if place < len(lines) else None
+        if line is None or line.value.get("window_id") != name:
+            raise BadLineError(line.number if line else 0, "report", name, "is missing or out of order")
+        wrong = _altered(line.value, check.nodes[name], check.reports[name])
+        if wrong:
+            raise BadLineError(line.number, "report", name, f"holds {wrong} that the audit event does not")
+        check.counts["analyses"] += 1
+    if len(lines) > len(wanted):
+        number = lines[len(wanted)].number
+        raise BadLineError(number, "report", str(lines[len(wanted)].value.get("window_id")), "is of no window here")
+
+
+def _altered(analysis: Mapping[str, Any], node: Mapping[str, Any], sealed: Mapping[str, Any]) -> str:
+    """Return what of an analysis is not what was hashed and chained; empty when all of it is."""
+    try:
+        body = canonical_json(analysis["report"]).decode()
+        _, hashed = read_body(body)
+        inputs = "" if analysis["inputs"] is None else sha256_hex(canonical_json(analysis["inputs"]))
+        if sha256_hex(analysis["response_text"]) != node["response_hash"]:
+            return "an answer"
+        if hashed != node["report_hash"] or sha256_hex(body) != sealed["body_sha256"]:
+            return "a report"
+        if inputs != sealed.get("inputs_sha256", ""):
+            return "analysis inputs"
+        named = (analysis["session_id"], analysis["window_number"])
+        return "" if named == (node["session_id"], node["window_number"]) else "ids"
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return "fields"
+
+
+def _check_whole(check: _Check) -> None:
+    """Check that no line before the log's is missing or changed, at the end of a part included."""
+    session_id = check.manifest["session"]
+    events = len(check.events)
+    if events < int(check.manifest["events"]):
+        raise BadLineError(0, "event", str(events), "is missing at the end of the chain")
+    covered = [line for part in (Part.EVENT, Part.ANALYSIS, Part.LEAF) for line in check.parts[part]]
+    digest = hashlib.sha256(b"".join(line.text.encode() + b"\n" for line in covered)).hexdigest()
+    if digest != check.manifest["sha256"]:
+        text = "a line was changed, moved or left out in a way that no record shows"
+        raise BadLineError(0, "line", session_id, text)
+
+
+def _check_growth(check: _Check, earlier: str) -> None:
+    """Check that the log of the export continues the one of the earlier checkpoint (RFC 9162 §2.1.4)."""
+    try:
+        note = Note.parse(earlier)
+        kept = Checkpoint.parse(note.text)
+    except ValueError:
+        raise BadLineError(0, "checkpoint", "", "is no signed note with a checkpoint") from None
+    name = str(kept.size)
+    if kept.origin != check.head.origin or not note.holds(check.key, kept.origin):
+        raise BadLineError(0, "checkpoint", name, "is of another log, or the given key did not sign it")
+    if kept.size > check.head.size:
+        check.notes.append(f"the checkpoint of size {kept.size} is newer than the export: export again")
+        return
+    path = _growth_proof(check, kept.size)
+    if path is None:
+        text = f"the export does not prove what became of size {kept.size}: export again with --checkpoint FILE"
+        check.notes.append(text)
+    elif not consistency_holds((kept.size, kept.root), (check.head.size, check.head.root), path):
+        raise BadLineError(0, "checkpoint", name, "was not continued: the log was rewritten, or it was forked")
+
+
+def _growth_proof(check: _Check, size: int) -> list[bytes] | None:
+    if size in (0, check.head.size):
+        return []
+    line = check.parts[Part.LOG][0]
+    try:
+        for proof in line.value["consistency"]:
+            if proof["first_tree_size"] == size:
+                return [base64.b64decode(part, validate=True) for part in proof["path"]]
+    except (KeyError, ValueError, TypeError):
+        raise BadLineError(line.number, "log", "", "holds a consistency proof that cannot be read") from None
+    return None
