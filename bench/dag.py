@@ -2,10 +2,10 @@
 
     python -m bench.dag [--windows 10000] [--seconds 4]
 
-Commits: 32 sessions write the records of CommitWindow to the SQLite store with synchronous FULL; then 32 clients open
-and commit windows through a served dag process over gRPC. The baseline is what the disk does: append 4 KiB and fsync,
-before and after each measurement, in the same directory. Recomputing: the same bytes lie ready for the baseline, one
-``hmac.new`` (and ``sha256`` where no key is needed) after the other, in rounds that alternate with the measured ones.
+Commits: 32 sessions write the records of CommitWindow to the sealed SQLite store with synchronous FULL; then 32 clients
+open and commit windows through a served dag process over gRPC. The baseline is what the disk does: append 4 KiB and
+fsync, before and after each measurement, in the same directory. Recomputing: the same bytes lie ready for the baseline,
+one ``hmac.new`` (and ``sha256`` where no key is needed) after the other, in rounds that alternate with the measured ones.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -46,9 +46,12 @@ from services.dag.domain.opening import OpenAsk
 from services.dag.domain.token import TokenState
 from services.dag.domain.verify import Integrity, StoredChain, verify_chain
 from services.dag.master_keys import FixedMasterKeys
+from services.dag.sealed_store import SealedSessionStore
+from services.dag.sealing import Sealer
 from services.dag.tokens import Leaf, Tokens
 
 SESSIONS: Final = 32
+KEYS: Final = FixedMasterKeys({1: dag_chain.MASTER})
 FSYNC: Final = "append 4 KiB and fsync"
 BARE: Final = "bare hmac over the same bytes"
 BARE_ALL: Final = "bare hmac and SHA-256 over the same bytes"
@@ -70,9 +73,15 @@ def fsync_rate(directory: Path) -> float:
         os.close(handle)
 
 
+async def _open_store(path: Path, synchronous: Literal["FULL", "NORMAL"]) -> SealedSessionStore:
+    """Open the store as the dag service does: content sealed, a leaf in the tenant's tree for every record."""
+    inner = await SqliteSessionStore.open(path, StoreSettings(synchronous=synchronous))
+    return SealedSessionStore(inner, Sealer(KEYS))
+
+
 async def _store_commits(directory: Path, sessions: int, each: int) -> float:
     written = [dag_chain.write_session(f"{sessions}x{number}", each) for number in range(sessions)]
-    store = await SqliteSessionStore.open(directory / f"commits-{sessions}.db", StoreSettings(synchronous="FULL"))
+    store = await _open_store(directory / f"commits-{sessions}.db", "FULL")
 
     async def write(session: dag_chain.Written) -> None:
         for change in session.changes:
@@ -221,10 +230,10 @@ def chain_rows(directory: Path, count: int) -> list[Row]:
 
 
 async def _from_store(directory: Path, session: dag_chain.Written) -> float:
-    store = await SqliteSessionStore.open(directory / "chain.db", StoreSettings(synchronous="NORMAL"))
+    store = await _open_store(directory / "chain.db", "NORMAL")
     for change in session.changes:
         await store.write(change)
-    chains = Chains(store, FixedMasterKeys({1: dag_chain.MASTER}), SystemClock(), 100_000)
+    chains = Chains(store, KEYS, SystemClock(), 100_000)
     spent = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
@@ -262,7 +271,7 @@ def _token_state() -> TokenState:
 def token_rows() -> list[Row]:
     """Measure issuing and checking a token, key derivation included, against the two HMACs and the HKDF in it."""
     state = _token_state()
-    service = Tokens(FixedMasterKeys({1: dag_chain.MASTER}), SystemClock(), timedelta(hours=1))
+    service = Tokens(KEYS, SystemClock(), timedelta(hours=1))
     token = tokens.issue(state, keys.session_sign_key(dag_chain.MASTER, state.session_id))
     caller = Caller(dag_chain.TENANT, state.scope, frozenset({Role.WRITER}), "bench")
     session = SessionRecord(

@@ -103,7 +103,7 @@ def _committed(
     now = _START + timedelta(milliseconds=number)
     pending = WindowRecord(
         session_id=session.session_id,
-        window_id=f"crp_win_{number:016}",
+        window_id=f"crp_win_{session.session_id[-6:]}{number:010}",
         window_number=number,
         parent_ids=(parent.window_id,) if parent else (),
         pattern=WindowPattern.LINEAR,
