@@ -9,12 +9,14 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
+from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.embedding import EmbeddingModel
@@ -156,7 +158,13 @@ class Adapters:
         )
 
     async def session_store(self) -> SessionStore:
-        """Return the store of sessions, windows, events and reports."""
+        """Return the store of sessions, windows, events and reports.
+
+        Raises:
+            StartupError: Neo4j is asked for and its driver is not installed.
+        """
+        if self.settings.store.sessions == "neo4j":
+            return await self._once("session_store", self._neo4j_sessions)
         from services.common.adapters.sqlite.sessions import SqliteSessionStore
 
         return await self._once(
@@ -187,6 +195,15 @@ class Adapters:
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
+
+    async def _neo4j_sessions(self) -> SessionStore:
+        if find_spec("neo4j") is None:
+            raise StartupError(
+                "GROUNDTRAIL_STORE__SESSIONS=neo4j needs Neo4j's driver: pip install 'groundtrail[neo4j]'"
+            )
+        from services.common.adapters.neo4j import Neo4jSessionStore
+
+        return await Neo4jSessionStore.open(self.settings.neo4j)
 
     def _path(self, name: str) -> Path:
         folder = Path(self.settings.store.data_dir)

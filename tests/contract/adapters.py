@@ -9,6 +9,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from services.common.adapters.memory import (
     MemoryCredentialStore,
     MemoryFactStore,
@@ -26,6 +28,7 @@ from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
+from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 
 DIMENSION: Final = 16
 
@@ -43,6 +46,7 @@ class Adapter:
     name: str
     open: Callable[[Path], Awaitable[Any]]
     lacks: frozenset[Lacks] = frozenset()
+    marks: tuple[pytest.MarkDecorator, ...] = ()
 
 
 def _memory(build: Callable[[], Any]) -> Callable[[Path], Awaitable[Any]]:
@@ -50,6 +54,18 @@ def _memory(build: Callable[[], Any]) -> Callable[[Path], Awaitable[Any]]:
         return build()
 
     return open_
+
+
+async def _neo4j_sessions(directory: Path) -> Any:
+    """Open the sessions of a Neo4j; a directory that is new stands for an empty one."""
+    from services.common.adapters.neo4j import Neo4jSessionStore
+
+    settings = neo4j_settings()
+    seen = directory / "neo4j-sessions"
+    if not seen.exists():
+        await empty_neo4j(settings)
+        seen.touch()
+    return await Neo4jSessionStore.open(settings)
 
 
 PLAIN: Final = StoreSettings(disk_reserve_bytes=0, synchronous="NORMAL")
@@ -76,6 +92,7 @@ async def _sealed_sqlite(directory: Path) -> SealedSessionStore:
 SESSION_STORES: Final = (
     Adapter("memory", _memory(MemorySessionStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteSessionStore.open(path / "sessions.db", PLAIN)),
+    Adapter("neo4j", _neo4j_sessions, marks=(pytest.mark.needs_neo4j,)),
 )
 SEALED_SESSION_STORES: Final = (
     Adapter("memory-sealed", _memory(lambda: SealedSessionStore(MemorySessionStore(), SEALER)), IN_MEMORY),
@@ -91,3 +108,8 @@ CREDENTIAL_STORES: Final = (
 def durable(adapters: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
     """Return those whose data outlives them."""
     return tuple(adapter for adapter in adapters if Lacks.DURABILITY not in adapter.lacks)
+
+
+def parameters(adapters: tuple[Adapter, ...]) -> list[Any]:
+    """Return the adapters as pytest's parameters, each with its marks."""
+    return [pytest.param(adapter, marks=adapter.marks, id=adapter.name) for adapter in adapters]

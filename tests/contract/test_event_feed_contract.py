@@ -7,7 +7,7 @@ import pytest
 
 from services.common.ports.event_feed import Behind, FedEvent
 from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
-from tests.contract.adapters import SESSION_STORES, durable
+from tests.contract.adapters import SESSION_STORES, durable, parameters
 from tests.contract.records import NOW, digest, event, session, window
 
 SINK = "event-sink"
@@ -16,7 +16,7 @@ FEEDS = tuple(adapter for adapter in SESSION_STORES if "sealed" not in adapter.n
 UNTIL = NOW + timedelta(seconds=30)
 
 
-@pytest.fixture(params=FEEDS, ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(FEEDS))
 async def store(request, tmp_path):
     opened = await request.param.open(tmp_path)
     yield opened
@@ -28,7 +28,7 @@ async def feed(store):
     return store.event_feed()
 
 
-@pytest.fixture(params=durable(FEEDS), ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(durable(FEEDS)))
 def durable_adapter(request):
     return request.param
 

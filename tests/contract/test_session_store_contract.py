@@ -22,16 +22,16 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from tests.contract.adapters import SEALED_SESSION_STORES, SESSION_STORES, durable
+from tests.contract.adapters import SEALED_SESSION_STORES, SESSION_STORES, durable, parameters
 from tests.contract.records import HOSTILE, LATER, NOW, digest, event, receipt, report, session, window
 
 
-@pytest.fixture(params=(*SESSION_STORES, *SEALED_SESSION_STORES), ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters((*SESSION_STORES, *SEALED_SESSION_STORES)))
 def adapter(request):
     return request.param
 
 
-@pytest.fixture(params=SESSION_STORES, ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(SESSION_STORES))
 async def plain_store(request, tmp_path):
     """A store that holds the leaves it is given and no others."""
     opened = await request.param.open(tmp_path)
@@ -39,7 +39,7 @@ async def plain_store(request, tmp_path):
     await opened.close()
 
 
-@pytest.fixture(params=durable(SESSION_STORES), ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(durable(SESSION_STORES)))
 def durable_adapter(request):
     return request.param
 

@@ -8,7 +8,7 @@ import pytest
 from services.common.errors import ConflictError
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType, WindowStatus
-from tests.contract.adapters import FACT_STORES, SESSION_STORES, durable
+from tests.contract.adapters import FACT_STORES, SESSION_STORES, durable, parameters
 from tests.contract.records import NOW, event, fact, random_vectors, receipt, report, session, window
 
 TENANTS = ("tenant-a", "tenant-b")
@@ -138,7 +138,7 @@ async def everything(store):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("adapter", durable(SESSION_STORES), ids=lambda adapter: adapter.name)
+@pytest.mark.parametrize("adapter", parameters(durable(SESSION_STORES)))
 async def test_sessions(adapter, seed, tmp_path):
     rng = random.Random(seed)
     reference, store = await SESSION_STORES[0].open(tmp_path), await adapter.open(tmp_path)

@@ -28,6 +28,7 @@ from services.common.settings.gateway import GatewaySettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
 from services.common.settings.llm import LlmSettings
+from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
@@ -45,6 +46,7 @@ __all__ = [
     "IntegritySettings",
     "JwtSettings",
     "LlmSettings",
+    "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
     "ServerSettings",
@@ -82,7 +84,9 @@ class Settings(BaseSettings):
     client: ClientSettings = ClientSettings()
     """What the command line talks to."""
     store: StoreSettings = StoreSettings()
-    """The embedded stores."""
+    """The stores: which ones, and the embedded ones."""
+    neo4j: Neo4jSettings = Neo4jSettings()
+    """The connection to Neo4j; used by the stores that are there."""
     inference: InferenceSettings = InferenceSettings()
     """Models and tokenizers."""
     integrity: IntegritySettings = IntegritySettings()

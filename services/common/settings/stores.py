@@ -1,4 +1,4 @@
-"""Settings of the embedded stores: where they live, how durable a commit is, when the vector index takes over."""
+"""Settings of the stores: which stands where; of the embedded ones where they live and how durable a commit is."""
 
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,10 @@ class StoreSettings(BaseModel):
     """Section ``store`` (``GROUNDTRAIL_STORE__…``). ADR 0030 and ADR 0031 give the reasons for the defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    sessions: Literal["sqlite", "neo4j"] = "sqlite"
+    """Where sessions, windows, audit events and reports are kept: sessions.db under ``data_dir``, or the Neo4j of
+    GROUNDTRAIL_NEO4J__URI (ADR 0056). Nothing moves from one to the other when this changes."""
 
     data_dir: Path = Path(".groundtrail")
     """Directory of the databases, relative to the working directory unless absolute; created on first use."""

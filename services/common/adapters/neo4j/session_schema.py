@@ -1,0 +1,40 @@
+"""Constraints and indexes of the session store.
+
+The graph is that of sessions and windows; events, reports, receipts and leaves are found by index. Community edition
+has uniqueness constraints and no others, and each of them is also the second line behind the version guard: one node
+per window, continuation and report id of a tenant, one event per place in a session's chain, one leaf per record, one
+living root per session (SPEC-004 §3.3). A property that is absent is in no constraint: only a living root has
+``root_key``, only a window that can be continued has ``continuation_key``.
+"""
+
+from typing import Final
+
+from services.common.adapters.neo4j.migrations import GraphSchema
+
+SESSIONS_SCHEMA: Final = GraphSchema(
+    store="sessions",
+    migrations=(
+        (
+            "CREATE CONSTRAINT session_key IF NOT EXISTS FOR (n:Session) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX sessions_by_age IF NOT EXISTS FOR (n:Session) ON (n.tenant_key, n.created_us)",
+            "CREATE CONSTRAINT window_key IF NOT EXISTS FOR (n:Window) REQUIRE n.key IS UNIQUE",
+            "CREATE CONSTRAINT window_id_key IF NOT EXISTS FOR (n:Window) REQUIRE n.id_key IS UNIQUE",
+            "CREATE CONSTRAINT window_continuation IF NOT EXISTS FOR (n:Window) REQUIRE n.continuation_key IS UNIQUE",
+            "CREATE CONSTRAINT window_root IF NOT EXISTS FOR (n:Window) REQUIRE n.root_key IS UNIQUE",
+            "CREATE CONSTRAINT event_key IF NOT EXISTS FOR (n:AuditEvent) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX events_of_session IF NOT EXISTS FOR (n:AuditEvent) ON (n.session_key, n.sequence)",
+            "CREATE CONSTRAINT report_key IF NOT EXISTS FOR (n:Report) REQUIRE n.key IS UNIQUE",
+            "CREATE CONSTRAINT report_id_key IF NOT EXISTS FOR (n:Report) REQUIRE n.id_key IS UNIQUE",
+            "CREATE INDEX reports_of_session IF NOT EXISTS FOR (n:Report) ON (n.session_key, n.sort_key)",
+            "CREATE INDEX reports_of_tenant IF NOT EXISTS FOR (n:Report) ON (n.tenant_key, n.sort_key)",
+            "CREATE CONSTRAINT receipt_key IF NOT EXISTS FOR (n:Receipt) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX receipts_of_session IF NOT EXISTS FOR (n:Receipt) ON (n.session_key)",
+            "CREATE INDEX receipts_by_age IF NOT EXISTS FOR (n:Receipt) ON (n.created_us)",
+            "CREATE CONSTRAINT log_key IF NOT EXISTS FOR (n:Log) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX logs_by_tenant IF NOT EXISTS FOR (n:Log) ON (n.sort_key)",
+            "CREATE CONSTRAINT leaf_key IF NOT EXISTS FOR (n:Leaf) REQUIRE n.key IS UNIQUE",
+            "CREATE CONSTRAINT leaf_record IF NOT EXISTS FOR (n:Leaf) REQUIRE n.record_key IS UNIQUE",
+            "CREATE CONSTRAINT consumer_key IF NOT EXISTS FOR (n:Consumer) REQUIRE n.key IS UNIQUE",
+        ),
+    ),
+)

@@ -1,0 +1,145 @@
+"""The Cypher of the session store. Every value is a parameter; no statement is put together from parts.
+
+A statement that begins with ``SET n.session_id = …`` locks the session: the property is what it was, so nothing
+changes, and Neo4j takes the node's lock before it looks. Writers of one session wait for each other there, and readers
+see each commit whole or not at all, which Neo4j alone does not promise (read committed).
+"""
+
+from typing import Final
+
+CREATE_SESSION: Final = "CREATE (s:Session) SET s = $session"
+
+LOCK_SESSION: Final = """
+MATCH (s:Session {key: $key})
+SET s.session_id = $session_id
+WITH s
+RETURN s.version AS version,
+  head(COLLECT {
+    MATCH (e:AuditEvent {session_key: $key}) WHERE e.sequence >= 0
+    RETURN e.sequence ORDER BY e.sequence DESC LIMIT 1
+  }) AS last_sequence
+"""
+
+APPLY: Final = """
+MATCH (s:Session {key: $key})
+SET s = $session
+WITH s
+CALL (s) {
+  UNWIND $windows AS row
+  MATCH (w:Window {key: row.key})
+  REMOVE w.id_key, w.continuation_key, w.root_key
+}
+CALL (s) {
+  UNWIND $windows AS row
+  MERGE (w:Window {key: row.key})
+  SET w = row
+  REMOVE w:Elsewhere
+  MERGE (s)-[:HAS]->(w)
+}
+CALL (s) {
+  UNWIND $edges AS row
+  MERGE (p:Window {key: row.source})
+  ON CREATE SET p = row.elsewhere, p:Elsewhere
+}
+CALL (s) {
+  UNWIND $edges AS row
+  MATCH (p:Window {key: row.source})
+  MATCH (w:Window {key: row.target})
+  MERGE (w)-[e:PARENT]->(p)
+  SET e = row.properties
+  RETURN count(e) AS edges
+}
+CALL (s) {
+  UNWIND $reports AS row
+  MERGE (r:Report {key: row.key})
+  SET r = row
+}
+CALL (s) {
+  UNWIND $erased_events AS row
+  MATCH (e:AuditEvent {key: row.key})
+  SET e = row
+}
+CALL (s) {
+  UNWIND $events AS row
+  CREATE (e:AuditEvent)
+  SET e = row
+}
+CALL (s) {
+  UNWIND $erased_sessions AS erased
+  MATCH (r:Receipt {session_key: erased})
+  DELETE r
+}
+RETURN edges
+"""
+"""Windows first lose what constraints are on, so that these judge the state after the change and none on the way."""
+
+REMEMBER: Final = """
+MERGE (r:Receipt {key: $key})
+ON CREATE SET r = $receipt
+ON MATCH SET r.created_us = $receipt.created_us
+WITH r
+RETURN r.body_hash AS body_hash, r.response AS response
+"""
+
+SNAPSHOT: Final = """
+MATCH (s:Session {key: $key})
+SET s.session_id = $session_id
+WITH s
+RETURN s {.*} AS session,
+  COLLECT { MATCH (s)-[:HAS]->(w:Window) RETURN w {.*} } AS windows,
+  COLLECT {
+    MATCH (s)-[:HAS]->(w:Window)-[e:PARENT]->(p:Window)
+    RETURN e {.*, source_id: p.window_id, target_id: w.window_id}
+  } AS edges,
+  COLLECT {
+    MATCH (e:AuditEvent {session_key: $key}) WHERE e.sequence >= 0
+    RETURN e {.*} ORDER BY e.sequence DESC LIMIT 1
+  } AS last_events
+"""
+
+FIND_CONTINUATION: Final = "MATCH (w:Window {continuation_key: $key}) RETURN w {.*} AS window"
+
+AGE_OF_SESSION: Final = "MATCH (s:Session {key: $key}) RETURN s.created_us AS created_us"
+
+PAGE_SESSIONS: Final = """
+MATCH (s:Session {tenant_key: $tenant_key})
+WHERE s.created_us <= $created_us AND (s.created_us < $created_us OR s.session_id > $after)
+RETURN s {.*} AS session ORDER BY s.created_us DESC, s.session_id LIMIT $limit
+"""
+
+PAGE_EVENTS: Final = """
+MATCH (s:Session {key: $key})
+SET s.session_id = $session_id
+WITH s
+MATCH (e:AuditEvent {session_key: $key})
+WHERE e.sequence > $after
+RETURN e {.*} AS event ORDER BY e.sequence LIMIT $limit
+"""
+
+GET_REPORT: Final = "MATCH (r:Report {id_key: $key}) RETURN r {.*} AS report"
+
+PAGE_REPORTS_OF_SESSION: Final = """
+MATCH (r:Report {session_key: $key})
+WHERE r.sort_key >= $sort_key AND r.report_id > $after
+RETURN r {.*} AS report ORDER BY r.sort_key, r.report_id LIMIT $limit
+"""
+
+PAGE_REPORTS_OF_TENANT: Final = """
+MATCH (r:Report {tenant_key: $key})
+WHERE r.sort_key >= $sort_key AND r.report_id > $after
+RETURN r {.*} AS report ORDER BY r.sort_key, r.report_id LIMIT $limit
+"""
+
+GET_RECEIPT: Final = "MATCH (r:Receipt {key: $key}) RETURN r {.*} AS receipt"
+
+FORGET_RECEIPTS: Final = """
+MATCH (r:Receipt)
+WHERE r.created_us < $oldest
+WITH r LIMIT $limit
+SET r.forgotten = true
+WITH r
+WHERE r.created_us < $oldest
+DELETE r
+RETURN count(r) AS forgotten
+"""
+"""Locks each receipt and looks again: one that was written anew meanwhile stays."""

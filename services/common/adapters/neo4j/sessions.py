@@ -1,0 +1,246 @@
+"""``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, Self
+
+from neo4j import AsyncManagedTransaction
+
+from services.common.adapters.neo4j import session_log, session_records, session_statements
+from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
+from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
+from services.common.adapters.neo4j.failures import race
+from services.common.adapters.neo4j.migrations import migrate
+from services.common.adapters.neo4j.session_records import edge_of, event_of, report_of, session_of, window_of
+from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
+from services.common.adapters.neo4j.values import Properties, key, micros, sort_key
+from services.common.errors import ConflictError, CrpError, ErrorReason
+from services.common.merkle import Place
+from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    LeafKind,
+    LogLeaf,
+    ReportRecord,
+    SessionChange,
+    SessionRecord,
+    SessionSnapshot,
+    WindowRecord,
+)
+from services.common.settings.neo4j import Neo4jSettings
+
+_LOG: Final = logging.getLogger(__name__)
+_LATEST: Final = 2**63 - 1
+_FORGET_EVERY: Final = timedelta(hours=1)
+_FORGOTTEN_AT_ONCE: Final = 1_000
+
+
+class Neo4jSessionStore:
+    """Sessions of all tenants in one database.
+
+    Args:
+        database: open, with the schema of sessions.
+    """
+
+    def __init__(self, database: Neo4jDatabase) -> None:
+        self._database = database
+        self._forgot_at: datetime | None = None
+
+    @classmethod
+    async def open(cls, settings: Neo4jSettings) -> Self:
+        """Connect, and bring the database to the present schema.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE.
+            StartupError: the file of root certificates cannot be read.
+        """
+        database = await Neo4jDatabase.open(settings)
+        try:
+            await migrate(database, SESSIONS_SCHEMA)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
+
+    async def write(self, change: SessionChange) -> None:
+        """Apply the change if nobody came first; all or nothing.
+
+        Raises:
+            ConflictError: COMMIT_RACE.
+            ValueError: the change holds records of another session or tenant, or an edge to a window that is not there.
+        """
+        _check_whole(change)
+        await self._database.run(lambda transaction: _write(transaction, change))
+        if change.receipt is not None:
+            await self._forget_receipts(change.receipt.created_at)
+
+    async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+        """Return a consistent view."""
+        rows = await self._rows(session_statements.SNAPSHOT, key=key(tenant_id, session_id), session_id=session_id)
+        if not rows:
+            return None
+        (row,) = rows
+        windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
+        edges = (edge_of(session_id, edge) for edge in row["edges"])
+        return SessionSnapshot(
+            session=session_of(row["session"]),
+            windows=tuple(windows),
+            edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
+            last_event=next(map(event_of, row["last_events"]), None),
+        )
+
+    async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
+        """Return the window that issued the continuation id."""
+        rows = await self._rows(session_statements.FIND_CONTINUATION, key=key(tenant_id, continuation_id))
+        return window_of(rows[0]["window"]) if rows else None
+
+    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
+        """Return sessions, newest first, ties by id."""
+        created_us = _LATEST
+        if after:
+            found = await self._rows(session_statements.AGE_OF_SESSION, key=key(tenant_id, after))
+            if not found:
+                return []
+            created_us = found[0]["created_us"]
+        parameters = {"tenant_key": key(tenant_id), "created_us": created_us, "after": after, "limit": limit}
+        return [session_of(row["session"]) for row in await self._rows(session_statements.PAGE_SESSIONS, **parameters)]
+
+    async def page_events(
+        self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
+    ) -> list[AuditEventRecord]:
+        """Return the next events of the session."""
+        whose = {"key": key(tenant_id, session_id), "session_id": session_id}
+        rows = await self._rows(session_statements.PAGE_EVENTS, **whose, after=after_sequence, limit=limit)
+        return [event_of(row["event"]) for row in rows]
+
+    async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
+        """Return a report or ``None``."""
+        rows = await self._rows(session_statements.GET_REPORT, key=key(tenant_id, report_id))
+        return report_of(rows[0]["report"]) if rows else None
+
+    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+        """Return the next reports by id."""
+        statement, whose = session_statements.PAGE_REPORTS_OF_TENANT, key(tenant_id)
+        if session_id:
+            statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
+        rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
+        return [report_of(row["report"]) for row in rows]
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return a remembered answer."""
+        whose = session_records.receipt_key(tenant_id, rpc, request_id)
+        rows = await self._rows(session_statements.GET_RECEIPT, key=whose)
+        return session_records.receipt_of(rows[0]["receipt"]) if rows else None
+
+    async def tree_size(self, tenant_id: str) -> int:
+        """Return the number of leaves."""
+        return await self._database.run(lambda transaction: session_log.tree_size(transaction, tenant_id))
+
+    async def tree_hashes(self, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
+        """Return the hashes of full subtrees."""
+        return await self._database.run(lambda transaction: session_log.tree_hashes(transaction, tenant_id, places))
+
+    async def find_leaves(
+        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
+    ) -> list[LogLeaf | None]:
+        """Return the leaves of records."""
+        return await self._database.run(
+            lambda transaction: session_log.find_leaves(transaction, tenant_id, session_id, records)
+        )
+
+    def event_feed(self) -> Neo4jEventFeed:
+        """Return the positions of consumers in the log, in the same database."""
+        return Neo4jEventFeed(self._database)
+
+    async def check(self) -> None:
+        """Return when Neo4j answers."""
+        await self._database.check()
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
+        await self._database.close()
+
+    async def _rows(self, statement: str, **parameters: Any) -> list[Properties]:
+        return await self._database.rows(statement, **parameters)
+
+    async def _forget_receipts(self, now: datetime) -> None:
+        """Drop receipts past their retention, once an hour; a write that was made never fails for it."""
+        if self._forgot_at is not None and now < self._forgot_at + _FORGET_EVERY:
+            return
+        self._forgot_at = now
+        parameters = {"oldest": micros(now - RECEIPT_RETENTION), "limit": _FORGOTTEN_AT_ONCE}
+        try:
+            while (await self._rows(session_statements.FORGET_RECEIPTS, **parameters))[0]["forgotten"]:
+                pass
+        except CrpError as error:
+            self._forgot_at = None
+            _LOG.warning("receipts past their retention stay for now: %s", error.message)
+
+
+async def _write(transaction: AsyncManagedTransaction, change: SessionChange) -> None:
+    tenant_id, session_id = change.session.tenant_id, change.session.session_id
+    whose = key(tenant_id, session_id)
+    await _lock(transaction, change, whose)
+    # Of what a change holds twice the last counts, so that constraints never judge the one before it.
+    windows = {one.window_id: session_records.window_properties(tenant_id, one) for one in change.windows}
+    edges = {(one.target_id, one.source_id): session_records.edge_row(tenant_id, one) for one in change.edges}
+    reports = {one.report_id: session_records.report_properties(tenant_id, one) for one in change.reports}
+    (applied,) = await rows_of(
+        transaction,
+        session_statements.APPLY,
+        key=whose,
+        session=session_records.session_properties(change.session),
+        windows=list(windows.values()),
+        edges=list(edges.values()),
+        reports=list(reports.values()),
+        events=[session_records.event_properties(tenant_id, one) for one in change.events],
+        erased_events=[session_records.event_properties(tenant_id, one) for one in change.erased_events],
+        erased_sessions=[whose] if change.erased_events else [],
+    )
+    if applied["edges"] != len(edges):
+        raise ValueError("an edge leads to a window that is not there")
+    if change.receipt is not None:
+        await _remember(transaction, change.receipt, session_id)
+    await session_log.append_leaves(transaction, tenant_id, change.leaves)
+
+
+async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, whose: str) -> None:
+    """Lock the session, made now if it is new, and check that the change continues what is stored."""
+    session = change.session
+    expected = 0
+    if session.version == 1:
+        properties = session_records.session_properties(session)
+        await rows_of(transaction, session_statements.CREATE_SESSION, session=properties)
+    else:
+        statement = session_statements.LOCK_SESSION
+        rows = await rows_of(transaction, statement, key=whose, session_id=session.session_id)
+        if not rows or session.version != rows[0]["version"] + 1:
+            raise race("the session's version moved on")
+        last = rows[0]["last_sequence"]
+        expected = 0 if last is None else last + 1
+    if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
+        raise race("the audit events do not continue the stored chain")
+    if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
+        raise race("the erased events are not those that are stored")
+
+
+async def _remember(transaction: AsyncManagedTransaction, receipt: Receipt, session_id: str) -> None:
+    properties = session_records.receipt_properties(receipt, session_id)
+    rows = await rows_of(transaction, session_statements.REMEMBER, key=properties["key"], receipt=properties)
+    if (rows[0]["body_hash"], bytes(rows[0]["response"])) != (receipt.body_hash, receipt.response):
+        raise ConflictError(
+            ErrorReason.COMMIT_RACE,
+            f"request {receipt.request_id} was answered meanwhile; read its stored answer and return that",
+            request_id=receipt.request_id,
+        )
+
+
+def _check_whole(change: SessionChange) -> None:
+    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
+    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
+    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
+    if owners - {change.session.session_id}:
+        raise ValueError("a change holds records of another session")
+    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
+        raise ValueError("a change holds a receipt of another tenant")
