@@ -5,7 +5,7 @@
 Commits: 32 sessions write the records of CommitWindow to the sealed SQLite store with synchronous FULL; then 32 clients
 open and commit windows through a served dag process over gRPC. The baseline is what the disk does: append 4 KiB and
 fsync, before and after each measurement, in the same directory. Recomputing: the same bytes lie ready for the baseline,
-one ``hmac.new`` (and ``sha256`` where no key is needed) after the other, in rounds that alternate with the measured ones.
+one ``hmac.new`` (``sha256`` where no key is needed) after the other, in rounds that alternate with the measured ones.
 """
 
 import argparse

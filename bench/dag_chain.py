@@ -127,8 +127,9 @@ def _committed(
         Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, edges)),
     )
     events = chain_events(drafts, session.session_id, last, now, key)
+    seal = chain.Macs(key).trail(session.version, events[-1].sequence + 1, events[-1].hmac)
     receipt = Receipt(TENANT, "CommitWindow", f"{session.session_id}-{number}", "0" * 64, b"a" * 1_500, now)
-    return SessionChange(session, (window,), edges, events, (report,), receipt)
+    return SessionChange(replace(session, trail_mac=seal), (window,), edges, events, (report,), receipt)
 
 
 def _with_report(pending: WindowRecord, parent: WindowRecord | None, key: bytes) -> tuple[WindowRecord, ReportRecord]:
@@ -151,7 +152,7 @@ def _with_report(pending: WindowRecord, parent: WindowRecord | None, key: bytes)
     window = replace(
         pending,
         status=WindowStatus.COMMITTED,
-        continuation_id="crp_cont_" + f"{pending.session_id[-8:]}{pending.window_number}".rjust(32, "0"),
+        continuation_id=f"crp_cont_{pending.session_id[-16:]}{pending.window_number:016}",
         quality_tier="A",
         risk_level="LOW",
         safety_budget=0.85,

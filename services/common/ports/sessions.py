@@ -71,6 +71,8 @@ class SessionRecord:
         policy_hash: SHA-256 hex of the canonical safety policy in force.
         limits: max_windows, max_fan_out, max_dag_nodes, max_loop_depth (SPEC-004 §11).
         parent_session_id: of an agent's session (SPEC-004 §15); empty otherwise.
+        trail_mac: 64 hex digits, HMAC over version, number of audit events and the last one's HMAC, so that a trail
+            that lost its end is found (ADR 0058).
     """
 
     tenant_id: str
@@ -88,6 +90,7 @@ class SessionRecord:
     max_loop_depth: int
     parent_session_id: str = ""
     loop_depth: int = 0
+    trail_mac: str = ""
 
 
 @dataclass(frozen=True, slots=True)

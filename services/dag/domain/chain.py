@@ -16,6 +16,7 @@ from services.common.encoding import iso_micros, sha256_hex
 from services.common.ports.sessions import AuditEventRecord, WindowRecord
 
 PARENT_SEPARATOR: Final = "|"
+TRAIL_PREFIX: Final = "crp-trail-v1"
 EVENT_PREFIX: Final = "crp_evt_"
 _EVENT_ID_DIGITS: Final = 32
 
@@ -118,3 +119,13 @@ class Macs:
         digest = material.data_sha256 or sha256_hex(material.data)
         stamp = iso_micros(material.timestamp)
         return self.of(f"{material.event_type}{stamp}{digest}{material.window_id}{previous_hmac}")
+
+    def trail(self, version: int, events: int, last_hmac: str) -> str:
+        """Return the HMAC that fixes where the session's audit trail ends (ADR 0058).
+
+        Args:
+            version: of the session record.
+            events: how many the trail has.
+            last_hmac: of its last event; empty when there is none.
+        """
+        return self.of(f"{TRAIL_PREFIX}|{version}|{events}|{last_hmac}")

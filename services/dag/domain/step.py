@@ -13,6 +13,7 @@ from services.common.ports.sessions import (
     SessionSnapshot,
     WindowRecord,
 )
+from services.dag.domain.chain import Macs
 from services.dag.domain.events import Draft, chain_events
 from services.dag.domain.invariants import violations
 from services.dag.domain.view import DagView
@@ -51,11 +52,17 @@ def to_change(step: Step, before: SessionSnapshot, now: datetime, key: bytes, *,
     if broken:
         text = f"the step would break {broken[0].invariant} at {broken[0].record_id}"
         raise CrpError(ErrorReason.INTERNAL, text, invariant=broken[0].invariant.value)
-    last: AuditEventRecord | None = before.last_event
+    events = chain_events(step.drafts, step.session.session_id, before.last_event, now, key)
+    version = before.session.version + 1
     return SessionChange(
-        session=replace(step.session, version=before.session.version + 1),
+        session=replace(step.session, version=version, trail_mac=_trail_mac(version, events, before, key)),
         windows=step.windows,
         edges=step.edges,
-        events=chain_events(step.drafts, step.session.session_id, last, now, key),
+        events=events,
         reports=step.reports,
     )
+
+
+def _trail_mac(version: int, events: tuple[AuditEventRecord, ...], before: SessionSnapshot, key: bytes) -> str:
+    last = events[-1] if events else before.last_event
+    return Macs(key).trail(version, last.sequence + 1 if last else 0, last.hmac if last else "")

@@ -20,6 +20,7 @@ from services.common.ports.sessions import (
     EdgeRecord,
     ReportRecord,
     SessionSnapshot,
+    SessionStatus,
     WindowRecord,
     WindowStatus,
 )
@@ -210,9 +211,12 @@ def _walk_events(walk: _Walk) -> None:
         previous = mac
         walk.events_verified += 1
         _note(walk, event)
-    last = walk.stored.snapshot.last_event
-    if not walk.stored.events or last is None or last.hmac != previous:
-        raise _BadRecordError("event", str(len(walk.stored.events)), "is missing at the end of the chain")
+    session, last, count = walk.stored.snapshot.session, walk.stored.snapshot.last_event, len(walk.stored.events)
+    if not count or last is None or last.hmac != previous:
+        raise _BadRecordError("event", str(count), "is missing at the end of the chain")
+    if not chain.same(macs.trail(session.version, count, previous), session.trail_mac):
+        text = "is missing at the end of the chain, or the session's version or trail_mac was changed"
+        raise _BadRecordError("event", str(count), text)
 
 
 def _check_erased(walk: _Walk, event: AuditEventRecord, name: str) -> None:
@@ -375,6 +379,11 @@ def _check_rest(walk: _Walk) -> None:
     for report in walk.stored.reports:
         if report.report_id not in owned:
             raise _BadRecordError("report", report.report_id, "belongs to no committed window")
+    if walk.stored.snapshot.session.status is SessionStatus.BROKEN:
+        # §16.4: broken for good. The incident's event is chained to what was left, so what it found is said again.
+        incident = _parsed("session", walk.stored.snapshot.session.session_id, walk.session_text)
+        named = (incident.get("record_kind", "session"), incident.get("record_id", ""))
+        raise _BadRecordError(*named, "did not verify when the session was closed")
     for violation in violations(walk.dag)[:1]:
         detail = f"{violation.invariant}: {violation.detail}"
         raise _BadRecordError(violation.record_kind, violation.record_id, detail)

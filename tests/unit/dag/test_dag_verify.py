@@ -19,6 +19,7 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.common.settings.dag import DagSettings
+from services.dag.domain.chain import Macs
 from services.dag.domain.events import Draft, chain_events, report_data, window_data
 from services.dag.domain.keys import session_hmac_key
 from services.dag.domain.verify import Integrity, StoredChain, verify_chain
@@ -106,8 +107,8 @@ def other(value):
     raise AssertionError(f"no mutation for {type(value)}")
 
 
-UNCOVERED = {"version"}
-"""The session's version only guards against races: changing it can cause a COMMIT_RACE and nothing else."""
+ENDS_THE_TRAIL = {"session_id", "version", "trail_mac"}
+"""Session fields that are checked with the trail's end, before the session's own."""
 
 
 def names(record_type, leave_out=()):
@@ -115,13 +116,13 @@ def names(record_type, leave_out=()):
     return [name for name in kept if name not in leave_out]
 
 
-@pytest.mark.parametrize("name", names(SessionRecord, UNCOVERED))
+@pytest.mark.parametrize("name", names(SessionRecord))
 def test_every_session_field_is_covered(chain, name):
     stored = chain[0].snapshot
     session = replace(stored.session, **{name: other(getattr(stored.session, name))})
     found = verify(chain, SessionSnapshot(session, stored.windows, stored.edges, stored.last_event))
     assert found.integrity is Integrity.BROKEN
-    kind = "event" if name == "session_id" else "session"
+    kind = "event" if name in ENDS_THE_TRAIL else "session"
     assert found.fault.record_kind == kind
 
 
@@ -293,7 +294,9 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
             events += chain_events([draft], event.session_id, last, event.timestamp, key)
         windows = [changed if w is window else w for w in stored.snapshot.windows]
         base = with_windows(chain, windows)
-        snapshot = SessionSnapshot(base.session, base.windows, base.edges, events[-1])
+        seal = Macs(key).trail(base.session.version, len(events), events[-1].hmac)
+        session = replace(base.session, trail_mac=seal)
+        snapshot = SessionSnapshot(session, base.windows, base.edges, events[-1])
         return window, verify(chain, snapshot, events, reports)
 
     def test_rewriting_nothing_is_valid(self, chain):

@@ -138,12 +138,13 @@ SESSIONS_SCHEMA: Final = Schema(
             *RECEIPTS_OF_SESSIONS,
         ),
         FEED_SCHEMA,
+        ("ALTER TABLE sessions ADD COLUMN trail_mac TEXT NOT NULL DEFAULT ''",),
     ),
 )
 
 SESSION_COLUMNS: Final = (
     "tenant_id, session_id, scope, status, created_us, version, audit_trail_id, key_version, policy_hash, "
-    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth"
+    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac"
 )
 WINDOW_COLUMNS: Final = (
     "session_id, window_id, window_number, parent_ids, pattern, status, strategy, timestamp_us, opened_by_request, "
@@ -175,6 +176,7 @@ def session_values(session: SessionRecord) -> tuple[Any, ...]:
         session.max_loop_depth,
         session.parent_session_id,
         session.loop_depth,
+        session.trail_mac,
     )
 
 
