@@ -443,3 +443,21 @@ def test_0052_budgets_of_three_agents():
     assert f"0.05 = {returned[0]:.2f}. B:" in text
     assert f"0.05 = {returned[1]:.2f}. C: MEDIUM: {returned[2]:.2f}" in text
     assert f"min({', '.join(f'{left:.2f}' for left in returned)}) = {min(returned):.2f} starts from" in text
+
+
+def test_0059_the_better_answer_and_what_of_a_summary_is_carried():
+    text = record(59).replace("\n", " ")
+    first, second = (("HIGH", 0, 2, 0.50), ("HIGH", 0, 1, 0.47))
+    assert second < first
+    assert first > ("HIGH", 0, 1, 0.60)
+    assert f"1.00 \u2212 0.15 = {1.0 - 0.15:.2f}" in text
+    tokens = min(180 * 25 // 100, 120 * 30 // 100)
+    kept, left = [], tokens
+    for count in (14, 12, 15, 9):
+        if count <= left:
+            kept.append(count)
+            left -= count
+    assert f"min(45, 36) = {tokens}" in text
+    assert f"14 + 12 = {sum(kept[:2])}, with the third {sum(kept[:2]) + 15}, over {tokens}" in text
+    assert f"the fourth fits, {sum(kept)}" in text
+    assert f"14 + 12 = {sum(kept[:2])} tokens are carried" in text
