@@ -1,4 +1,4 @@
-"""Who a person is: names from the recogniser and from forms of address, dates of birth, ages."""
+"""Who a person is: names from the recogniser, forms of address and known given names, dates of birth, ages."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Any, Final
 import regex
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 
+from services.common.adapters.presidio.given_names import GIVEN_NAMES
 from services.common.adapters.presidio.nearby import about_a_person
 from services.common.adapters.presidio.rules import RuleRecognizer, always
 
@@ -23,8 +24,31 @@ _DONE_BY: Final = (
     r"(?<!\w)(?:(?:it's|is) under|called|named|assistant to|written by|directed by|starring)\s"
     rf"(?<data>{_FULL_NAME})(?!\w)"
 )
+_CLOSE_KIN: Final = (
+    "wife|husband|fiancée?|son|daughter|kid|mum|mom|dad|brother|sister|uncle|aunt|cousin|nephew|niece|grandmother|"
+    "grandfather|girlfriend|boyfriend|widow"
+)
+_KIN: Final = rf"{_CLOSE_KIN}|partner|spouse|child|mother|father|friend|neighbou?r|boss|colleague"
+_NO_INITIAL: Final = (
+    "Vitamin|Plan|Type|Class|Section|Appendix|Part|Schedule|Exhibit|Hepatitis|Influenza|Group|Category|Option|Table|"
+    "Figure|Building|Block|Unit|Line|Phase|Grade|Form|Annex|Article|Column|Item|Level|Model|Series|Tier|Zone|Gate|"
+    "Terminal|Wing|Stage|Team|Schengen|Point|Step|Version|Chapter|Paragraph|Route|Bus|Room|Hall|Lot|The|A|An|If|When"
+)
+_PLAIN: Final = r"\p{Lu}\p{Ll}[\p{L}'-]{0,30}"
+_FIRST_WORD: Final = rf"(?!(?:{_NO_INITIAL})[ ]){_PLAIN}"
+_LAST_WORD: Final = rf"(?!(?:{_NO_INITIAL})\b){_PLAIN}"
+_WITH_INITIAL: Final = rf"(?<![\w.-])(?<data>{_FIRST_WORD}[ ](?!I[ ])\p{{Lu}}\.?[ ]{_LAST_WORD})(?!\w)"
+"""A word, an initial and a word: hardly anything else is written so."""
+_SIGNED: Final = (
+    r"(?<!\w)(?:[Dd]irected|[Ww]ritten|[Pp]repared|[Ss]igned|[Aa]pproved|[Rr]eviewed|[Ss]ubmitted|[Rr]eported)\s[Bb]y:"
+    rf"\s{{0,4}}(?<data>{_NAME})(?!\w)"
+)
 _ADDRESSED: Final = (
     rf"(?<!\w)(?:{_TITLES})\b\.?[ ](?<data>{_NAME})(?!\w)",
+    _WITH_INITIAL,
+    rf"(?<!\w)(?:[Mm]y|[Hh]is|[Hh]er)\s(?:{_KIN})(?:'s\sname)?,?\s(?:is\s)?(?<data>{_NAME})(?!\w)",
+    rf"(?<![\w'-])(?<data>\p{{Lu}}\p{{Ll}}[\p{{L}}-]{{1,30}})'s\s(?:{_CLOSE_KIN})(?![\w-]|\s(?:compan|ship|firm|cit|paper))",
+    _SIGNED,
     rf"(?<!\w)(?:[Mm]y|[Hh]is|[Hh]er|[Tt]he)\s(?:(?:full|last|first|maiden|sur)[ ]?)?name\sis\s(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:[Cc]alls?|[Cc]alled)\s(?:me|him|her)\s(?<data>{_NAME})(?!\w)",
     rf"(?<!\w)(?:{_ROLES}):\s?(?<data>{_NAME})(?!\w)",
@@ -84,7 +108,8 @@ def recognizers() -> list[EntityRecognizer]:
 _FULL, _SINGLE, _AGAIN = 0.75, 0.55, 0.55
 _NOT_A_NAME: Final = regex.compile(
     r"[\d@#/\\<>=_*|{}]|^\p{Ll}+$|\b(?:Inc|Incorporated|Ltd|LLC|GmbH|AG|Corp|Corporation|Group|Orchestra|University|"
-    r"Company|Co|Bank|Insurance|Mutual|Association|Officer|Solutions|Institute|Agency|Department|Street|Str|Road|Avenue|Lane|Square|Squares)\b"
+    r"Company|Co|Bank|Insurance|Mutual|Association|Officer|Solutions|Institute|Agency|Department|Investments|Holdings|Partners|Capital|"
+    r"Street|Str|Road|Avenue|Lane|Square|Squares)\b"
 )
 
 
@@ -106,12 +131,28 @@ class Persons(RuleRecognizer):
         found = [
             one for one in super().analyze(text, entities, nlp_artifacts) if _is_name(text[one.start : one.end], small)
         ]
+        found += self._known(text, small)
         for one in nlp_artifacts.entities:
             for start, end in _lines(text, one.start_char, one.end_char):
                 name = text[start:end]
                 if not _NOT_A_NAME.search(name) and _is_name(name, small):
                     found.append(self.result(start, end, _FULL if " " in name else _SINGLE))
         return found + self._again(text, found, small)
+
+    def _known(self, text: str, small: set[str]) -> list[RecognizerResult]:
+        """Return names that begin with a known given name, with the surname where one follows."""
+        found = []
+        end = 0
+        for match in _GIVEN.finditer(text):
+            given, start = match.group("given"), match.start()
+            if start < end or given not in GIVEN_NAMES or given.lower() in small:
+                continue
+            more = _MORE.match(text, match.end())
+            end = more.end() if more is not None else match.end()
+            if _NOT_A_NAME.search(text, start, end):
+                end = match.end()
+            found.append(self.result(start, end, _FULL if " " in text[start:end] else _SINGLE))
+        return found
 
     def _again(self, text: str, found: list[RecognizerResult], small: set[str]) -> list[RecognizerResult]:
         names = (text[one.start : one.end] for one in found)
@@ -124,6 +165,11 @@ class Persons(RuleRecognizer):
 
 
 _MIN_PART: Final = 4
+_SURNAME: Final = rf"(?!(?:Suite|Apt|Unit|Flat|Floor|Box|Room)\b){_PLAIN}"
+_GIVEN: Final = regex.compile(
+    r"(?<![\w.'\u2019/-])(?<given>\p{Lu}\p{Ll}[\p{L}]{0,14})(?:-\p{Lu}\p{Ll}{1,14})?+(?![\w@])"
+)
+_MORE: Final = regex.compile(rf"(?:[ ](?:\p{{Lu}}\.?[ ])?{_PARTICLE}{_SURNAME}){{1,2}}(?![\w@])")
 
 
 _SMALL: Final = re.compile(r"(?<![\w@.])[^\W\d_A-Z][^\W\d_]+(?![\w@])")

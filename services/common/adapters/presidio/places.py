@@ -69,6 +69,20 @@ _ZIP: Final = regex.compile(
     rf"(?<!\w)(?i:zip(?:[ -]?code)?|postal[ ]code|postcode|post[ ]code|plz)[ ]?(?i:is|:)?[ ]{{0,2}}"
     rf"(?<data>{_POSTCODE}|\d{{3}})(?![\w-])"
 )
+_NO_TOWN: Final = (
+    r"(?:Table|Section|Article|Version|Windows|Room|Form|Figure|Chapter|Page|Item|Annex|Appendix|Order|Invoice|Case|"
+    r"Claim|Policy|Model|Series|Part|Rule|Note|Line|Zone|Unit|Standard|Regulation|Directive|Decision|Building|Ticket)"
+)
+_IN_TOWN: Final = regex.compile(
+    rf"(?<!\w)(?:[Ii]n|[Aa]t|to|[Ff]rom|[Nn]ear|of)[ ](?!{_NO_TOWN}\b){_PLACE}[ ]"
+    r"(?<data>\d{4}-\d{3}|\d{3}[ ]\d{2}|\d{5}|\d{4}[ ][A-Z]{2})"
+    r"(?=\s*+(?:\Z|[,;:!?)]|\.(?!\d)|(?:in|on|at|to|and|or|but|for|from|with|by|is|was|who|where|while|as|because)\b))"
+)
+"""A code of a form that no year has, behind a place, and nothing behind it that it could count: "15000 people"."""
+_US: Final = regex.compile(
+    r"(?<=\p{Lu}[\p{L}'-]{1,24},?[ ])(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|"
+    r"O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY])[ ](?<data>\d{5}(?:-\d{4})?)(?![\w-])"
+)
 _ZIP_HINTS: Final = ("zip", "postal", "post code", "postcode", "plz")
 _LABELS: Final = ("address", "lives", "living", "resid", "anschrift")
 
@@ -81,5 +95,5 @@ def recognizers() -> list[EntityRecognizer]:
         RuleRecognizer("STREET_ADDRESS", (_LABELLED,), always(0.8), _LABELS),
         RuleRecognizer("STREET_ADDRESS", (_UNIT_ALONE,), always(0.6), ("suite", "apt", "apartment", "flat")),
         RuleRecognizer("ZIP_CODE", (_ZIP,), always(0.75), _ZIP_HINTS),
-        RuleRecognizer("ZIP_CODE", (_UK,), always(0.6)),
+        RuleRecognizer("ZIP_CODE", (_UK, _IN_TOWN, _US), always(0.6)),
     ]

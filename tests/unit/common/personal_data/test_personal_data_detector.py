@@ -75,6 +75,17 @@ FOUND = [
     ("Passport no. C01X00T47 was lost.", "PASSPORT", "C01X00T47"),
     ("My driver's license number is F162823540116", "DRIVER_LICENSE", "F162823540116"),
     ("I am 26 years old.", "AGE", "26"),
+    ("He moved to Braga 4700-123 in May.", "ZIP_CODE", "4700-123"),
+    ("Our plant in Lund 221 00 is closed.", "ZIP_CODE", "221 00"),
+    ("She is from Denver, CO 80202.", "ZIP_CODE", "80202"),
+    ("The office near Utrecht 3511 AB", "ZIP_CODE", "3511 AB"),
+    ("Yesterday Sophie Berger phoned.", "PERSON", "Sophie Berger"),
+    ("We heard from Giulia.", "PERSON", "Giulia"),
+    ("Ask Tobias van der Velden about it.", "PERSON", "Tobias van der Velden"),
+    ("It was Quirin H. Abendroth who called.", "PERSON", "Quirin H. Abendroth"),
+    ("He is Zeferina's brother.", "PERSON", "Zeferina"),
+    ("My colleague Zeferina is ill.", "PERSON", "Zeferina"),
+    ("Reviewed by: Quirin Abendroth", "PERSON", "Quirin Abendroth"),
 ]
 
 
@@ -92,12 +103,16 @@ NOT_FOUND = [
     "The order 86095742719 was shipped; invoice 111222333 is open.",
     "Page MM-04 replaces version 3.12.4.1 from 12 March 2024.",
     "The limits are €75,000, €2,000,000 and 36 months; the ratio was 0.75.",
-    "Wolfgang wrote it; he was born on 27 January 1756.",
+    "The composer wrote it; he was born on 27 January 1756.",
     "The server listens on 127.0.0.1 and 0.0.0.0.",
     "Children under 12 travel free; the offer ends at 65.",
     "GB82 WEST 1234 5698 7654 33 is no IBAN.",
     "Freephone 0800 1111 is open all day.",
     "In 2019 sales rose by 4,567 units to 1,234,567.",
+    "Vitamin D Deficiency and Plan B Options are listed in Appendix C Tables.",
+    "Germany's children and Britain's sister ships were counted.",
+    "In Texas 15000 people voted; in Section 12345 nobody did.",
+    "They sold it in London 2021 to 40000 buyers.",
 ]
 
 
@@ -160,6 +175,9 @@ HOSTILE = {
     "words of context": "passport ssn salary card phone ",
     "brackets": "((((",
     "newlines": "\n,\n ",
+    "towns": "in Aa-Bb Cc 12345x ",
+    "initials": "Anna B. Cccc ",
+    "upper case": "in AAAAAAAA",
 }
 
 

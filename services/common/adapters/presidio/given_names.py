@@ -1,0 +1,93 @@
+"""Widespread given names, written down by hand: what a small recogniser of English news does not know as persons.
+
+No name that is also a common word, a month, a place or a firm's usual name: "Grace", "April", "Florence" and "Jordan"
+are left to the recogniser. The list is for finding persons, never for telling anything about one.
+"""
+
+from typing import Final
+
+_ENGLISH: Final = (
+    "Aaron Abigail Adam Adrian Agnes Aidan Aileen Alan Albert Alec Alexander Alexandra Alfred Alice Alicia Alison"
+    " Allan Amanda Amelia Amy Andrea Andrew Angela Anita Ann Anna Anne Annie Anthony Archie Arnold Arthur Ashley"
+    " Audrey Barbara Barry Beatrice Becky Benjamin Bernard Bertha Beth Betty Beverly Bradley Brandon Brenda Brendan"
+    " Brian Bridget Bruce Bryan Caleb Calvin Cameron Camilla Carl Carla Carol Caroline Carrie Catherine Cathy Cecilia"
+    " Charles Charlie Cheryl Chloe Chris Christina Christine Christopher Cindy Claire Clara Claudia Clifford Clive"
+    " Colin Connor Conrad Constance Cynthia Damian Daniel Danielle Darren David Deborah Debra Denise Dennis Derek"
+    " Diana Diane Dominic Donald Donna Dora Doreen Doris Dorothy Douglas Dylan Edgar Edith Edmund Edward Edwin Eileen"
+    " Elaine Eleanor Elena Eliza Elizabeth Ella Ellen Elsie Emily Emma Eric Erica Erin Ernest Esther Ethan Eugene Eva"
+    " Evelyn Felicity Fiona Frances Francesca Freda Frederick Gabriel Gareth Gary Gavin Gemma Geoffrey George Gerald"
+    " Geraldine Gilbert Gillian Gladys Gloria Gordon Graham Gregory Gwen Hannah Harold Harriet Harry Harvey Hazel"
+    " Heidi Helen Henry Herbert Hilary Howard Hugh Hugo Ian Imogen Irene Isaac Isabel Isabella Isla Jacob Jacqueline"
+    " James Jamie Jane Janet Janice Jared Jasmine Jason Jean Jeffrey Jennifer Jeremy Jessica Jill Jim Joan Joanna"
+    " Joanne Joel John Johnny Jonathan Joseph Josephine Joshua Joyce Judith Julia Julian Julie Justin Karen Kate"
+    " Katherine Kathleen Kathryn Katie Keith Kelly Kenneth Kerry Kevin Kimberly Kirsty Kyle Laura Lauren Laurence Leah"
+    " Leanne Leonard Leslie Lewis Liam Linda Lisa Lois Lorraine Louis Louisa Louise Lucas Lucy Luke Lydia Lynn"
+    " Madeleine Malcolm Marcus Margaret Maria Marian Marie Marilyn Marion Marjorie Martha Martin Mary Matilda Matthew"
+    " Maureen Maurice Megan Melanie Melissa Michael Michelle Mildred Millie Miranda Molly Monica Muriel Nancy Naomi"
+    " Natalie Natasha Nathan Neil Nellie Niamh Nicholas Nicola Nicole Nigel Nina Noah Noel Nora Oliver Olivia Oscar"
+    " Owen Pamela Patricia Patrick Paul Paula Pauline Peggy Penelope Peter Philip Phillip Phoebe Phyllis Polly"
+    " Priscilla Rachel Ralph Raymond Rebecca Reginald Renee Rhys Richard Rita Robert Roderick Rodney Roger Roland"
+    " Ronald Rory Rosalind Rosie Rowan Roy Rupert Russell Ruth Ryan Sally Samantha Samuel Sandra Sara Sarah Scott Sean"
+    " Sebastian Shane Shannon Sharon Sheila Shirley Simon Sophia Sophie Stacey Stanley Stella Stephanie Stephen Steve"
+    " Steven Stewart Stuart Susan Suzanne Sylvia Tamara Tara Teresa Terence Terry Theresa Thomas Tiffany Timothy Tina"
+    " Toby Todd Tony Tracey Tracy Trevor Tristan Valerie Vanessa Vera Vernon Veronica Victor Vincent Vivian Walter"
+    " Wayne Wendy Wilfred William Winifred Yvonne Zachary Zoe"
+)
+_GERMANIC: Final = (
+    "Achim Andreas Angelika Anja Anke Annette Antje Antonia Bernd Bettina Bianca Birgit Bjarne Björn Brigitte Carsten"
+    " Christa Christiane Christoph Claus Cornelia Dagmar Dieter Dietmar Dirk Dörte Eberhard Elke Elisabeth Emil Erik"
+    " Erika Ernst Erwin Eva Felix Florian Franz Franziska Friedrich Fritz Gabriele Georg Gerd Gerhard Gertrud Gisela"
+    " Günter Günther Hanna Hannelore Hans Harald Hartmut Heike Heiko Heinrich Heinz Helga Helmut Henning Hermann"
+    " Hildegard Holger Horst Ingrid Irmgard Jakob Jens Joachim Jochen Johann Johanna Johannes Jonas Jörg Josef Jürgen"
+    " Jutta Karin Karl Katharina Katja Katrin Kerstin Klaus Konrad Kurt Lars Lena Lothar Lukas Lutz Magdalena Manfred"
+    " Manuela Margarete Marianne Markus Marlene Mathias Matthias Michaela Monika Nadine Nils Norbert Oskar Otto Petra"
+    " Rainer Ralf Reinhard Renate Rolf Rosemarie Rüdiger Sabine Sandra Sebastian Siegfried Sigrid Silke Silvia Simone"
+    " Sonja Stefan Stefanie Steffen Susanne Svenja Sybille Tanja Thorsten Tobias Torsten Udo Ulrich Ulrike Ursula Ute"
+    " Uwe Volker Waltraud Werner Wilhelm Wolfgang Yvonne Anders Annika Arne Astrid Axel Bengt Birgitta Bo Britta Einar"
+    " Elin Eskil Frida Gunnar Gunilla Gustav Hakan Hanne Helle Henrik Inger Ingeborg Ingvar Jesper Johan Jonna Jørgen"
+    " Kari Kirsten Kjell Knut Lennart Leif Lise Magnus Maja Marit Mats Mette Mikael Mikkel Morten Niels Ole Olof"
+    " Pernille Rasmus Ragnar Rikke Rune Sigurd Solveig Sören Søren Stig Sven Svein Terje Tove Trine Ulf Ulla Viggo"
+    " Vilhelm Åke Åse Øystein Aino Antti Eero Eino Esa Hannu Heikki Ilkka Jari Juha Juhani Jukka Jussi Kaisa Kalle"
+    " Kimmo Lauri Liisa Marja Markku Martti Matti Mika Mikko Minna Olli Paavo Pekka Petri Pirjo Riitta Risto Sari Satu"
+    " Seppo Taina Tapio Timo Tuomas Väinö Veikko Ville Bram Cees Daan Femke Geert Gerrit Hendrik Ineke Jaap Jan Jeroen"
+    " Joost Joris Kees Koen Maarten Marieke Marijke Pieter Roel Ruud Saskia Sjoerd Teun Thijs Wim Wouter"
+)
+_ROMANCE: Final = (
+    "Adèle Alain Amélie André Antoine Arnaud Aurélie Benoît Brigitte Camille Cécile Céline Chantal Christelle"
+    " Christophe Clément Colette Corinne Didier Dominique Édouard Élise Élodie Émile Émilie Étienne Fabien Fabrice"
+    " François Françoise Frédéric Geneviève Gérard Gilles Guillaume Hélène Henri Hervé Isabelle Jacques Jérôme Joëlle"
+    " Julien Juliette Laurent Léa Luc Lucie Manon Marc Marcel Margaux Mathieu Mathilde Mélanie Michel Monique Muriel"
+    " Nathalie Nicolas Noémie Odile Olivier Pascal Philippe Pierre Raphaël Rémi Renaud Sabrina Sandrine Sébastien"
+    " Serge Simone Solène Sylvain Sylvie Thérèse Thibault Thierry Valérie Véronique Virginie Xavier Yann Yves Alberto"
+    " Alejandro Alessandra Alessandro Alfonso Álvaro Ana Andrés Antonio Ángela Beatriz Bruno Carlos Carmen Catalina"
+    " Cristina Diego Dolores Eduardo Elisa Emilio Enrique Esteban Fabio Federica Federico Felipe Fernanda Fernando"
+    " Filippo Francesco Francisco Gabriela Giacomo Gianluca Giorgio Giovanna Giovanni Giulia Giuseppe Gonzalo"
+    " Guadalupe Guillermo Gustavo Héctor Ignacio Inês Inés Javier João Joaquín Joaquim Jorge José Josefina Juan Juana"
+    " Julieta Leonardo Letizia Lorenzo Lúcia Lucía Luigi Luis Luís Luisa Luiza Manuel Marcela Marcelo Marco Margarita"
+    " Mariana Mario Mateo Matheus Matteo Mauricio Mauro Mercedes Miguel Natália Nicolás Nuno Pablo Paola Paolo Paulo"
+    " Pedro Pietro Pilar Rafael Ramón Raquel Raúl Ricardo Roberto Rocío Rodrigo Rosario Salvatore Santiago Sergio"
+    " Silvana Simona Sofía Stefano Susana Thiago Tomás Valentina Vicente Vincenzo Ximena"
+)
+_SLAVIC_AND_MORE: Final = (
+    "Adriana Agnieszka Aleksandar Aleksander Aleksandra Alexei Ana Anastasia Andrei Andrej Andrzej Anton Barbora"
+    " Bartosz Bogdan Bogusław Boris Božena Branko Darko Dmitri Dmitry Dorota Dragan Dušan Ekaterina Elżbieta Eszter"
+    " Ewa Ferenc Gábor Galina Goran Grzegorz Gyula Halina Igor Ilona Irina István Ivan Ivana Jacek Jadwiga Jakub János"
+    " Jaroslav Jelena Jerzy Jiří Jovan Józef Kamil Katarína Katarzyna Krzysztof Ksenia László Lenka Leszek Lidia"
+    " Ljubica Lucyna Łukasz Maciej Małgorzata Marek Marija Marta Marzena Mateja Matej Michał Milan Milena Milica Miloš"
+    " Miroslav Nadia Nataša Nenad Nikola Nikolai Oksana Oleg Olena Olga Pavel Paweł Péter Petr Piotr Predrag Radek"
+    " Radovan Rafał Renata Ryszard Sándor Sergei Sergey Slavko Slobodan Stanisław Svetlana Szymon Tadeusz Tamás"
+    " Tatiana Tatjana Tomasz Tomáš Tomislav Vasily Vesna Viktor Viktoria Vladimír Vladimir Vlado Vojtěch Waldemar"
+    " Wiesław Wojciech Yuri Zbigniew Zdeněk Željko Zofia Zoltán Zoran Zsófia Zuzana Anouk Elif Emre Fatma Gül Hakan"
+    " Hasan Hüseyin İbrahim Mehmet Murat Mustafa Osman Ömer Yusuf Zeynep Aaliyah Abdul Abdullah Ahmad Ahmed Aisha Ali"
+    " Amina Amir Ayesha Bilal Farah Fatima Hamza Hana Hassan Hussein Ibrahim Imran Jamal Khadija Khalid Layla Leila"
+    " Mahmoud Mariam Mohamed Mohammad Mohammed Muhammad Nasser Omar Rashid Salma Samir Tariq Yasmin Youssef Zainab"
+    " Aditi Aditya Ananya Anil Anjali Arjun Aruna Ashok Deepak Deepika Divya Ganesh Gaurav Indira Karthik Kavita Kiran"
+    " Lakshmi Manish Meena Mohan Neha Nikhil Pooja Pradeep Prakash Priya Rahul Rajesh Ramesh Ravi Rohan Rohit Sanjay"
+    " Shreya Sunil Sunita Suresh Vijay Vikram Akiko Akira Haruka Haruki Hiroshi Kazuo Keiko Kenji Makoto Masako"
+    " Michiko Naoki Noriko Sachiko Satoshi Shinji Takashi Takeshi Tomoko Yoko Yoshiko Yuki Yuko Adebayo Amara Chidi"
+    " Chinwe Emeka Ifeoma Kwame Kofi Ngozi Obinna Oluwaseun Thabo Zanele Nguyen Minh"
+)
+GIVEN_NAMES: Final = frozenset(
+    name for listed in (_ENGLISH, _GERMANIC, _ROMANCE, _SLAVIC_AND_MORE) for name in listed.split()
+)
+"""As they are written, with capitals and accents."""
