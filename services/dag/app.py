@@ -254,13 +254,12 @@ class SessionApp:
         snapshot = await self._store.snapshot(caller.tenant_id, state.session_id)
         if snapshot is None:
             await self._adopt(caller, token)
-        else:
-            check_open(snapshot.session)
-            check_limits(snapshot, state, ask, fresh)
+            snapshot = await self.chains.snapshot(caller.tenant_id, state.session_id)
+        check_open(snapshot.session)
+        check_limits(snapshot, state, ask, fresh)
         stored = await self.chains.load(caller.tenant_id, state.session_id)
         before = stored.snapshot
         check_open(before.session)
-        check_limits(before, state, ask, fresh)
         verification = await self.chains.verified(stored)
         dag = DagView.of(before)
         fault = token_fault(dag, state)

@@ -587,8 +587,17 @@ async def test_branches_can_be_merged(client):
     root = await client.window()
     checked = await client.open(root.session_token, strategy=REFLEXIVE)
     refined = await client.open(root.session_token, strategy=REFLEXIVE, branch=True)
-    synthesis = await merged(client, [await client.commit(checked), await client.commit(refined)])
+    checked, refined = await client.commit(checked), await client.commit(refined)
+    synthesis = await merged(client, [checked])
     assert synthesis.window.window_number == 3
+    for request in (
+        merge_request([refined]),
+        reopen(root.session_token, strategy=REFLEXIVE, branch=True),
+    ):
+        refusal = await client.fails("OpenWindow", request)
+        assert (refusal.reason, refusal.metadata["window_id"]) == ("TOKEN_SPENT", synthesis.window.window_id)
+    await fail(client, synthesis)
+    assert len((await merged(client, [checked, refined])).parents) == 2
 
 
 async def test_each_branch_has_its_own_policy(client):
@@ -598,6 +607,7 @@ async def test_each_branch_has_its_own_policy(client):
     (tight,) = await fanned(client, root, 1, **strict)
     (plain,) = await fanned(client, root, 1)
     tight, plain = await client.commit(tight), await client.commit(plain)
+    assert tight.session.policy_hash == plain.session.policy_hash == "a" * 64
     policies = [json.loads(base64url_decode(w.session_token.partition(".")[0]))["pol"] for w in (tight, plain)]
     assert policies == ["b" * 64, "a" * 64]
     refusal = await client.fails("OpenWindow", merge_request([plain, tight]))

@@ -23,9 +23,11 @@ from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
 from services.dag.domain.lineage import lineage_text
 from services.dag.domain.linear import place_linear
+from services.dag.domain.opening import OpenAsk, open_child
 from services.dag.domain.place import Fresh
 from services.dag.domain.quality import Degradation, degradation, history_of, latest, printed_history, tiers_of
 from services.dag.domain.step import Step, to_change
+from services.dag.domain.token import TokenState
 from services.dag.domain.view import DagView
 
 START = datetime(2026, 5, 24, tzinfo=UTC)
@@ -327,3 +329,46 @@ def test_no_step_that_breaks_an_invariant_reaches_the_store(new, invariant):
     fine = window("w3", 3, "w2")
     change = to_change(Step(session(), windows=(fine,), edges=edges((fine,))), before, START, b"k" * 32)
     assert change.session.version == before.session.version + 1
+
+
+def token(leaf, **changes):
+    state = TokenState(
+        session_id="s",
+        window_number=leaf.window_number,
+        quality_history=("A",),
+        safety_budget=1.0,
+        chain_tip=leaf.hmac,
+        continuation_id=leaf.continuation_id,
+        dag_structure=leaf.pattern.value,
+        strategy="push",
+        policy_hash="",
+        ckf_state_hash="",
+        scope="k",
+        tenant="",
+        limits=(),
+        issued_at=START,
+        expires_at=START,
+        key_version=1,
+        hmac_key_version=1,
+    )
+    return replace(state, **changes)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"max_windows": 3}, ErrorReason.WINDOW_LIMIT),
+        ({"max_dag_nodes": 5}, ErrorReason.DAG_NODE_LIMIT),
+    ],
+)
+def test_the_limits_hold_for_the_verified_session_too(limits, reason):
+    """What was checked before the chain was read may have changed by then; the deepest parent counts."""
+    stored = APPENDIX_A[:5]
+    ask = OpenAsk("fan-in", "r", tuple(f"c-{name}" for name in ("w2b", "w2c", "w3a")), available_budget_tokens=9)
+    ordered = tuple(sorted(stored, key=lambda w: (w.window_number, w.window_id)))
+    before = SessionSnapshot(session(**limits), ordered, edges(stored), None)
+    with pytest.raises(LimitExceededError) as caught:
+        open_child(before, token(stored[2]), "", ask, FRESH)
+    assert caught.value.reason is reason
+    allowed = replace(before, session=session())
+    assert open_child(allowed, token(stored[2]), "", ask, FRESH).window.window_number == 4
