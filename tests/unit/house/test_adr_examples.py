@@ -26,7 +26,10 @@ from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
+from services.common.ports.sessions import AuditEventRecord
 from services.common.regulation import ISO_42001_CONTROLS
+from services.dag.exports.ocsf import KINDS, ocsf_event
+from services.dag.sink.backoff import pause_s
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
 from services.dpe.domain.passages import choose
 from services.dpe.domain.policy import Amplifiers
@@ -461,3 +464,24 @@ def test_0059_the_better_answer_and_what_of_a_summary_is_carried():
     assert f"14 + 12 = {sum(kept[:2])}, with the third {sum(kept[:2]) + 15}, over {tokens}" in text
     assert f"the fourth fits, {sum(kept)}" in text
     assert f"14 + 12 = {sum(kept[:2])} tokens are carried" in text
+
+
+def test_0057_ocsf_numbers_signature_and_pauses():
+    text = record(57)
+    moment = datetime(2026, 5, 24, 9, 2, 0, 123456, tzinfo=UTC)
+    data = json.dumps({"node": {"risk_level": "HIGH"}})
+    event = AuditEventRecord("s", 0, "e", "DISPATCH_COMPLETED", moment, "w", data, "h")
+    mapped = ocsf_event(event, "t", "0")
+    numbers = tuple(mapped[name] for name in ("time", "activity_id", "type_uid", "severity_id"))
+    assert numbers == (1779613320123, 3, 600303, 4)
+    assert "`time` 1779613320123, `activity_id` 3, `type_uid` 600303,\nseverity max(1, 4) = 4" in text
+    body, seconds = b'{"n":1}\n', int(moment.timestamp())
+    mac = hmac.new(b"0123456789abcdef" * 2, f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
+    assert f"`t={seconds},v1={mac}`" in text
+    assert f"2³ × 0.25 = {0.5 * 2**3 * 0.25} s" in text  # noqa: RUF001 - as it is printed
+    assert pause_s(4, 0.5, 60.0, 0.25, None) == 1.0
+    assert pause_s(4, 0.5, 60.0, 0.25, 30.0) == 31.0
+    assert pause_s(8, 0.5, 60.0, 0.25, None) == 15.0
+    for kind, row in KINDS.items():
+        if row.severity > 1:
+            assert kind in next(line for line in text.splitlines() if line.startswith(f"| {row.severity.value} "))

@@ -15,6 +15,7 @@ from services.common.model_repository.config import parse_model_config
 from services.common.settings import Settings, known_variables
 from services.common.settings.triton import TritonSettings
 from services.common.telemetry.metrics import RpcMetrics
+from services.dag.sink import SinkMetrics
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -241,6 +242,7 @@ def test_descriptor_set_has_every_service_and_the_details_of_errors():
 def exported_metrics() -> set[str]:
     registry = CollectorRegistry()
     RpcMetrics(registry).of_method("s", "m").end("OK", 0.1)
+    registry.register(SinkMetrics())
     return {sample.name for family in registry.collect() for sample in family.samples}
 
 
