@@ -126,7 +126,7 @@ def _node(window: WindowRecord) -> dict[str, Any]:
         "session_id": window.session_id,
         "window_id": window.window_id,
         "window_number": window.window_number,
-        "parent_ids": sorted(window.parent_ids),
+        "parent_ids": list(window.parent_ids),
         "pattern": window.pattern.value,
         "status": window.status.value,
         "strategy": window.strategy,

@@ -25,7 +25,7 @@ def window_text(window: WindowRecord, edges: Sequence[EdgeRecord]) -> str:
     """
     q = _quoted
     flows = ",".join(map(_edge_text, sorted(edges, key=_source) if len(edges) > 1 else edges))
-    parents = ",".join(map(q, sorted(window.parent_ids)))
+    parents = ",".join(map(q, window.parent_ids))
     facts = ",".join(map(q, window.facts_included))
     deferred = ",".join([f"[{q(fact.fact_id)},{fact.token_count}]" for fact in window.facts_deferred])
     return (

@@ -132,8 +132,7 @@ class _Walk:
     def __post_init__(self) -> None:
         self.dag = DagView.of(self.stored.snapshot)
         self.macs = chain.Macs(self.key)
-        types = [event.event_type for event in self.stored.events]
-        self.erased_at = types.index(OwnEvent.SESSION_ERASED) if OwnEvent.SESSION_ERASED in types else 0
+        self.erased_at = _erasure_of(self.stored.events, self.macs)
         """Sequence of the SESSION_ERASED event, before which events have no data; 0 = nothing was erased."""
 
 
@@ -217,6 +216,17 @@ def _walk_events(walk: _Walk) -> None:
     if not chain.same(macs.trail(session.version, count, previous), session.trail_mac):
         text = "is missing at the end of the chain, or the session's version or trail_mac was changed"
         raise _BadRecordError("event", str(count), text)
+
+
+def _erasure_of(events: Sequence[AuditEventRecord], macs: chain.Macs) -> int:
+    """Return the position of the SESSION_ERASED event that is chained to its predecessor; 0 when there is none."""
+    for position in range(1, len(events)):
+        event = events[position]
+        if event.event_type == OwnEvent.SESSION_ERASED and _is_text(
+            event.hmac, macs.event, event, events[position - 1].hmac
+        ):
+            return position
+    return 0
 
 
 def _check_erased(walk: _Walk, event: AuditEventRecord, name: str) -> None:
