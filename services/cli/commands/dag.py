@@ -11,6 +11,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.settings import Settings
+from services.dag.exports.drawings import draw
 from services.dag.exports.picture import picture_of
 from services.dag.exports.plain import plain
 from services.dag.exports.tree import tree
@@ -37,9 +38,11 @@ _FORMATS: Final = {
 async def dag(settings: Settings, output: Output, session_id: str, form: DagForm) -> Exit:
     """Draw a session's DAG; SPEC-004 appendix A is what the tree looks like."""
     async with connect(settings) as suite:
-        request = sessions.GetDagRequest(session_id=session_id, format=_FORMATS[form])
+        request = sessions.GetDagRequest(session_id=session_id)
         found: sessions.GetDagResponse = await suite.call(suite.sessions.GetDag, request)
         lineage = await _lineage(suite, found) if form is DagForm.TREE and not output.as_json else ""
+    # Drawn here and not by the server: what reaches the terminal is then ours, whatever the server says.
+    found.rendered = draw(found, _FORMATS[form])
     if form is DagForm.TREE:
         for line in tree(picture_of(found)):
             output.drawn([(text, render.style_of(word)) for text, word in line])

@@ -19,7 +19,7 @@ from services.cli.render import coloured
 from services.common.composition import FACTS_FILE, GATEWAY_FILE, GRAPH_FILE, SESSIONS_FILE, Adapters
 from services.common.errors import CrpError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
-from services.common.settings import Settings
+from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 
 MIN_FREE_BYTES: Final = 512 * 1024 * 1024
@@ -188,6 +188,22 @@ async def _language_model(settings: Settings) -> list[Finding]:
     return [Finding("llm", Level.OK, f"{settings.llm.model} answers")]
 
 
+async def _event_sink(settings: Settings) -> list[Finding]:
+    """Look at secrets and addresses of the event sink; nothing is sent."""
+    if not settings.event_sink.url:
+        return [Finding("event sink", Level.OK, "none is configured")]
+    advice = "docs/how-to/stream-events.md lists what the endpoint needs"
+    try:
+        async with Adapters(settings) as adapters:
+            endpoint = await adapters.event_endpoint()
+            problem = await endpoint.problem() if endpoint else ""
+    except SettingsError as error:
+        problem = "; ".join(error.problems)
+    if problem:
+        return [Finding("event sink", Level.PROBLEM, problem, advice)]
+    return [Finding("event sink", Level.OK, f"{settings.event_sink.host} may be connected to, its key can be read")]
+
+
 async def _exposure(settings: Settings) -> list[Finding]:
     loopback = is_loopback(settings.server.host)
     if not loopback and not settings.server.tls.enabled:
@@ -211,4 +227,5 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _ports,
     _exposure,
     _language_model,
+    _event_sink,
 )

@@ -60,6 +60,10 @@ class EventEndpoint(Protocol):
         """Try to hand the batch over once, within the endpoint's own time limit. Raises nothing but cancellation."""
         ...
 
+    async def problem(self) -> str:
+        """Return why nothing could be sent now, as far as that can be told without sending; empty when nothing is."""
+        ...
+
     async def close(self) -> None:
         """Release everything; idempotent."""
         ...

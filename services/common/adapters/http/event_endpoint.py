@@ -122,15 +122,28 @@ class HttpEventEndpoint:
         except SettingsError as error:
             return Delivery(Outcome.FORBIDDEN, "; ".join(error.problems))
 
+    async def problem(self) -> str:
+        """Return why nothing could be sent: secrets and addresses, without connecting."""
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                _, problem = await self._addresses()
+                await asyncio.to_thread(self._headers, EventBatch("", b"", "", 0))
+        except TimeoutError:
+            return f"{self._host}: no answer of the name server within {self._settings.timeout_s} s"
+        except OSError as error:
+            return f"{self._host}: {error.strerror or type(error).__name__}"
+        except SettingsError as error:
+            return "; ".join(error.problems)
+        return problem
+
     async def close(self) -> None:
         """Close the connection; idempotent."""
         await self._client.aclose()
 
     async def _send(self, batch: EventBatch) -> Delivery:
-        addresses = await self._resolve(self._host, self._port)
-        problem = refusal(addresses, private_allowed=self._private, plaintext=self._scheme == "http")
+        addresses, problem = await self._addresses()
         if problem:
-            return Delivery(Outcome.FORBIDDEN, f"{self._host}: {problem}")
+            return Delivery(Outcome.FORBIDDEN, problem)
         headers = await asyncio.to_thread(self._headers, batch)
         address = addresses[self._attempt % len(addresses)]
         self._attempt += 1  # the next attempt tries the next address
@@ -151,6 +164,12 @@ class HttpEventEndpoint:
         if delivery.outcome is Outcome.ACCEPTED:
             self._attempt -= 1  # and the next batch takes the one that works
         return delivery
+
+    async def _addresses(self) -> tuple[list[str], str]:
+        """Return the host's addresses of this moment, and why they must not be talked to."""
+        addresses = await self._resolve(self._host, self._port)
+        problem = refusal(addresses, private_allowed=self._private, plaintext=self._scheme == "http")
+        return addresses, problem and f"{self._host}: {problem}"
 
     def _headers(self, batch: EventBatch) -> Mapping[str, str]:
         settings = self._settings

@@ -231,6 +231,26 @@ async def test_a_secret_is_read_at_every_attempt(receiver, tmp_path):
     assert len(receiver.requests) == 2
 
 
+async def test_what_is_wrong_can_be_told_without_sending(receiver, tmp_path):
+    async def asked(settings, resolver=None):
+        endpoint = HttpEventEndpoint(settings, SystemClock(), *([resolver] if resolver else []))
+        try:
+            return await endpoint.problem()
+        finally:
+            await endpoint.close()
+
+    async def nobody(_host, _port):
+        raise OSError(-2, "Name or service not known")
+
+    assert await asked(settings_for(receiver.url, tmp_path)) == ""
+    private = settings_for(receiver.url.replace("http:", "https:"), tmp_path, private_hosts=())
+    assert "private address" in await asked(private)
+    assert await asked(settings_for(receiver.url, tmp_path), nobody) == "127.0.0.1: Name or service not known"
+    lost = settings_for(receiver.url, tmp_path, signing_key_file=tmp_path / "absent.key")
+    assert "absent.key: No such file" in await asked(lost)
+    assert receiver.requests == []
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "problem"),
     [
