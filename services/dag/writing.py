@@ -16,8 +16,10 @@ from services.common.ports.sessions import SessionChange, SessionStore
 
 ResultT = TypeVar("ResultT")
 
-ATTEMPTS: Final = 12
+ATTEMPTS: Final = 64
+"""One writer wins each round, so that this many processes at once on one session lose nothing."""
 _BACKOFF_S: Final = 0.002
+_LONGEST_BACKOFF_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +82,14 @@ class Writer:
             try:
                 await self._store.write(replace(change, receipt=receipt))
             except ConflictError:
-                await asyncio.sleep(_BACKOFF_S * attempt)
+                await asyncio.sleep(min(_BACKOFF_S * attempt, _LONGEST_BACKOFF_S))
             else:
                 return response
         answered = await self._answered(tenant_id, request)
         if answered is not None:
             return answered
         text = "other writers changed the session first each time; read it again and retry"
-        raise ConflictError(ErrorReason.COMMIT_RACE, text, retry_after_s=_BACKOFF_S * ATTEMPTS)
+        raise ConflictError(ErrorReason.COMMIT_RACE, text, retry_after_s=_LONGEST_BACKOFF_S)
 
     async def _answered(self, tenant_id: str, request: RequestKey[ResultT]) -> bytes | None:
         receipt = await self._store.get_receipt(tenant_id, request.rpc, request.request_id)

@@ -3,13 +3,19 @@
 import asyncio
 
 import pytest
+from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
 
+from services.common.adapters.sqlite.sessions import SqliteSessionStore
 from services.common.errors import ConflictError, CrpError, ErrorReason
+from services.common.rpc.idempotency import body_hash
+from services.common.settings.dag import DagSettings
+from services.common.settings.stores import StoreSettings
+from services.dag import answers, convert
 from services.dag.domain.verify import Integrity
 from services.dag.writing import RequestKey
-from tests.fakes.dag_world import ALICE, World, commit_request, fresh_uuid
+from tests.fakes.dag_world import ALICE, CountingIds, World, commit_request, fresh_uuid
 
 
 @pytest.fixture
@@ -203,3 +209,28 @@ async def test_endless_conflicts_end_in_a_race():
     with pytest.raises(CrpError) as caught:
         await world.app.create_session(ALICE, CreateAsk(), key)
     assert caught.value.reason is ErrorReason.COMMIT_RACE
+
+
+async def test_thirty_two_processes_commit_siblings_of_one_session(tmp_path):
+    """Each writer has its own queue, as in a process of its own: only the store's version guard stands between them."""
+    store = await SqliteSessionStore.open(tmp_path / "sessions.db", StoreSettings(data_dir=tmp_path))
+    settings = DagSettings(max_fan_out=32)
+    here = World(store=store, settings=settings)
+    async with here.serving() as client:
+        root = await client.window()
+        fan_out = taxonomy.DISPATCH_STRATEGY_FAN_OUT
+        children = [await client.open(root.session_token, strategy=fan_out) for _ in range(32)]
+    elsewhere = [World(store=store, clock=here.clock, ids=CountingIds(prefix=f"p{n}x")) for n in range(32)]
+
+    async def commit(world, child):
+        request = commit_request(child)
+        key = RequestKey("CommitWindow", request.request_id, body_hash(request), answers.committed)
+        answer = await world.app.commit_window(ALICE, convert.commit_ask(request), key)
+        return pb.CommitWindowResponse.FromString(answer)
+
+    committed = await asyncio.gather(*(commit(*pair) for pair in zip(elsewhere, children, strict=True)))
+    assert {answer.window.status for answer in committed} == {dag_pb2.WINDOW_STATUS_COMMITTED}
+    assert len({answer.window.hmac for answer in committed}) == 32
+    verification = await here.reads.verify("tenant-a", root.session.session_id)
+    assert (verification.integrity, verification.windows_verified) == (Integrity.VALID, 33)
+    await store.close()
