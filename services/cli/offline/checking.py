@@ -102,6 +102,7 @@ def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Che
         _check_log(check)
         _check_events(check)
         _check_leaves(check)
+        _check_erasure(check)
         _check_analyses(check)
         _check_whole(check)
         if earlier is not None:
@@ -165,24 +166,30 @@ def _manifest_fields(text: str, checkpoint: str) -> dict[str, str]:
 
 def _check_events(check: _Check) -> None:
     """Check order and gaps of the audit chain, and collect what the events say."""
-    events = [event_record(line) for line in check.parts[Part.EVENT]]
-    types = [event.event_type for event in events]
-    erased_at = types.index(OwnEvent.SESSION_ERASED) if OwnEvent.SESSION_ERASED in types else 0
-    check.erased = bool(erased_at)
-    for place, (line, event) in enumerate(zip(check.parts[Part.EVENT], events, strict=True)):
-        name = str(place)
+    for place, line in enumerate(check.parts[Part.EVENT]):
+        event, name = event_record(line), str(place)
         if event.sequence != place:
-            raise BadLineError(
-                line.number, "event", name, f"is missing or out of order: event {event.sequence} is here"
-            )
+            text = f"is missing or out of order: event {event.sequence} is here"
+            raise BadLineError(line.number, "event", name, text)
         if event.session_id != check.manifest["session"]:
             raise BadLineError(line.number, "event", name, "is of another session")
         if event.event_id != event_id(event.hmac):
             raise BadLineError(line.number, "event", name, "has an event_id that does not follow from its hmac")
-        if bool(event.data) == (place < erased_at) or bool(event.data) == bool(event.data_sha256):
-            raise BadLineError(line.number, "event", name, "has data and an erasure that do not fit each other")
+        check.events.append(event)
         _note(check, event)
-    check.events = events
+    if len(check.events) < int(check.manifest["events"]):
+        raise BadLineError(0, "event", str(len(check.events)), "is missing at the end of the chain")
+
+
+def _check_erasure(check: _Check) -> None:
+    """Data is missing exactly where a later event says that it was erased."""
+    types = [event.event_type for event in check.events]
+    erased_at = types.index(OwnEvent.SESSION_ERASED) if OwnEvent.SESSION_ERASED in types else 0
+    check.erased = bool(erased_at)
+    for line, event in zip(check.parts[Part.EVENT], check.events, strict=True):
+        if bool(event.data) == (event.sequence < erased_at) or bool(event.data) == bool(event.data_sha256):
+            text = "has data and an erasure that do not fit each other"
+            raise BadLineError(line.number, "event", str(event.sequence), text)
 
 
 def _note(check: _Check, event: AuditEventRecord) -> None:
@@ -210,7 +217,7 @@ def _check_leaves(check: _Check) -> None:
         check.notes.append(f"{older} records are older than the log, which so proves nothing of them")
         expected = expected[older:]
     by_id = {event.event_id: event for event in check.events}
-    places = {event.event_id: line.number for line, event in zip(check.parts[Part.EVENT], check.events, strict=True)}
+    lines_of = {event.event_id: line for line, event in zip(check.parts[Part.EVENT], check.events, strict=True)}
     before = -1
     for place, (kind, name) in enumerate(expected):
         line = lines[place] if place < len(lines) else None
@@ -220,8 +227,10 @@ def _check_leaves(check: _Check) -> None:
             raise BadLineError(number, kind.value, shown, "has no leaf here: its line is missing or out of order")
         leaf, salt, path = _leaf(line, check.manifest["session"], kind)
         content = _content(check, by_id, kind, name)
+        at = lines_of[name].number if kind is LeafKind.EVENT else number
+        if kind is LeafKind.EVENT and line.value.get("line_sha256") != sha256_hex(lines_of[name].text):
+            raise BadLineError(at, kind.value, shown, "is not as it was exported")
         if not _fits(leaf, salt, content):
-            at = places.get(name, number)
             raise BadLineError(at, kind.value, shown, "does not fit its leaf: content, salt or leaf was changed")
         if leaf.leaf_index <= before:
             raise BadLineError(number, kind.value, shown, "has a leaf out of order")
@@ -311,16 +320,12 @@ def _altered(analysis: Mapping[str, Any], node: Mapping[str, Any], sealed: Mappi
 
 
 def _check_whole(check: _Check) -> None:
-    """Check that no line before the log's is missing or changed, at the end of a part included."""
-    session_id = check.manifest["session"]
-    events = len(check.events)
-    if events < int(check.manifest["events"]):
-        raise BadLineError(0, "event", str(events), "is missing at the end of the chain")
+    """Check every line before the log's against the signed hash: whatever no record showed is found here."""
     covered = [line for part in (Part.EVENT, Part.ANALYSIS, Part.LEAF) for line in check.parts[part]]
     digest = hashlib.sha256(b"".join(line.text.encode() + b"\n" for line in covered)).hexdigest()
     if digest != check.manifest["sha256"]:
         text = "a line was changed, moved or left out in a way that no record shows"
-        raise BadLineError(0, "line", session_id, text)
+        raise BadLineError(0, "line", "", text)
 
 
 def _check_growth(check: _Check, earlier: str) -> None:

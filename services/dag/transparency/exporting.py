@@ -7,11 +7,11 @@ before it, so that none can be left out at the end either.
 
 import base64
 import hashlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from services.common.encoding import canonical_json
+from services.common.encoding import canonical_json, sha256_hex
 from services.common.merkle import inclusion_spans
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
 from services.dag.domain.leaves import logged_records
@@ -33,12 +33,14 @@ class ProvenExport:
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
     records: list[tuple[LeafKind, str]] = field(default_factory=list)
     salts: dict[tuple[LeafKind, str], bytes] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"events": 0, "analyses": 0, "leaves": 0})
 
     def event(self, record: AuditEventRecord, line: str) -> str:
         """Take an event's line, in order, and return it."""
         self.records.extend(logged_records([record]))
         self.salts[LeafKind.EVENT, record.event_id] = record.salt
+        self.lines[record.event_id] = sha256_hex(line)
         return self._take("events", line)
 
     def analysis(self, line: str) -> str:
@@ -107,13 +109,14 @@ class ExportProofs:
         paths = [inclusion_spans(leaf.leaf_index, size) for leaf in leaves]
         hashes = iter(await self._app.hashes(export.tenant_id, [span for path in paths for span in path]))
         for leaf, path in zip(leaves, paths, strict=True):
-            yield _line(
-                _leaf_fields(leaf, export.salts.get((leaf.record_kind, leaf.record_id), b""), len(path), hashes)
-            )
+            yield _line(_leaf_fields(export, leaf, [next(hashes) for _ in path]))
 
 
-def _leaf_fields(leaf: LogLeaf, salt: bytes, steps: int, hashes: Iterator[bytes]) -> dict[str, Any]:
-    return {
+def _leaf_fields(export: ProvenExport, leaf: LogLeaf, path: Sequence[bytes]) -> dict[str, Any]:
+    """Return a leaf's line; the hash of the event's line names it also when no salt is left to check it with."""
+    salt = export.salts.get((leaf.record_kind, leaf.record_id), b"")
+    line = {"line_sha256": export.lines[leaf.record_id]} if leaf.record_kind is LeafKind.EVENT else {}
+    return line | {
         "record": LEAF,
         "record_kind": leaf.record_kind.value,
         "record_id": leaf.record_id,
@@ -121,7 +124,7 @@ def _leaf_fields(leaf: LogLeaf, salt: bytes, steps: int, hashes: Iterator[bytes]
         "leaf_index": leaf.leaf_index,
         "content_hmac": leaf.content_hmac,
         "salt": salt.hex(),
-        "path": [_text(next(hashes)) for _ in range(steps)],
+        "path": [_text(part) for part in path],
     }
 
 
