@@ -295,6 +295,24 @@ async def test_after_a_fan_in_every_token_of_the_fan_out_is_spent(client):
     assert again.window.window_number == 3
 
 
+async def test_an_abandoned_fan_in_gives_way(world, client):
+    """A client that died between OpenWindow and CommitWindow of the synthesis can try again, or go on fanning out."""
+    root = await client.window()
+    a, b = [await client.commit(child) for child in await fanned(client, root, 2)]
+    first = await merged(client, [a, b])
+    world.clock.advance(seconds=901)
+    second = await merged(client, [a, b])
+    world.clock.advance(seconds=901)
+    (c,) = await fanned(client, root, 1)
+    found = await client.call("GetDag", pb.GetDagRequest(session_id=root.session.session_id))
+    failed = {w.window_id for w in found.windows if w.status == dag_pb2.WINDOW_STATUS_FAILED}
+    assert failed == {first.window.window_id, second.window.window_id}
+    refusal = await client.fails("OpenWindow", merge_request([a, b]))
+    assert missing(refusal) == (c.window.window_id, "PENDING")
+    await merged(client, [a, b, await client.commit(c)])
+    await valid(client, root.session.session_id)
+
+
 async def test_a_fan_in_needs_every_sibling(client):
     root = await client.window()
     a, b, c = await fanned(client, root, 3)

@@ -2,7 +2,7 @@
 
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import WindowPattern, WindowRecord
-from services.dag.domain.fan_out import check_not_taken, make_room
+from services.dag.domain.fan_out import make_room, take_over
 from services.dag.domain.limits import Limits
 from services.dag.domain.place import Fresh, Place
 from services.dag.domain.view import DagView
@@ -23,5 +23,5 @@ def place_branch(dag: DagView, parent: WindowRecord, limits: Limits, fresh: Fres
     if not reflexive or any(child.pattern is WindowPattern.FAN_OUT for child in siblings):
         text = "a branch stands beside a reflexive window of the same parent, and this parent has none; open that first"
         raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text, window_id=parent.window_id)
-    check_not_taken(dag, parent)
-    return Place((parent,), WindowPattern.BRANCH, make_room(siblings, limits, fresh))
+    takers = take_over(dag, parent, fresh)
+    return Place((parent,), WindowPattern.BRANCH, (*takers, *make_room(siblings, limits, fresh)))

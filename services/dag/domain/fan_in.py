@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import WindowPattern, WindowRecord, WindowStatus
 from services.dag.domain.groups import Groups, Path, shared_path
-from services.dag.domain.place import Fresh, Place, give_way, spent
+from services.dag.domain.place import Fresh, Place, give_way
 from services.dag.domain.view import DagView
 
 ENDED = "ENDED"
@@ -50,9 +50,7 @@ def place_fan_in(dag: DagView, parents: Sequence[WindowRecord], fresh: Fresh, *,
     if not shared:
         text = "a fan-in merges windows of one fan-out, and these have no such ancestor in common"
         raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text, window_ids=_ids(parents))
-    taker = groups.taker(shared)
-    if taker is not None:
-        raise spent(taker)
+    given_way += groups.take_over(shared, fresh)
     missing = _missing(dag, groups, shared, parents, fresh)
     for each in missing:
         if not (partial and each.may_be_left_out):
@@ -76,7 +74,7 @@ def _missing(
     for window in dag.windows:
         path = groups.paths[window.window_id]
         inside = window.pattern is WindowPattern.FAN_OUT and shared[-1] in path
-        if inside and window.window_id not in merged and groups.taker(path) is None:
+        if inside and window.window_id not in merged and not groups.is_taken(path, fresh):
             found.append(_Missing(window, _state(dag, window, fresh)))
     return found
 

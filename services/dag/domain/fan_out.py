@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from services.common.ports.sessions import WindowPattern, WindowRecord
 from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
-from services.dag.domain.place import Fresh, Place, give_way, spent
+from services.dag.domain.place import Fresh, Place, give_way
 from services.dag.domain.view import DagView
 
 
@@ -22,20 +22,18 @@ def place_fan_out(dag: DagView, parent: WindowRecord, limits: Limits, fresh: Fre
     children = dag.living_children(parent.window_id)
     siblings = tuple(child for child in children if child.pattern is WindowPattern.FAN_OUT)
     others = give_way((child for child in children if child.pattern is not WindowPattern.FAN_OUT), fresh)
-    check_not_taken(dag, parent)
-    return Place((parent,), WindowPattern.FAN_OUT, (*others, *make_room(siblings, limits, fresh)))
+    takers = take_over(dag, parent, fresh)
+    return Place((parent,), WindowPattern.FAN_OUT, (*others, *takers, *make_room(siblings, limits, fresh)))
 
 
-def check_not_taken(dag: DagView, parent: WindowRecord) -> None:
-    """Refuse one more sibling once a fan-in has taken the others.
+def take_over(dag: DagView, parent: WindowRecord, fresh: Fresh) -> tuple[WindowRecord, ...]:
+    """Return the abandoned fan-ins of the siblings that give way to one more; any other fan-in has taken them.
 
     Raises:
         UnauthenticatedError: TOKEN_SPENT.
     """
     groups = Groups.of(dag)
-    taker = groups.taker((*groups.paths[parent.window_id], parent.window_id))
-    if taker is not None:
-        raise spent(taker)
+    return groups.take_over((*groups.paths[parent.window_id], parent.window_id), fresh)
 
 
 def make_room(siblings: Sequence[WindowRecord], limits: Limits, fresh: Fresh) -> tuple[WindowRecord, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from services.common.ports.sessions import WindowPattern, WindowRecord, WindowStatus
+from services.dag.domain.place import Fresh, give_way
 from services.dag.domain.view import DagView
 
 Path = tuple[str, ...]
@@ -44,9 +45,17 @@ class Groups:
                 paths[window.window_id] = shared
         return cls(paths, takers)
 
-    def taker(self, path: Path) -> WindowRecord | None:
-        """Return the fan-in that took one of the groups, the outermost's first, or ``None``."""
-        return next((self.takers[group] for group in path if group in self.takers), None)
+    def is_taken(self, path: Path, fresh: Fresh) -> bool:
+        """Say whether a fan-in that was not abandoned has taken one of the groups."""
+        return any(not fresh.is_abandoned(self.takers[group]) for group in path if group in self.takers)
+
+    def take_over(self, path: Path, fresh: Fresh) -> tuple[WindowRecord, ...]:
+        """Return the abandoned fan-ins that took the groups and give way.
+
+        Raises:
+            UnauthenticatedError: TOKEN_SPENT: one that was not abandoned has taken a group.
+        """
+        return give_way((self.takers[group] for group in path if group in self.takers), fresh)
 
     def is_parallel(self, window_id: str) -> bool:
         """Say whether the window stands in a group: then it ends its branch and not the session."""

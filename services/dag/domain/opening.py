@@ -135,7 +135,7 @@ def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenAsk, fresh
         for window in named:
             children = [child for child in dag.living_children(window.window_id) if not fresh.is_abandoned(child)]
             # A group that was taken is TOKEN_SPENT, however many are in it.
-            if window.window_id not in Groups.of(dag).takers:
+            if not Groups.of(dag).is_taken((window.window_id,), fresh):
                 limits.check_fan_out(len(children))
 
 
