@@ -11,14 +11,18 @@ from crp.dpe.v1 import report_pb2
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Outputs, PriorWindow
+from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Outputs, PriorWindow, Risk
 from services.dpe.domain.claim_types import specificity
-from services.dpe.domain.discourse import has_transition
+from services.dpe.domain.discourse import has_transition, topics
 from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.findings import Attribution, AttributionType, Fabrication
+from services.dpe.domain.findings import Attribution, AttributionType, Fabrication, RepetitionLevel, RiskLevel
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.regulation.eu_ai_act import Classification, EuAiActClass, Row
+from services.dpe.domain.regulation.result import Regulatory
+from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.remediation import plan_of
-from services.dpe.domain.stages import s02_attribution, s03_fidelity, s07_repetition, s09_flow
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.stages import s02_attribution, s03_fidelity, s05_risk, s07_repetition, s09_flow
 from services.dpe.domain.text_types import Claim, ClaimType
 from services.dpe.gazetteer import load_gazetteer
 from tests.fakes.dpe_world import TableEntailment, analyse, app, statuses
@@ -190,6 +194,45 @@ async def test_transitions(given, expected):
     prior = (PriorWindow("w0", 1, "Cats purr. Cows moo."),)
     finished = await analyse(given["answer"], window_number=2, prior_windows=prior)
     assert finished.analysis.outputs.flow_signals.has_transition == expected["transition"]
+
+
+@pytest.mark.parametrize(("given", "expected"), vectors("opening", lambda given: "topics_of" in given))
+def test_topics(given, expected):
+    text = given["topics_of"]
+    assert sorted(topics(text, sentences(text), ())) == expected["topics"]
+
+
+@pytest.mark.parametrize(("given", "expected"), vectors("amplifiers"))
+def test_which_amplifiers_apply(given, expected):
+    regulatory = None
+    if given["class"]:
+        rows = (Row("ROW", "provision", EuAiActClass(given["class"])),)
+        system = AiSystem(Domain.GENERAL_INFORMATION, stated_sector=given["sector"])
+        regulatory = Regulatory(Classification(rows[0].eu_class, rows), (), system.in_amplified_sector)
+    analysis = blank(
+        risk=Risk((0.1,) * 4, 0.1, 0.1, RiskLevel.LOW, degraded=False),
+        gdpr_pii_detected=given["pii"],
+        regulatory=regulatory,
+        cross_window_contradictions=(object(),) * given["cross_window"],
+        repetition_level=RepetitionLevel(given["repetition"]),
+    )
+    analysis = replace(analysis, input=replace(analysis.input, loop_depth=given["loop_depth"]))
+    assert list(s05_risk.settle(analysis).amplifiers) == expected["amplifiers"]
+
+
+@pytest.mark.parametrize(("given", "expected"), vectors("pairs"))
+async def test_up_to_how_many_pairs_all_are_compared(given, expected):
+    def unlike(count, noun):
+        return " ".join(f"{noun}{number} costs {number} euros." for number in range(3, 3 + count))
+
+    prior = (PriorWindow("w0", 1, unlike(given["earlier"], "Thing")),) if given["earlier"] else ()
+    finished = await analyse(unlike(given["claims"], "Item"), window_number=1 + len(prior), prior_windows=prior)
+    coverage = finished.analysis.outputs.coverage
+    within = coverage.pairs_total, coverage.pairs_scored
+    across = coverage.cross_window_pairs_total, coverage.cross_window_pairs_scored
+    total, scored = across if prior else within
+    assert total == expected["total"]
+    assert (scored == total) is expected["all"]
 
 
 class NoPersonalData:

@@ -230,6 +230,15 @@ async def test_repeated_stretches_are_marked():
     assert step.window_ids == ("w-early",)
 
 
+@pytest.mark.parametrize(("windows", "excerpts"), [(19, 19), (20, 20), (21, 20)])
+async def test_a_bracket_stands_for_twenty_stretches_at_most_the_latest_windows_first(windows, excerpts):
+    priors = tuple(PriorWindow(f"p{number}", number, f"Item{number} is blue.") for number in range(1, windows + 1))
+    analysis = await finished("Birds sing.", window_number=windows + 1, prior_windows=priors)
+    step = plan_of(found(analysis, repetition_level=RepetitionLevel.SEVERE)).steps[0]
+    assert len(step.excerpts) == excerpts
+    assert step.excerpts[0].window_id == f"p{windows}"
+
+
 async def test_a_summary_does_not_show_how_a_window_ended():
     analysis = await finished(prior_windows=(PriorWindow("w-early", 1, EARLIER, is_summary=True),))
     assert plan_of(found(analysis, flow_score=0.1)).steps == ()
