@@ -1,4 +1,4 @@
-"""Which claims get a verdict (decision 12, ADR 0041)."""
+"""Which claims get a verdict, and which assert what an entailment model can be asked about (ADR 0041, 0045)."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,19 @@ from services.dpe.domain.text_types import Claim, ClaimType
 
 
 def judged_claims(claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims that get a verdict, in order: FACTUAL ones, and PROCEDURAL ones that state facts."""
+    """Return the claims that get a verdict, in order: FACTUAL and PROCEDURAL ones.
+
+    An instruction that no source gives can do as much harm as a statement that none bears out: SPEC-005 §3.3 has
+    PROCEDURAL claims checked against source procedures.
+    """
+    return [claim for claim in claims if claim.claim_type in {ClaimType.FACTUAL, ClaimType.PROCEDURAL}]
+
+
+def asserting_claims(claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that stage 4 scores, in order: FACTUAL ones, and PROCEDURAL ones that state facts.
+
+    Nothing entails "Please read the form"; one such sentence would be the weakest link of every answer.
+    """
     return [
         claim
         for claim in claims
@@ -16,5 +28,5 @@ def judged_claims(claims: Iterable[Claim]) -> list[Claim]:
 
 
 def states_facts(claim: Claim) -> bool:
-    """Say whether a claim holds a value or a name: SPEC-005 §3.3 has PROCEDURAL claims checked against their source."""
+    """Say whether a claim holds a value or a name."""
     return bool(claim.values) or any(entity.kind in NAMES for entity in claim.entities)

@@ -60,13 +60,15 @@ async def test_only_whole_sentences_are_quotations(answer):
     assert all(item.basis is not Basis.QUOTATION for item in outputs.judgements.values())
 
 
-async def test_procedural_claims_are_judged_where_they_state_facts():
+async def test_procedural_claims_are_judged_and_entailed_only_where_they_state_facts():
     grounding = TableGrounding(lambda _: 0.9)
     answer = "Pay the fee of 5 euros within 14 days. Please read the form. I think it is great."
-    outputs = (await analyse(answer, FEE, using=app(grounding=grounding))).analysis.outputs
+    using = app(grounding=grounding, entailment=TableEntailment(lambda *_: NEUTRAL))
+    outputs = (await analyse(answer, FEE, using=using)).analysis.outputs
     assert [str(claim.claim_type) for claim in outputs.claims] == ["PROCEDURAL", "PROCEDURAL", "OPINION"]
-    assert list(outputs.verdicts) == ["c1"]
-    assert [request.claim for call in grounding.calls for request in call] == [outputs.claims[0].text]
+    assert list(outputs.verdicts) == ["c1", "c2"]
+    assert [request.claim for call in grounding.calls for request in call] == [one.text for one in outputs.claims[:2]]
+    assert (outputs.entailment.response_chunks, outputs.entailment.chunks_without_claims) == (1, 2)
 
 
 async def test_without_facts_nothing_is_supported_and_nothing_is_asked():

@@ -18,7 +18,7 @@ import numpy as np
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
-from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.judged import asserting_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 
 KEY: Final = StageKey(4)
@@ -83,7 +83,7 @@ def apply(analysis: Analysis) -> Analysis:
             for chunk in chunks]  # fmt: skip
     best = [max(read, key=lambda row: row[ENTAILMENT]) if read else np.array(_QUOTED) for read in rows]
     weakest = min(best, key=lambda row: row[ENTAILMENT])  # SPEC-005 §6.2, weakest link
-    claiming = {claim.sentence_index for claim in judged_claims(analysis.outputs.claims)}
+    claiming = {claim.sentence_index for claim in asserting_claims(analysis.outputs.claims)}
     result = Entailment(
         float(weakest[ENTAILMENT]),
         float(weakest[NEUTRAL]),
@@ -116,7 +116,7 @@ def _chunks(analysis: Analysis) -> list[_Chunk]:
     """Return what makes a claim, each text once, in order."""
     limit = int((analysis.models.entailment_tokens or 0) * CHUNK_SHARE) * CHARS_PER_TOKEN
     found: dict[str, _Chunk] = {}
-    for claim in judged_claims(analysis.outputs.claims):
+    for claim in asserting_claims(analysis.outputs.claims):
         sentence = analysis.text_of(analysis.outputs.sentences[claim.sentence_index])
         text = sentence if len(sentence) <= limit else claim.text
         found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.quotations))
