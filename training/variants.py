@@ -28,6 +28,7 @@ from training.parity import (
     session_of,
 )
 from training.quantise import SizeLimits, int8_dynamic, int8_weights
+from training.row_products import by_row
 
 DEFAULT: Final = "fp32-int8weights"
 VARIANTS: Final = (DEFAULT, "fp32", "fp16", "int8-dynamic")
@@ -95,7 +96,7 @@ def build(source: Source, variant: str, limits: SizeLimits | None = None) -> tup
     graph_difference = largest_difference(expected, found)
     if not graph_difference <= PARITY_LIMIT:  # NaN is refused too
         raise ParityError(f"the graph's logits differ from the module's by {graph_difference:.1e}")
-    result = _in_form(source, exact, variant, limits)
+    result = by_row(_in_form(source, exact, variant, limits))
     encoder = encoder_of(session_of(result), source.pad_id)
     difference = largest_difference(expected, alone_and_together(encoder, sample.parity))
     variance = batch_variance(encoder, sample.company)

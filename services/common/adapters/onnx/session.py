@@ -20,12 +20,9 @@ from services.common.model_repository import (
 )
 
 WEIGHTS_FILE: Final = "1/model.onnx"
-WIDTH_STEP: Final = 8
-"""Batches are padded to a multiple of this width. ONNX Runtime's kernels sum the last columns of an odd width in
-another order, so that a text would score differently in the last bit beside a longer one (ADR 0043)."""
-MIN_ROWS: Final = 2
-"""Least rows of a batch of a model that ends in a head: a head's product with one row alone takes another kernel, with
-another order of summation. The trunk's products have a row per token: an embedder needs no second text (ADR 0043)."""
+EMBEDDING_WIDTH_STEP: Final = 4
+"""Batches of an embedder are padded to a multiple of this width: its pooling is a product with one row, whose kernel
+adds the last three tokens of a width in another order (ADR 0044). The other graphs have no such product."""
 INPUTS: Final = frozenset({"input_ids", "attention_mask"})
 _DTYPES: Final = {
     "tensor(int64)": "int64",
@@ -57,24 +54,23 @@ class OnnxEncoder:
         check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
         check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
         self._outputs = [tensor.name for tensor in entry.outputs]
-        self._min_rows = 1 if entry.kind == "embedding" else MIN_ROWS
+        self._step = EMBEDDING_WIDTH_STEP if entry.kind == "embedding" else 1
 
     def encode(self, batch: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; shorter items are padded and masked.
 
-        An item's outputs are the same bits whatever stands beside it in the batch (SPEC-005 §15; ADR 0043).
+        An item's outputs are the same bits whatever stands beside it in the batch (SPEC-005 §15; ADR 0044).
 
         Raises:
             UnavailableError: MODEL_UNAVAILABLE: ONNX Runtime could not compute it (out of memory, for instance), or
                 what came back is not finite or not of its shape.
         """
         lengths = [len(ids) for ids in batch]
-        width = self._width(max(lengths))
-        rows = max(len(batch), self._min_rows)
         # What stands at padding is masked, so that one id serves the models of every vocabulary.
-        input_ids = np.zeros((rows, width), dtype=np.int64)
-        mask = np.zeros((rows, width), dtype=np.int64)
-        for row, ids in enumerate([*batch, *[batch[0]] * (rows - len(batch))]):
+        width = self._width(max(lengths))
+        input_ids = np.zeros((len(batch), width), dtype=np.int64)
+        mask = np.zeros_like(input_ids)
+        for row, ids in enumerate(batch):
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
@@ -86,12 +82,11 @@ class OnnxEncoder:
                 model=self._entry.name,
                 cause=type(error).__name__,
             ) from error
-        own = [array[: len(batch)] if array.shape[:1] == (rows,) else array for array in map(np.asarray, outputs)]
-        return checked(self._entry, own, lengths, width=width)
+        return checked(self._entry, list(map(np.asarray, outputs)), lengths, width=width)
 
     def _width(self, longest: int) -> int:
         """Return the next step of width, but no more than the model reads."""
-        stepped = -(-longest // WIDTH_STEP) * WIDTH_STEP
+        stepped = -(-longest // self._step) * self._step
         return max(longest, min(stepped, self._entry.max_tokens or stepped))
 
 
