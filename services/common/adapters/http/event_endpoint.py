@@ -5,6 +5,7 @@ the connection goes to an address. An answer's body is read up to a bound and th
 """
 
 import asyncio
+import errno
 import hashlib
 import hmac
 import math
@@ -46,7 +47,10 @@ async def resolve(host: str, port: int) -> list[str]:
     Raises:
         OSError: it has none.
     """
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:  # a label that is empty or too long
+        raise OSError(errno.EINVAL, "is no host name") from error
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
@@ -72,7 +76,7 @@ def retry_after_s(value: str, now: datetime) -> float | None:
         return min(float(text[:9]), MAX_RETRY_AFTER_S)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     seconds = (moment - now).total_seconds()

@@ -1,6 +1,7 @@
 """One attempt at an endpoint: what is sent, to whom, and what each answer means."""
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import ssl
@@ -133,6 +134,41 @@ async def test_an_endpoint_that_is_not_there_or_says_nothing_is_unreachable(rece
     silence.set()
     assert delivery.outcome is Outcome.UNREACHABLE
     assert delivery.problem == "no answer within 0.2 s"
+
+
+async def test_a_name_that_is_none_is_unreachable(tmp_path):
+    delivery = await sent(settings_for(f"https://{'x' * 64}.example:443/x", tmp_path))
+    assert delivery.outcome is Outcome.UNREACHABLE
+    assert delivery.problem.endswith("is no host name")
+
+
+async def test_an_answer_without_end_costs_the_connection_and_nothing_else(tmp_path):
+    async def flood(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(len(BATCH.body))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")
+        with contextlib.suppress(OSError):
+            while True:
+                writer.write(b"x" * 65536)
+                await writer.drain()
+
+    server = await asyncio.start_server(flood, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    delivery = await sent(settings_for(f"http://127.0.0.1:{port}/x", tmp_path))
+    server.close()
+    assert delivery.outcome is Outcome.ACCEPTED
+
+
+async def test_an_answer_that_is_no_http_is_unreachable(tmp_path):
+    async def noise(_reader, writer):
+        writer.write(b"\x00\xff not http at all\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(noise, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    delivery = await sent(settings_for(f"http://127.0.0.1:{port}/x", tmp_path))
+    server.close()
+    assert delivery.outcome is Outcome.UNREACHABLE
 
 
 async def test_a_private_address_that_was_not_allowed_gets_nothing(receiver, tmp_path):
@@ -313,6 +349,8 @@ def test_impossible_settings_are_refused(tmp_path, changes, problem):
         ("1e3", None),
         ("", None),
         ("٣", None),
+        ("Sun, 24 May 99999999999 09:00:00 GMT", None),
+        ("Sun, 24 May 2026 09:00:00 +" + "9" * 400, None),
     ],
 )
 def test_retry_after(text, seconds):
