@@ -206,7 +206,7 @@ class SessionServiceServicer:
     def AppendEvent(self, request, context):
         """Appends one event to the session's audit chain; also to sessions that have ended. The types that the service writes
         itself (SESSION_*, DISPATCH_STARTED, DISPATCH_COMPLETED, DISPATCH_FAILED, DPE_COMPLETED) are refused. Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
