@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
+import re
 import ssl
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -87,6 +89,27 @@ async def test_without_a_token_none_is_sent(receiver, tmp_path):
 def test_the_signature_is_over_moment_and_body():
     expected = hmac.new(b"k" * 32, b'1779613200.{"n":1}', hashlib.sha256).hexdigest()
     assert signature(b"k" * 32, 1_779_613_200, b'{"n":1}') == f"t=1779613200,v1={expected}"
+
+
+def test_the_check_that_the_how_to_gives_takes_ours_and_nothing_else():
+    page = Path(__file__).resolve().parents[4] / "docs" / "how-to" / "stream-events.md"
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    scope = {}
+    exec(compile(block, page.name, "exec"), scope)
+    is_ours, key, body, moment = scope["is_ours"], KEY.encode(), b'{"n":1}\n', 1_779_613_320
+    header = signature(key, moment, body)
+    assert is_ours(key, header, body, moment)
+    assert is_ours(key, header, body, moment + 300)
+    wrong = [
+        (key, header, body, moment + 301),
+        (key, header, body + b" ", moment),
+        (key + b"x", header, body, moment),
+        (key, header.replace("t=1779613320", "t=1779613321"), body, moment),
+        (key, header.replace("v1=", "v2="), body, moment),
+        (key, "t=,v1=", body, moment),
+        (key, "", body, moment),
+    ]
+    assert [is_ours(*one) for one in wrong] == [False] * len(wrong)
 
 
 @pytest.mark.parametrize(
