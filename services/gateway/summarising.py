@@ -166,7 +166,7 @@ class Summarising:
     async def _grounded_part(self, text: str, parent: Parent, grounded: tuple[Span, ...]) -> str:
         """Return the passages that also hold against the grounded part alone.
 
-        Beside the whole response a value that its ungrounded part gives stands in no conflict with anything (SPEC-004 §17.5).
+        Beside the whole response a value that its ungrounded part gives is in conflict with nothing (SPEC-004 §17.5).
         """
         if not text:
             return text
