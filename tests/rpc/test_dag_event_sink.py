@@ -10,9 +10,11 @@ from itertools import chain
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.clock import SystemClock
-from services.common.errors import ErrorReason, UnavailableError
+from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.ports.event_feed import Behind
+from services.common.settings.stores import StoreSettings
 from services.dag.sink.streaming import CONSUMER
 from services.dag.sink_composition import _ndjson_line
 from tests.fakes.event_log import append
@@ -180,6 +182,21 @@ async def test_batches_are_bounded_in_events_and_bytes(store, receiver, tmp_path
     assert ids(receiver.events) == sent
     assert all(len(request.body) <= 4096 or len(request.events) == 1 for request in receiver.requests)
     assert [len(request.events) for request in receiver.requests if len(request.body) > 4096] == [1]
+
+
+async def test_a_nearly_full_disk_keeps_nothing_from_leaving(tmp_path, receiver, settings):
+    store = await open_store(tmp_path)
+    sent = await append(store, "s1", 3)
+    await store.close()
+    full = StoreSettings(disk_reserve_bytes=2**62, synchronous="NORMAL")
+    store = await SqliteSessionStore.open(tmp_path / "sessions.db", full)
+    with pytest.raises(LimitExceededError):
+        await append(store, "s1", 1)
+    async with streaming(store, settings):
+        await receiver.until(lambda: len(receiver.events) == 3)
+        await settled(store.event_feed())
+    assert ids(receiver.events) == sent
+    await store.close()
 
 
 async def test_a_restart_goes_on_where_it_stopped(store, receiver, settings):

@@ -7,6 +7,7 @@ from typing import Final
 
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.values import json_list, micros
+from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
 from services.common.ports.sessions import LeafKind
 
@@ -48,6 +49,10 @@ _ADVANCE: Final = (
     "ON CONFLICT (consumer, tenant_id) DO UPDATE SET through = max(through, excluded.through)"
 )
 
+_BOOKKEEPING: Final = WriteTraits(best_effort=True, reclaims=True)
+"""A position that is lost with the power costs a repetition, so that no commit waits for the disk because of it; and a
+nearly full disk must not keep events from leaving."""
+
 
 class SqliteEventFeed:
     """Positions of consumers beside the log that they read.
@@ -65,7 +70,7 @@ class SqliteEventFeed:
         def job(connection: sqlite3.Connection) -> bool:
             return connection.execute(_CLAIM, (consumer, holder, micros(now), micros(until))).rowcount > 0
 
-        return await self._database.write(job)
+        return await self._database.write(job, _BOOKKEEPING)
 
     async def release(self, consumer: str, holder: str) -> None:
         """Give the claim up."""
@@ -73,7 +78,7 @@ class SqliteEventFeed:
         def job(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM feed_claims WHERE consumer = ? AND holder = ?", (consumer, holder))
 
-        await self._database.write(job)
+        await self._database.write(job, _BOOKKEEPING)
 
     async def behind(self, consumer: str, limit: int, among: Sequence[str] = ()) -> list[Behind]:
         """Return tenants with leaves beyond the position."""
@@ -95,4 +100,4 @@ class SqliteEventFeed:
         def job(connection: sqlite3.Connection) -> bool:
             return connection.execute(_ADVANCE, (consumer, holder, tenant_id, through)).rowcount > 0
 
-        return await self._database.write(job)
+        return await self._database.write(job, _BOOKKEEPING)
