@@ -250,6 +250,40 @@ async def test_100_000_characters_are_analysed_whole(client):
     assert all(text[claim.span.start : claim.span.end] == claim.text for claim in report.claims)
 
 
+GERMAN = "Die Gebühr für verspätete Berichte beträgt 5 Euro und ist im Mai fällig. Sie wird mit der Rechnung erhoben."
+
+
+async def test_an_answer_in_another_language_is_said_and_scored_as_nothing(client):
+    answered = await client.call("Analyze", request(fact(importance_weight=0.95), response_text=GERMAN))
+    report = answered.report
+    for number in (1, 8, 10):
+        assert stage(report, number) == ("DEGRADED", "LANGUAGE_NOT_SUPPORTED")
+    assert stage(report, 2) == ("NOT_APPLICABLE", "NO_FACTUAL_CLAIMS")
+    assert (report.claims_total, report.fabrication_count, report.distortion_count) == (0, 0, 0)
+    absent = ("grounding_pct", "entailment_score", "completeness_score", "quality_score", "flow_score")
+    assert [name for name in absent if report.HasField(name)] == []
+    assert (dict(report.omission_summary), list(report.omissions), list(report.uncovered_sub_queries)) == ({}, [], [])
+    assert (report.risk_level, report.risk_degraded) == (taxonomy_pb2.RISK_LEVEL_MEDIUM, True)
+    assert "was not judged" in next(each.detail for each in report.stages if each.number == 8)
+    assert list(answered.remediation.steps) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+async def test_100_000_characters_of_different_sentences_end_within_their_deadline(client):
+    """4,200 claims after a window of 800: on a busy machine not all stages fit, and those that do not are listed."""
+    text = " ".join(f"Item{number} costs {number} euros and it is due in May." for number in range(2_100))[:100_000]
+    asked = request(fact(), response_text=text, window_number=2, prior_windows=[prior(1, text=text[:20_000])])
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    report = (await client.call("Analyze", asked, timeout=120)).report
+    assert loop.time() - began < 120
+    assert report.claims_total >= 4_000
+    left_out = [each.number for each in report.stages if each.reason == "DEADLINE_TOO_SHORT" and each.number != 13]
+    assert (stage(report, 13)[0] == "DEGRADED") is bool(left_out)
+    assert report.coverage.pairs_scored < report.coverage.pairs_total
+
+
 async def test_a_vector_of_another_model_is_made_again(client):
     given = request(fact(embedding=UNIT))
     given.envelope.embedding_model = "another@1+sha256:00"
