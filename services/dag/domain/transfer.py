@@ -6,7 +6,7 @@ of each parent (§7.3.3, §8.1; ADR 0050), with the budget shared evenly among t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.sessions import TransferType, WindowRecord
@@ -44,7 +44,8 @@ class Transfer:
             what is planned, until the commit says what flowed.
         text: the part of the response that flows; for SUMMARY the whole response, which is to be summarised.
         deferred_fact_ids: facts that flow.
-        transferred_fact_ids: facts of the parent's envelope that flow with FULL_CONTEXT (§8.1, ADR 0022).
+        transferred_fact_ids: facts of the parent's envelope that flow with FULL_CONTEXT (§8.1, ADR 0022) and into every
+            fan-in, which has no other way to them (§7.3.3, ADR 0050).
         skipped: better types that were passed over, with the reason.
         summary_tokens: N of §12.2 for SUMMARY, at least 1; 0 otherwise.
         fallback_text: what flows when the summary fails; empty unless SUMMARY.
@@ -117,7 +118,9 @@ def choose_merged_transfer(parent: WindowRecord, room: Room) -> Transfer:
     if _is_absent(parent):
         return Transfer(TransferType.FACTS_ONLY, 0, "", (), (NOT_HERE, SUMMARY_UNAVAILABLE))
     summary, why_not = _summary(parent, room, ())
-    return summary if summary is not None else _result(parent, (why_not,))
+    transfer = summary if summary is not None else _result(parent, (why_not,))
+    # SPEC-004 §7.3.3, step 3: what a synthesis says of its parents' facts must find these facts in its envelope.
+    return replace(transfer, transferred_fact_ids=parent.facts_included)
 
 
 def summary_length(response_tokens: int, available_tokens: int) -> int:

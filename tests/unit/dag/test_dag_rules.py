@@ -225,6 +225,7 @@ def test_transfer_of_a_fan_in(response, deferred, summariser, expected, tokens):
     parents = [parent(response, deferred), parent(20)]
     (_, first), (_, second) = choose_transfers(parents, Room(1000, summariser), merged=True)
     assert (first.transfer_type, first.tokens) == (expected, tokens)
+    assert first.transferred_fact_ids == ("g1", "g2")
     assert second.transfer_type in (TransferType.SUMMARY, TransferType.RESULT_ONLY)
 
 
