@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from services.common.errors import DeadlineError, LimitExceededError, UnavailableError
+from services.common.errors import CrpError
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.common.settings import GatewaySettings
 from services.gateway.analysing import Analysing
@@ -33,7 +33,6 @@ EXCERPT_CHARS: Final = (8_000, 2_000, 500, 0)
 """Characters of excerpts per step, the most that fit into the model's context window."""
 STITCH_TOKENS: Final = 120
 """One or two sentences."""
-_LEAVES_IT: Final = (UnavailableError, DeadlineError, LimitExceededError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class Remedying:
                 break
             try:
                 state = await self._in_time(self._redispatched(case, state, steps, instructions))
-            except _LEAVES_IT as error:
+            except CrpError as error:
                 state, stopped = (
                     state.told("REMEDY_FAILED", f"a re-dispatch came to nothing: {error.reason.value}"),
                     True,
@@ -152,7 +151,7 @@ class Remedying:
             return state
         try:
             return await self._in_time(self._with_bridge(case, state, steps[:1]))
-        except _LEAVES_IT as error:
+        except CrpError as error:
             return state.told("REMEDY_FAILED", f"a bridge came to nothing: {error.reason.value}")
 
     async def _with_bridge(self, case: Case, state: Bettered, steps: tuple[RemedyStep, ...]) -> Bettered:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from services.common.errors import DeadlineError, LimitExceededError, NotFoundError, UnavailableError
+from services.common.errors import CrpError
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.gateway.deadlines import at_most, left_s
 from services.gateway.domain.job import Job
@@ -41,8 +41,6 @@ TIME_SHARE: Final = 1 / 3
 """Share of the caller's time that summaries may take together; the answer needs the rest."""
 SLACK_TOKENS: Final = 32
 """What the model may write beyond N: a summary that is a little too long is cut behind a passage, not within a word."""
-_FALLS_BACK: Final = (UnavailableError, DeadlineError, LimitExceededError, NotFoundError)
-"""What a step of a summary may fail with while the dispatch goes on."""
 
 
 class ModelSummariser:
@@ -119,7 +117,7 @@ class Summarising:
             text, check = await self._verified(job, opened, parent, calls)
         except _NoSummaryError as refusal:
             return self._fallback(job, parent, refusal.reason, refusal.check, tuple(calls))
-        except _FALLS_BACK as error:
+        except CrpError as error:  # whatever step of a summary fails, the dispatch goes on
             return self._fallback(job, parent, error.reason.value, None, tuple(calls))
         tokens = self._writing.counts([text], job.model)[0]
         deferred = max(0, parent.transferred_tokens - parent.summary_tokens)
