@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,20 @@ import numpy as np
 
 from bench.report import Row, show
 from services.common.adapters.sqlite import SqliteFactStore, SqliteSessionStore
+from services.common.merkle import leaf_hash
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus, Vectors
-from services.common.ports.sessions import SessionChange, SessionRecord, SessionStatus
+from services.common.ports.sessions import (
+    AuditEventRecord,
+    LeafKind,
+    LogLeaf,
+    ReportRecord,
+    SessionChange,
+    SessionRecord,
+    SessionStatus,
+    WindowPattern,
+    WindowRecord,
+    WindowStatus,
+)
 from services.common.settings.stores import StoreSettings
 
 Mode: TypeAlias = Literal["FULL", "NORMAL"]
@@ -35,6 +48,7 @@ ROUNDS: Final = 30
 TENANT: Final = "tenant"
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 BARE_COMMITS: Final = "bare sqlite3, FULL, a commit a write"
+WINDOWS: Final = "session store, FULL, 64 at once, whole windows"
 NUMPY: Final = "NumPy, all vectors, ids only"
 
 
@@ -68,6 +82,18 @@ def _session(name: str) -> SessionChange:
     return SessionChange(session)
 
 
+def _committed(name: str, *, logged: bool) -> SessionChange:
+    """Return what committing a window writes: the window, its report, two events, and on request their leaves."""
+    node = WindowRecord(
+        name, f"{name}/w", 1, (), WindowPattern.LINEAR, WindowStatus.COMMITTED, "push", NOW, response_text="x" * 1_000
+    )
+    events = tuple(AuditEventRecord(name, n, f"{name}/e{n}", "EVENT", NOW, node.window_id, "{}", "0") for n in range(2))
+    kinds = [(LeafKind.WINDOW, node.window_id), *((LeafKind.EVENT, event.event_id) for event in events)]
+    leaves = tuple(LogLeaf(name, kind, one, 0, "0" * 64, leaf_hash(one.encode())) for kind, one in kinds)
+    report = ReportRecord(name, node.window_id, f"{name}/r", "0" * 64, NOW, "x" * 3_000)
+    return replace(_session(name), windows=(node,), events=events, reports=(report,), leaves=leaves if logged else ())
+
+
 def _bare_commits(directory: Path, count: int) -> float:
     connection = sqlite3.connect(directory / "bare.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -81,13 +107,15 @@ def _bare_commits(directory: Path, count: int) -> float:
     return rate
 
 
-async def _commits(directory: Path, writers: int, each: int, mode: Mode) -> float:
-    path = directory / f"sessions-{writers}-{mode}.db"
+async def _commits(
+    directory: Path, writers: int, each: int, mode: Mode, change: Callable[[str], SessionChange] = _session
+) -> float:
+    path = directory / f"sessions-{writers}-{mode}-{id(change)}.db"
     store = await SqliteSessionStore.open(path, StoreSettings(synchronous=mode))
 
     async def write(writer: int) -> None:
         for number in range(each):
-            await store.write(_session(f"{writer}-{number}"))
+            await store.write(change(f"{writer}-{number}"))
 
     started = time.perf_counter()
     await asyncio.gather(*(write(writer) for writer in range(writers)))
@@ -111,7 +139,23 @@ async def commit_rows(directory: Path) -> list[Row]:
         rate = await _commits(directory, writers, each, mode)
         name = f"session store, {mode}, {writers} at once"
         rows.append(Row(name, rate, "writes/s", BARE_COMMITS, rate / bare, note="three statements a write"))
-    return rows
+    return rows + await _log_rows(directory)
+
+
+async def _log_rows(directory: Path) -> list[Row]:
+    """Measure what the transparency log costs: the same windows with and without leaves, in turns, medians of five."""
+    plain, logged = partial(_committed, logged=False), partial(_committed, logged=True)
+    rates: dict[bool, list[float]] = {False: [], True: []}
+    for turn in range(5):
+        for with_leaves, change in ((False, plain), (True, logged)):
+            folder = directory / f"log-{turn}-{with_leaves}"
+            folder.mkdir()
+            rates[with_leaves].append(await _commits(folder, 64, 40, "FULL", change))
+    bare, with_log = (statistics.median(rates[with_leaves]) for with_leaves in (False, True))
+    return [
+        Row(WINDOWS, bare, "windows/s"),
+        Row("… and three leaves of the log", with_log, "windows/s", WINDOWS, with_log / bare, 0.75),
+    ]
 
 
 async def _median_ms(call: Callable[[int], Awaitable[object]]) -> float:

@@ -31,7 +31,8 @@ LOG_SCHEMA: Final = (
 )
 
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_PUT_TREE: Final = "INSERT OR REPLACE INTO trees VALUES (?, ?, ?)"
+_GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
+_PLANT_TREE: Final = "INSERT INTO trees (size, peaks, tenant_id) VALUES (?, ?, ?)"
 _SUBTREE: Final = "SELECT substr(subtrees, ?, ?) FROM leaves WHERE tenant_id = ? AND leaf_index = ?"
 _LEAF: Final = (
     "SELECT position, content_hmac, substr(subtrees, 1, 32), leaf_index FROM leaves "
@@ -60,7 +61,7 @@ def append_leaves(connection: sqlite3.Connection, tenant_id: str, leaves: Sequen
         for index, (leaf, ending) in enumerate(zip(leaves, subtrees, strict=True), start=before.size)
     )
     connection.executemany(_ADD_LEAF, rows)
-    connection.execute(_PUT_TREE, (tenant_id, after.size, after.to_bytes()))
+    connection.execute(_GROW_TREE if row else _PLANT_TREE, (after.size, after.to_bytes(), tenant_id))
 
 
 def tree_size(connection: sqlite3.Connection, tenant_id: str) -> int:
