@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -9,6 +10,11 @@ from typing import Any, Final
 import rfc8785
 
 SHA256_PREFIX: Final = "sha256:"
+_MAX_INTEGER: Final = 2**53 - 1
+_SMALLEST_PLAIN: Final = 1e-4
+_ENCODE: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+).encode
 
 
 @lru_cache(maxsize=256)
@@ -39,8 +45,46 @@ def sha256_hex(data: str | bytes) -> str:
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return the RFC 8785 (JCS) bytes of a JSON value."""
-    return rfc8785.dumps(value)
+    """Return the RFC 8785 (JCS) bytes of a JSON value.
+
+    Where the standard library's encoder writes the same bytes, it does: it is written in C, and events and reports are
+    made canonical many times a request. Whatever it would write otherwise goes the reference's way.
+
+    Raises:
+        ValueError: a value that JSON or RFC 8785 cannot express.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return _ENCODE(_plain(value)).encode()
+    except (_NotPlainError, UnicodeEncodeError):
+        return rfc8785.dumps(value)
+
+
+class _NotPlainError(Exception):
+    """The two encoders may differ, or the value cannot be written at all."""
+
+
+def _plain(value: Any) -> Any:
+    """Return the value as the standard library prints it canonically; whole floats become integers (RFC 8785 §3.2.2.3).
+
+    Names sort alike as ASCII. From 1e-4 on both print a float's shortest digits without an exponent.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is dict:
+        if not all(type(name) is str and name.isascii() for name in value):
+            raise _NotPlainError
+        return {name: each if type(each) is str else _plain(each) for name, each in value.items()}
+    if kind is list or kind is tuple:
+        return [each if type(each) is str else _plain(each) for each in value]
+    if kind is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
+        return value
+    if kind is float:
+        if not _SMALLEST_PLAIN <= abs(value) <= _MAX_INTEGER and value != 0:
+            raise _NotPlainError
+        return int(value) if value.is_integer() else value
+    raise _NotPlainError
 
 
 def base64url(data: bytes) -> str:
