@@ -31,7 +31,7 @@ from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
-from services.common.settings import Settings
+from services.common.settings import Neo4jSettings, Settings
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -197,10 +197,7 @@ class Adapters:
         self._stack.push_async_callback(close)
 
     async def _neo4j_sessions(self) -> SessionStore:
-        if find_spec("neo4j") is None:
-            raise StartupError(
-                "GROUNDTRAIL_STORE__SESSIONS=neo4j needs Neo4j's driver: pip install 'groundtrail[neo4j]'"
-            )
+        _check_neo4j_driver()
         from services.common.adapters.neo4j import Neo4jSessionStore
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
@@ -234,3 +231,22 @@ class Adapters:
                     self._stack.push_async_callback(cast("_Closable", adapter).close)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])
+
+
+async def answering_neo4j(settings: Neo4jSettings) -> None:
+    """Return when Neo4j answers now, under the user and for the database of the settings; change nothing.
+
+    Raises:
+        UnavailableError: STORE_UNAVAILABLE.
+        StartupError: its driver is not installed, or a file that the settings name cannot be read.
+    """
+    _check_neo4j_driver()
+    from services.common.adapters.neo4j.database import Neo4jDatabase
+
+    patience = {"start_timeout_s": settings.connect_timeout_s}
+    await (await Neo4jDatabase.open(settings.model_copy(update=patience))).close()
+
+
+def _check_neo4j_driver() -> None:
+    if find_spec("neo4j") is None:
+        raise StartupError("GROUNDTRAIL_STORE__SESSIONS=neo4j needs Neo4j's driver: pip install 'groundtrail[neo4j]'")

@@ -16,8 +16,15 @@ from typing import Final
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.render import coloured
-from services.common.composition import FACTS_FILE, GATEWAY_FILE, GRAPH_FILE, SESSIONS_FILE, Adapters
-from services.common.errors import CrpError
+from services.common.composition import (
+    FACTS_FILE,
+    GATEWAY_FILE,
+    GRAPH_FILE,
+    SESSIONS_FILE,
+    Adapters,
+    answering_neo4j,
+)
+from services.common.errors import CrpError, StartupError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
@@ -103,10 +110,21 @@ def _disk(data_dir: Path) -> Finding:
 
 
 async def _stores(settings: Settings) -> list[Finding]:
-    return [
-        await asyncio.to_thread(_store, Path(settings.store.data_dir) / name)
-        for name in (FACTS_FILE, GRAPH_FILE, SESSIONS_FILE, GATEWAY_FILE)
-    ]
+    in_files = settings.store.sessions == "sqlite"
+    names = (FACTS_FILE, GRAPH_FILE, *((SESSIONS_FILE,) if in_files else ()), GATEWAY_FILE)
+    return [await asyncio.to_thread(_store, Path(settings.store.data_dir) / name) for name in names]
+
+
+async def _neo4j(settings: Settings) -> list[Finding]:
+    """Ask Neo4j once, where a store is there; nothing is migrated."""
+    if settings.store.sessions != "neo4j":
+        return []
+    try:
+        await answering_neo4j(settings.neo4j)
+    except (CrpError, StartupError) as error:
+        advice = "start Neo4j, or correct GROUNDTRAIL_NEO4J__URI, __USER, __PASSWORD and __DATABASE"
+        return [Finding("neo4j", Level.PROBLEM, str(error), advice)]
+    return [Finding("neo4j", Level.OK, f"{settings.neo4j.uri} answers; it keeps the sessions")]
 
 
 def _store(path: Path) -> Finding:
@@ -223,6 +241,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _weights,
     _data_dir,
     _stores,
+    _neo4j,
     _secrets,
     _ports,
     _exposure,

@@ -13,9 +13,11 @@ from prometheus_client import CollectorRegistry
 
 from services.common.model_repository.config import parse_model_config
 from services.common.settings import Settings, known_variables
+from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.triton import TritonSettings
 from services.common.telemetry.metrics import RpcMetrics
 from services.dag.sink import SinkMetrics
+from tools.real_servers import neo4j
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -155,6 +157,17 @@ def test_the_processes_that_run_encoders_find_triton():
         assert environment["GROUNDTRAIL_INFERENCE__BACKEND"].endswith(":-onnx}")
         assert environment["GROUNDTRAIL_INFERENCE__TRITON__TARGET"].endswith(f":-triton:{default}}}")
         assert SERVICES[name]["depends_on"]["triton"] == {"condition": "service_healthy", "required": False}
+
+
+def test_dag_finds_neo4j_and_the_image_is_the_version_that_was_tested():
+    environment, settings = SERVICES["dag"]["environment"], Neo4jSettings.model_fields
+    assert environment["GROUNDTRAIL_STORE__SESSIONS"].endswith(":-sqlite}")
+    assert environment["GROUNDTRAIL_NEO4J__URI"].endswith(
+        f":-bolt://neo4j:{settings['uri'].default.rsplit(':', 1)[1]}}}"
+    )
+    password = SERVICES["neo4j"]["environment"]["NEO4J_AUTH"]
+    assert password == f"{settings['user'].default}/{environment['GROUNDTRAIL_NEO4J__PASSWORD']}"
+    assert SERVICES["neo4j"]["image"] == f"neo4j:{neo4j.version()}-community"
 
 
 def test_published_ports_are_on_loopback():

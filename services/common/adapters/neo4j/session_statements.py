@@ -3,6 +3,9 @@
 A statement that begins with ``SET n.session_id = …`` locks the session: the property is what it was, so nothing
 changes, and Neo4j takes the node's lock before it looks. Writers of one session wait for each other there, and readers
 see each commit whole or not at all, which Neo4j alone does not promise (read committed).
+
+``ORDER BY`` begins with what the index begins with, though that is one value: only then does Neo4j read the index in
+order and stop at the limit.
 """
 
 from typing import Final
@@ -16,7 +19,7 @@ WITH s
 RETURN s.version AS version,
   head(COLLECT {
     MATCH (e:AuditEvent {session_key: $key}) WHERE e.sequence >= 0
-    RETURN e.sequence ORDER BY e.sequence DESC LIMIT 1
+    RETURN e.sequence ORDER BY e.session_key DESC, e.sequence DESC LIMIT 1
   }) AS last_sequence
 """
 
@@ -76,10 +79,12 @@ RETURN edges
 REMEMBER: Final = """
 MERGE (r:Receipt {key: $key})
 ON CREATE SET r = $receipt
-ON MATCH SET r.created_us = $receipt.created_us
 WITH r
+FOREACH (past IN CASE WHEN r.created_us < $oldest THEN [r] ELSE [] END | SET past = $receipt)
+SET r.created_us = $receipt.created_us
 RETURN r.body_hash AS body_hash, r.response AS response
 """
+"""A receipt that is past its retention binds nobody; any other stays, and the caller compares."""
 
 SNAPSHOT: Final = """
 MATCH (s:Session {key: $key})
@@ -93,7 +98,8 @@ RETURN s {.*} AS session,
   } AS edges,
   COLLECT {
     MATCH (e:AuditEvent {session_key: $key}) WHERE e.sequence >= 0
-    RETURN e {.*} ORDER BY e.sequence DESC LIMIT 1
+    WITH e ORDER BY e.session_key DESC, e.sequence DESC LIMIT 1
+    RETURN e {.*}
   } AS last_events
 """
 
@@ -104,16 +110,21 @@ AGE_OF_SESSION: Final = "MATCH (s:Session {key: $key}) RETURN s.created_us AS cr
 PAGE_SESSIONS: Final = """
 MATCH (s:Session {tenant_key: $tenant_key})
 WHERE s.created_us <= $created_us AND (s.created_us < $created_us OR s.session_id > $after)
-RETURN s {.*} AS session ORDER BY s.created_us DESC, s.session_id LIMIT $limit
+WITH s ORDER BY s.tenant_key DESC, s.created_us DESC, s.session_id LIMIT $limit
+RETURN s {.*} AS session
 """
 
 PAGE_EVENTS: Final = """
 MATCH (s:Session {key: $key})
 SET s.session_id = $session_id
 WITH s
-MATCH (e:AuditEvent {session_key: $key})
-WHERE e.sequence > $after
-RETURN e {.*} AS event ORDER BY e.sequence LIMIT $limit
+CALL (s) {
+  MATCH (e:AuditEvent {session_key: s.key})
+  WHERE e.sequence > $after
+  WITH e ORDER BY e.session_key, e.sequence LIMIT $limit
+  RETURN e
+}
+RETURN e {.*} AS event
 """
 
 GET_REPORT: Final = "MATCH (r:Report {id_key: $key}) RETURN r {.*} AS report"
@@ -121,13 +132,15 @@ GET_REPORT: Final = "MATCH (r:Report {id_key: $key}) RETURN r {.*} AS report"
 PAGE_REPORTS_OF_SESSION: Final = """
 MATCH (r:Report {session_key: $key})
 WHERE r.sort_key >= $sort_key AND r.report_id > $after
-RETURN r {.*} AS report ORDER BY r.sort_key, r.report_id LIMIT $limit
+WITH r ORDER BY r.session_key, r.sort_key, r.report_id LIMIT $limit
+RETURN r {.*} AS report
 """
 
 PAGE_REPORTS_OF_TENANT: Final = """
 MATCH (r:Report {tenant_key: $key})
 WHERE r.sort_key >= $sort_key AND r.report_id > $after
-RETURN r {.*} AS report ORDER BY r.sort_key, r.report_id LIMIT $limit
+WITH r ORDER BY r.tenant_key, r.sort_key, r.report_id LIMIT $limit
+RETURN r {.*} AS report
 """
 
 GET_RECEIPT: Final = "MATCH (r:Receipt {key: $key}) RETURN r {.*} AS receipt"

@@ -104,7 +104,9 @@ class Neo4jSessionStore:
                 return []
             created_us = found[0]["created_us"]
         parameters = {"tenant_key": key(tenant_id), "created_us": created_us, "after": after, "limit": limit}
-        return [session_of(row["session"]) for row in await self._rows(session_statements.PAGE_SESSIONS, **parameters)]
+        rows = await self._rows(session_statements.PAGE_SESSIONS, **parameters)
+        sessions = sorted((session_of(row["session"]) for row in rows), key=lambda one: one.session_id)
+        return sorted(sessions, key=lambda one: one.created_at, reverse=True)
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -112,7 +114,7 @@ class Neo4jSessionStore:
         """Return the next events of the session."""
         whose = {"key": key(tenant_id, session_id), "session_id": session_id}
         rows = await self._rows(session_statements.PAGE_EVENTS, **whose, after=after_sequence, limit=limit)
-        return [event_of(row["event"]) for row in rows]
+        return sorted((event_of(row["event"]) for row in rows), key=lambda one: one.sequence)
 
     async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
         """Return a report or ``None``."""
@@ -125,7 +127,7 @@ class Neo4jSessionStore:
         if session_id:
             statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
         rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
-        return [report_of(row["report"]) for row in rows]
+        return sorted((report_of(row["report"]) for row in rows), key=lambda one: one.report_id)
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -227,7 +229,9 @@ async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, who
 
 async def _remember(transaction: AsyncManagedTransaction, receipt: Receipt, session_id: str) -> None:
     properties = session_records.receipt_properties(receipt, session_id)
-    rows = await rows_of(transaction, session_statements.REMEMBER, key=properties["key"], receipt=properties)
+    oldest = micros(receipt.created_at - RECEIPT_RETENTION)
+    statement = session_statements.REMEMBER
+    rows = await rows_of(transaction, statement, key=properties["key"], receipt=properties, oldest=oldest)
     if (rows[0]["body_hash"], bytes(rows[0]["response"])) != (receipt.body_hash, receipt.response):
         raise ConflictError(
             ErrorReason.COMMIT_RACE,
