@@ -16,7 +16,7 @@ from tests.fakes.event_receiver import OK, Receiver
 from tests.fakes.event_sinks import open_store
 
 ROOT = Path(__file__).parents[2]
-KILLS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "3"))
+KILLS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
 BATCH = 7
 
 
