@@ -2,10 +2,10 @@
 
     python -m bench.dag [--windows 10000] [--seconds 4]
 
-Commits: 32 sessions write the records of CommitWindow to the sealed SQLite store with synchronous FULL; then 32 clients
-open and commit windows through a served dag process over gRPC. The baseline is what the disk does: append 4 KiB and
-fsync, before and after each measurement, in the same directory. Recomputing: the same bytes lie ready for the baseline,
-one ``hmac.new`` (``sha256`` where no key is needed) after the other, in rounds that alternate with the measured ones.
+Commits: 32 sessions write the records of CommitWindow to the SQLite store with synchronous FULL; then 32 clients open
+and commit windows through a served dag process over gRPC. The baseline is what the disk does: append 4 KiB and fsync,
+before and after each measurement, in the same directory. Recomputing: the same bytes lie ready for the baseline, one
+``hmac.new`` (``sha256`` where no key is needed) after the other, in rounds that alternate with the measured ones.
 """
 
 import argparse
@@ -17,11 +17,11 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -35,7 +35,7 @@ from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.clock import SystemClock
 from services.common.context import Caller, Role
 from services.common.encoding import sha256_hex
-from services.common.ports.sessions import SessionRecord, SessionStatus
+from services.common.ports.sessions import SessionChange, SessionRecord, SessionStatus, SessionStore
 from services.common.provenance import report_hash
 from services.common.rpc.canonical import message_json
 from services.common.settings.stores import StoreSettings
@@ -73,36 +73,66 @@ def fsync_rate(directory: Path) -> float:
         os.close(handle)
 
 
-async def _open_store(path: Path, synchronous: Literal["FULL", "NORMAL"]) -> SealedSessionStore:
-    """Open the store as the dag service does: content sealed, a leaf in the tenant's tree for every record."""
-    inner = await SqliteSessionStore.open(path, StoreSettings(synchronous=synchronous))
-    return SealedSessionStore(inner, Sealer(KEYS))
+class _Store(SealedSessionStore):
+    """The store as the dag service opens it: content sealed, a leaf in the tenant's tree for every record."""
+
+    def __init__(self, inner: SqliteSessionStore) -> None:
+        super().__init__(inner, Sealer(KEYS))
+        self.inner = inner
 
 
-async def _store_commits(directory: Path, sessions: int, each: int) -> float:
+async def _open_store(path: Path, synchronous: Literal["FULL", "NORMAL"]) -> _Store:
+    return _Store(await SqliteSessionStore.open(path, StoreSettings(synchronous=synchronous)))
+
+
+class _Recorder:
+    """Takes what the sealed store would write, so that the store port can be measured alone."""
+
+    def __init__(self) -> None:
+        self.changes: list[SessionChange] = []
+
+    async def write(self, change: SessionChange) -> None:
+        self.changes.append(change)
+
+
+async def _sealed(session: dag_chain.Written) -> list[SessionChange]:
+    """Return the session's changes as they reach the port: content sealed, leaves made."""
+    recorder = _Recorder()
+    store = SealedSessionStore(cast("SessionStore", recorder), Sealer(KEYS))
+    for change in session.changes:
+        await store.write(change)
+    return recorder.changes
+
+
+async def _store_commits(directory: Path, sessions: int, each: int, *, seal: bool) -> float:
     written = [dag_chain.write_session(f"{sessions}x{number}", each) for number in range(sessions)]
-    store = await _open_store(directory / f"commits-{sessions}.db", "FULL")
+    store = await _open_store(directory / f"commits-{sessions}-{seal}.db", "FULL")
+    changes = [session.changes if seal else await _sealed(session) for session in written]
+    target: SessionStore = store if seal else store.inner
 
-    async def write(session: dag_chain.Written) -> None:
-        for change in session.changes:
-            await store.write(change)
+    async def write(of_session: Sequence[SessionChange]) -> None:
+        for change in of_session:
+            await target.write(change)
 
     started = time.perf_counter()
-    await asyncio.gather(*(write(session) for session in written))
+    await asyncio.gather(*(write(of_session) for of_session in changes))
     rate = sessions * each / (time.perf_counter() - started)
     await store.close()
     return rate
 
 
 def commit_rows(directory: Path) -> list[Row]:
-    """Measure commits at the store port: the records of one CommitWindow, 8 KiB of response and 24 KiB of report."""
+    """Measure commits: the records of one CommitWindow each, with 8 KiB of response and 24 KiB of report."""
     rows = []
-    for sessions, each, target in ((1, 100, None), (SESSIONS, 60, 3.0)):
+    for name, sessions, seal, target in (
+        ("commits at the store port, FULL, 1 session", 1, False, None),
+        (f"commits at the store port, FULL, {SESSIONS} sessions", SESSIONS, False, 3.0),
+        (f"… sealed and logged first, {SESSIONS} sessions", SESSIONS, True, None),
+    ):
         before = fsync_rate(directory)
-        rate = asyncio.run(_store_commits(directory, sessions, each))
+        rate = asyncio.run(_store_commits(directory, sessions, 60, seal=seal))
         disk = (before + fsync_rate(directory)) / 2
         rows.append(Row(FSYNC, disk, "a second"))
-        name = f"commits at the store port, FULL, {sessions} session{'s' if sessions > 1 else ''}"
         rows.append(Row(name, rate, "commits/s", FSYNC, rate / disk, target, "records of one CommitWindow each"))
     return rows
 

@@ -281,12 +281,28 @@ def judged(chain, mutation):
     stored, key = chain
     records = held(stored) | {mutation.record_type: list(mutation.records)}
     found = verify_chain(read_back(records), key, 1000)
+    if not records[SessionRecord][0].trail_mac:  # as an earlier version wrote it; never VALID
+        return (
+            ""
+            if (found.integrity, "trail_mac" in found.partial_reason) == (Integrity.PARTIAL, True)
+            else mutation.label
+        )
     if found.integrity is not Integrity.BROKEN or found.fault is None:
         return f"{mutation.label}: {found.integrity}"
     named = (found.fault.record_kind, found.fault.record_id)
     if mutation.record_type is SessionRecord and any(f" {name} " in mutation.label for name in END_OF_TRAIL):
         return "" if named[0] == "event" else f"{mutation.label}: named {named}"
     return "" if named in mutation.named else f"{mutation.label}: named {named}, {found.fault.detail}"
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_trail_without_its_end_is_not_valid_when_its_seal_is_gone_too(chain, lost):
+    stored, key = chain
+    records = held(stored)
+    records[AuditEventRecord] = records[AuditEventRecord][:-lost]
+    for trail_mac in ("", "0" * 64, stored.snapshot.session.trail_mac):
+        records[SessionRecord] = [replace(stored.snapshot.session, trail_mac=trail_mac)]
+        assert verify_chain(read_back(records), key, 1000).integrity is not Integrity.VALID
 
 
 def test_the_session_has_every_pattern_status_and_transfer(chain):

@@ -167,6 +167,8 @@ def _result(walk: _Walk, fault: Fault | None) -> Verification:
         partial = "the chain continues one of which earlier windows are not in this store"
     elif walk.windows_verified < len(own):
         partial = f"only the latest {walk.max_windows} of {len(own)} windows were recomputed"
+    elif not walk.stored.snapshot.session.trail_mac:
+        partial = "nothing says where the audit trail ends: the session has no trail_mac"
     integrity = Integrity.PARTIAL if partial else Integrity.VALID if committed else Integrity.UNVERIFIED
     if walk.erased_at:
         integrity, partial = Integrity.TRUNCATED, ""
@@ -213,7 +215,8 @@ def _walk_events(walk: _Walk) -> None:
     session, last, count = walk.stored.snapshot.session, walk.stored.snapshot.last_event, len(walk.stored.events)
     if not count or last is None or last.hmac != previous:
         raise _BadRecordError("event", str(count), "is missing at the end of the chain")
-    if not chain.same(macs.trail(session.version, count, previous), session.trail_mac):
+    # A session that an earlier version wrote has no seal yet and gets one with its next write: PARTIAL until then.
+    if session.trail_mac and not chain.same(macs.trail(session.version, count, previous), session.trail_mac):
         text = "is missing at the end of the chain, or the session's version or trail_mac was changed"
         raise _BadRecordError("event", str(count), text)
 
