@@ -86,6 +86,23 @@ def test_which_stage_gives_way(stage, left, expected):
     assert keeper.affords(StageKey(stage), Requests(), 2) == expected
 
 
+@pytest.mark.parametrize(
+    ("key", "computed", "expected"),
+    [
+        pytest.param(StageKey(2), 0.0, 75.0, id="nothing-computed-yet"),
+        pytest.param(StageKey(2), 4.0, (100.0 - 12.0) * 0.75, id="stage-2-is-followed-by-most"),
+        pytest.param(StageKey(3, "a"), 6.0, (100.0 - 12.0) * 0.75, id="stage-3a"),
+        pytest.param(StageKey(3, "c"), 7.0, 100.0 - 10.5, id="stage-3c"),
+        pytest.param(StageKey(4), 12.0, 100.0 - 6.0, id="stage-4-by-the-report-alone"),
+        pytest.param(StageKey(2), 40.0, 0.0, id="no-time-is-not-less-than-none"),
+    ],
+)
+def test_a_batch_leaves_time_to_compute_what_follows_it(key, computed, expected):
+    keeper = Timekeeper(Clock(), 100.05, 0.05)
+    keeper.computed(computed)
+    assert keeper.batch_limit_s(key) == pytest.approx(expected)
+
+
 def test_a_stage_that_has_nothing_to_do_is_not_dropped():
     keeper = Timekeeper(Clock(), 0.0, 0.05)
     assert [number for number in range(6, 12) if keeper.affords(StageKey(number), Requests(), 1)] == [6, 7, 9]
