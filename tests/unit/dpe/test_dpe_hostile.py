@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -11,7 +12,9 @@ import pytest
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ports.grounding import GroundingVerdict
 from services.dpe.app import Limits
-from services.dpe.domain.findings import Verdict
+from services.dpe.domain.analysis import PriorWindow
+from services.dpe.domain.findings import RepetitionLevel, RiskLevel, Verdict
+from services.dpe.domain.remediation import Remedy, plan_of, prompts
 from tests.fakes import dpe_world
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "hostile"
@@ -29,6 +32,20 @@ HONEST = (
     "John Smith approved 45 claims in Atlantis."
 )
 MAX_CPU_S = 5.0
+OWN_PROMPTS = (
+    prompts.ANTI_REPETITION,
+    prompts.CONTINUATION_FLOW,
+    prompts.STITCH,
+    prompts.keep_to_facts(()),
+    prompts.correct_contradictions((), (1,)),
+    prompts.continue_with(("What is covered?",), ("And when?",)),
+)
+"""What the prompts hold whatever was found."""
+
+
+def in_threes(text):
+    said = text.split()
+    return list(zip(said, said[1:], said[2:], strict=False))
 
 
 class WordGrounding:
@@ -122,6 +139,44 @@ async def test_hostile_text_changes_nothing_about_honest_claims(provenance, alon
     claims = {claim.claim_id: claim for claim in found.claims}
     supported = [claims[key] for key, verdict in found.verdicts.items() if verdict is Verdict.SUPPORTED]
     assert [claim.text for claim in supported if claim.start not in inside] == []
+
+
+@pytest.mark.parametrize("test_id", CASES)
+async def test_a_hostile_earlier_window_changes_nothing_about_honest_claims(alone, test_id):
+    prior = (PriorWindow("w0", 1, CASES[test_id]),)
+    finished = await dpe_world.analyse(
+        HONEST, *FACTS, using=dpe_world.app(grounding=WordGrounding()), window_number=2, prior_windows=prior
+    )
+    assert seen(finished.analysis.outputs, 0) == alone
+
+
+@pytest.mark.parametrize("test_id", CASES)
+async def test_hostile_text_stands_in_no_prompt_of_the_remediation_plan(test_id):
+    """As the answer and as an earlier window, with every remedy asked for: no three of its words stand in a prompt."""
+    hostile = CASES[test_id]
+    finished = await dpe_world.analyse(
+        f"{hostile}\n\n{HONEST}",
+        *FACTS,
+        query="What is covered?",
+        sub_queries=("What is covered?", "And when?"),
+        window_number=2,
+        windows_remaining=2,
+        prior_windows=(PriorWindow("w0", 1, f"{HONEST}\n\n{hostile}"),),
+    )
+    outputs = replace(
+        finished.analysis.outputs,
+        risk=replace(finished.analysis.outputs.risk, level=RiskLevel.CRITICAL),
+        repetition_level=RepetitionLevel.SEVERE,
+        completeness_score=0.0,
+        uncovered_sub_queries=("What is covered?", "And when?"),
+        flow_score=0.1,
+    )
+    steps = plan_of(replace(finished.analysis, outputs=outputs)).steps
+    assert {step.remedy for step in steps} >= {Remedy.UPGRADE_STRATEGY, Remedy.ANTI_REPETITION, Remedy.AUTO_CONTINUE}
+    own = {words for prompt in OWN_PROMPTS for words in in_threes(prompt)}
+    said = {words for step in steps for words in in_threes(step.instruction)} - own
+    assert not said & set(in_threes(hostile))
+    assert all(char.isprintable() or char == "\n" for step in steps for char in step.instruction)
 
 
 class TestSize:
