@@ -21,6 +21,7 @@ import rfc8785
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from services.common import merkle
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.encoding import base64url
@@ -485,3 +486,35 @@ def test_0057_ocsf_numbers_signature_and_pauses():
     for kind, row in KINDS.items():
         if row.severity > 1:
             assert kind in next(line for line in text.splitlines() if line.startswith(f"| {row.severity.value} "))
+
+
+def test_0053_tree():
+    first, second, third = (hashlib.sha256(b"\x00" + data).digest() for data in (b"a", b"b", b"c"))
+    root = hashlib.sha256(b"\x01" + hashlib.sha256(b"\x01" + first + second).digest() + third)
+    assert f"`{root.hexdigest()}`" in record(53)
+    spans = merkle.inclusion_spans(1, 3)
+    assert spans == [(0, 1), (2, 3)]
+    assert merkle.consistency_spans(2, 3) == [(2, 3)]
+    text = record(53).replace("\n", " ")
+    wanted = merkle.inclusion_spans(499_999, 1_000_000)
+    folded = {place for span in wanted for place in merkle.places(span)}
+    assert f"1,000,000 has {(1_000_000).bit_count()} binary ones" in text
+    assert f"has {len(wanted)} hashes and is folded from {len(folded)} full subtrees" in text
+
+
+def test_0054_lengths():
+    text = record(54).replace("\n", " ")
+    inside = 1 + 32 + len("Yes")
+    raw = 4 + 12 + 48 + 12 + inside + 16
+    assert f"1 + 32 + 3 = {inside} bytes under the ciphertext, {inside} + 16 = {inside + 16} with its tag" in text
+    assert f"= {raw} bytes in all, which base64url writes as {len(base64url(bytes(raw)))} characters" in text
+    assert f"has {len(base64url(bytes(raw)))} + 8 = {len(base64url(bytes(raw))) + len('gtseal1.')} characters" in text
+
+
+def test_0055_counts():
+    text = record(55).replace("\n", " ")
+    events = 4 + 4 + 2
+    assert f"has {events} events" in text
+    assert f"events_erased {events}." in text
+    assert f"{events} + 1 = {events + 1} events, the log 2 + {events + 1} = {2 + events + 1} leaves" in text
+    assert f"an export {2 + events + 1} leaf lines, of which one has a salt" in text
