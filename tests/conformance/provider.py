@@ -19,10 +19,11 @@ class Seen:
 
 @dataclass
 class Provider:
-    """The running provider; ``text`` is what it will say next."""
+    """The running provider; ``text`` is what it will say next, after what stands in ``first``."""
 
     base_url: str
     text: str = "Nothing."
+    first: list[str] = field(default_factory=list)
     requests: list[Seen] = field(default_factory=list)
 
     @property
@@ -46,7 +47,8 @@ def running() -> Iterator[Provider]:
             self.answer(b"", {"object": "list", "data": []})
 
         def do_POST(self):
-            self.answer(self.rfile.read(int(self.headers["content-length"])), _completion(provider.text))
+            said = provider.first.pop(0) if provider.first else provider.text
+            self.answer(self.rfile.read(int(self.headers["content-length"])), _completion(said))
 
         def answer(self, body: bytes, reply: dict):
             provider.requests.append(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
