@@ -19,7 +19,7 @@ from services.common.grounding.passage_index import PassageIndex
 from services.common.grounding.signals import signals
 from services.common.grounding.spans import TokenDoubt, WordDoubt, word_doubts
 from services.common.grounding.statements import Statement, pieces, statement
-from services.common.grounding.windows import Window, WindowCutter, WindowSettings
+from services.common.grounding.windows import TokenCounter, Window, WindowCutter, WindowSettings
 from services.common.model_repository import ModelRepositoryError
 from services.common.ports.grounding import GroundingRequest
 
@@ -110,11 +110,12 @@ class GroundingReader:
 
     def _plans(self, requests: Sequence[GroundingRequest]) -> list[_Plan]:
         known: dict[tuple[str, ...], tuple[PassageIndex, WindowCutter]] = {}
+        counter = _OnceCounter(self._count)
         plans = []
         for request in requests:
             if request.passages not in known:
                 index = PassageIndex(request.passages)
-                known[request.passages] = (index, WindowCutter(index, self._count))
+                known[request.passages] = (index, WindowCutter(index, counter))
             plans.append(self._plan(request, *known[request.passages]))
         return plans
 
@@ -168,6 +169,19 @@ class GroundingReader:
 
     def _count(self, texts: Sequence[str]) -> list[int]:
         return [len(ids) for ids in self._tokenizer.ids(texts)]
+
+
+class _OnceCounter:
+    """Counts the tokens of each text once: claims of one call have most of their passages in common."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._known: dict[str, int] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[int]:
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(unknown, self._counter(unknown), strict=True))
+        return [self._known[text] for text in texts]
 
 
 def _reading(claim: str, plan: _Plan, outputs: Iterator[Outputs]) -> Reading:

@@ -79,6 +79,9 @@ class EncoderTokenizer:
 
     def encodings(self, texts: Sequence[str]) -> list[Encoding]:
         """Return the library's encodings, without special tokens; their offsets count code points."""
+        if sum(map(len, texts)) <= IN_PLACE_CHARS:
+            # One by one: the library's own threads wait for processors that the encoders are using.
+            return [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
         return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
 
     def text(self, ids: TokenIds) -> TokenIds:
