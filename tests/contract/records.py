@@ -121,6 +121,7 @@ def session(session_id: str, version: int = 1, **changes: Any) -> SessionRecord:
         "max_fan_out": 10,
         "max_dag_nodes": 50,
         "max_loop_depth": 5,
+        "trail_mac": digest(f"trail {version}"),
     }
     return SessionRecord(**(values | changes))
 
