@@ -47,7 +47,10 @@ class TestValues:
             *((t,) for t in HOSTILE),
         ]
         assert len({key(*parts) for parts in lists}) == len(lists)
-        assert key("a", "bc") == hashlib.sha256(b"1:a2:bc").hexdigest()
+        record = (Path(__file__).parents[3] / "docs/adr/0056-sessions-on-neo4j.md").read_text(encoding="utf-8")
+        for parts, text in ((("a", "bc"), "1:a2:bc"), (("ab", "c"), "2:ab1:c")):
+            assert key(*parts) == hashlib.sha256(text.encode()).hexdigest()
+            assert f"`{text}`, {key(*parts)}" in record
 
     def test_an_index_takes_every_key_and_every_start_of_an_id(self):
         for text in (*HOSTILE, "🧾" * 10_000):
