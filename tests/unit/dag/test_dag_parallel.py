@@ -187,6 +187,24 @@ def test_lineage_with_the_ids_of_appendix_a():
     assert lineage_text(dag(*windows), "crp_win_4") == expected
 
 
+def test_lineage_of_many_fan_outs_in_a_row():
+    """A thousand windows in a hundred diamonds: each fork is found once."""
+    windows, top, text = [window("r0", 1)], "r0", "r0"
+    for level in range(100):
+        children = [window(f"k{level:02}{child}", 2 * level + 2, top, pattern=FAN_OUT) for child in range(9)]
+        top = f"r{level + 1}"
+        windows += [*children, window(top, 2 * level + 3, *(c.window_id for c in children), pattern=FAN_IN)]
+        text += f" -> [{', '.join(c.window_id for c in children)}] -> {top}"
+    assert lineage_text(dag(*windows), top) == text
+
+
+def test_the_lineage_of_a_cycle_ends():
+    """Only a tampered store holds one; whoever reads it is not to wait for ever."""
+    view = dag(window("a", 1), window("b", 2, "a", "c"), window("c", 3, "b"))
+    assert lineage_text(view, "c") == "a -> b -> c"
+    assert lineage_text(dag(window("b", 2, "c"), window("c", 2, "b")), "c") == "c"
+
+
 def placed(view, *names, partial=False, fresh=FRESH):
     return place_fan_in(view, [view.by_id[name] for name in names], fresh, partial=partial)
 
