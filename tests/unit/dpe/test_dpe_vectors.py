@@ -93,3 +93,16 @@ def test_similarity(given, expected):
 
     claim = Claim("c1", "x", 0, 1, 0, ClaimType.FACTUAL, given["specificity"])
     assert str(_type(claim, given["similarity"])) == expected["type"]
+
+
+FORMULAS = (
+    "3.2 4.3 4.4 4.5 5.2 5.3 5.4 5.5 6.2 7.2 7.3 7.4 8.1 8.2 8.3 9.2 9.3 10.2 10.3 11.2 11.3 11.4 11.5 12.2 13.2 13.3 "
+    "14.2 14.3 16.1 17 18.2 18.4 18.5 19.1"
+)
+"""Sections of §3-§19 that state a formula, a threshold, a table or a trigger; §3.3 has its labelled sentences."""
+
+
+def test_every_section_with_a_formula_or_a_threshold_has_a_vector():
+    documents = [json.loads((FOLDER / f"{topic}.json").read_text(encoding="utf-8")) for topic in TOPICS]
+    held = {item["section"].rpartition("§")[2] for document in documents for item in document["vectors"]}
+    assert set(FORMULAS.split()) <= held
