@@ -37,7 +37,7 @@ def b64(data):
 
 def token(key, payload):
     """The payload's keys are ASCII and its numbers whole or short decimals, so sorted compact JSON is RFC 8785."""
-    body = b64(json.dumps(payload, sort_keys=True, separators=(",", ":")).encode())
+    body = b64(json.dumps(payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
     header = b64(b'{"alg":"HS256","typ":"CRP"}')
     return body + "." + b64(hmac.new(key, f"{header}.{body}".encode(), hashlib.sha256).digest())
 
@@ -45,3 +45,7 @@ def token(key, payload):
 def nonce(key, session_id, policy_hash):
     text = b"crp-policy-nonce-v3" + f"{session_id}.{policy_hash}".encode()
     return b64(hmac.new(key, text, hashlib.sha256).digest()[:16])
+
+
+def trail(key, version, events, last_hmac):
+    return mac(key, f"crp-trail-v1|{version}|{events}|{last_hmac}")

@@ -74,6 +74,14 @@ def test_audit_event(given, expected):
     assert independent.event(second_key, event, given["previous_hmac"]) == expected["hmac"]
 
 
+@pytest.mark.parametrize(("given", "expected"), cases("trail"))
+def test_end_of_a_trail(given, expected):
+    end = (given["version"], given["events"], given["last_hmac"])
+    assert chain.Macs(keys.session_hmac_key(master(given["master_key"]), given["session_id"])).trail(*end) == expected
+    key = independent.session_key(given["master_key"], given["session_id"], "hmac")
+    assert independent.trail(key, *end) == expected
+
+
 def state_of(payload):
     return tokens.TokenState(
         session_id=payload["sid"],
@@ -119,7 +127,7 @@ def test_token_with_long_names_is_read():
     assert presented.state == expected
 
 
-@pytest.mark.parametrize("name", ["audit_event", "keys", "token", "window_hmac"])
+@pytest.mark.parametrize("name", ["audit_event", "keys", "token", "trail", "window_hmac"])
 def test_vector_files_follow_their_schema(name):
     jsonschema.validate(load(name), load("schema"))
 

@@ -518,3 +518,25 @@ def test_0055_counts():
     assert f"events_erased {events}." in text
     assert f"{events} + 1 = {events + 1} events, the log 2 + {events + 1} = {2 + events + 1} leaves" in text
     assert f"an export {2 + events + 1} leaf lines, of which one has a salt" in text
+
+
+def test_0058_the_end_of_a_trail_and_a_rotation():
+    text = record(58)
+    key = bytes.fromhex(re.search(r"`([0-9a-f]{64})`", record(4).split("Its HMAC key:")[1]).group(1))
+    chained = {mac[:8]: mac for mac in re.findall(r"`([0-9a-f]{64})`", record(4))}
+    for events, last in ((7, chained["a579c5de"]), (6, chained["74a53081"])):
+        covered = f"crp-trail-v1|4|{events}|{last}"
+        assert f"`{hmac.new(key, covered.encode(), hashlib.sha256).hexdigest()}`" in text
+        assert f"{len(covered)} characters" in text
+    rotated = datetime(2026, 1, 1, 10, 0, 0, tzinfo=UTC)
+    told = rotated - timedelta(seconds=300)
+    assert f"at {told:%H:%M:%S} writes `signs_from {rotated:%H:%M:%S}`" in text
+    assert (
+        f"expires at {rotated + timedelta(seconds=3599):%H:%M:%S}, and from {rotated + timedelta(hours=1):%H:%M:%S}"
+        in text
+    )
+    assert f"refused at {told - timedelta(seconds=1):%H:%M:%S} (301 s)" in text
+    halves = [256]
+    while halves[-1]:
+        halves.append(halves[-1] // 2)
+    assert f"cut to {halves[1]}, then {', '.join(map(str, halves[2:-1]))} and {halves[-1]}" in text
