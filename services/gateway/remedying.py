@@ -26,7 +26,7 @@ from services.gateway.domain.remedies import (
 from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyStep
 from services.gateway.domain.remedy_prompt import remedy_instructions
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
-from services.gateway.domain.written import CallPurpose, ModelCall
+from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
 from services.gateway.writing import SAFETY_MARGIN_TOKENS, Writing
 
 EXCERPT_CHARS: Final = (8_000, 2_000, 500, 0)
@@ -91,9 +91,22 @@ class Bettered:
             flow_remediation=flow,
         )
 
+    def called(self, call: ModelCall) -> "Bettered":
+        """Return this with one more call, which gave nothing."""
+        return replace(self, calls=(*self.calls, call))
+
     def told(self, code: str, message: str) -> "Bettered":
         """Return this with one more notice."""
         return replace(self, notices=(*self.notices, Notice(code, message)))
+
+
+class _UnanalysedError(Exception):
+    """Another answer was written and could not be analysed; it is dropped, its call counts."""
+
+    def __init__(self, call: ModelCall, reason: str) -> None:
+        super().__init__(reason)
+        self.call = call
+        self.reason = reason
 
 
 class Remedying:
@@ -106,27 +119,27 @@ class Remedying:
 
     async def bettered(self, case: Case, first: Analysed) -> Bettered:
         """Return the best answer that the remedies gave, at worst the first."""
-        state = Bettered(first)
-        stopped = False
-        while steps := due(state.best.plan, RemedyCall.RE_DISPATCH, case.job.terms()):
-            why = self._hindrance(case, state)
-            if why is not None:
-                state, stopped = state.told(*why), True
-                break
-            instructions = self._fitting(case, steps)
-            if instructions is None:
-                text = "the instructions of a re-dispatch do not fit into the model's context window"
-                state, stopped = state.told("REMEDY_DOES_NOT_FIT", text), True
-                break
-            try:
-                state = await self._in_time(self._redispatched(case, state, steps, instructions))
-            except CrpError as error:
-                state, stopped = (
-                    state.told("REMEDY_FAILED", f"a re-dispatch came to nothing: {error.reason.value}"),
-                    True,
-                )
-                break
-        return await self._stitched(case, state, stopped=stopped)
+        state, goes_on = Bettered(first), True
+        while goes_on and (steps := due(state.best.plan, RemedyCall.RE_DISPATCH, case.job.terms())):
+            state, goes_on = await self._round(case, state, steps)
+        return await self._stitched(case, state, stopped=not goes_on)
+
+    async def _round(self, case: Case, state: Bettered, steps: tuple[RemedyStep, ...]) -> tuple[Bettered, bool]:
+        """Make one re-dispatch; also return whether another one may follow."""
+        why = self._hindrance(case, state)
+        if why is not None:
+            return state.told(*why), False
+        instructions = self._fitting(case, steps)
+        if instructions is None:
+            text = "the instructions of a re-dispatch do not fit into the model's context window"
+            return state.told("REMEDY_DOES_NOT_FIT", text), False
+        try:
+            return await self._in_time(self._redispatched(case, state, steps, instructions)), True
+        except CrpError as error:
+            return state.told("REMEDY_FAILED", f"a re-dispatch came to nothing: {error.reason.value}"), False
+        except _UnanalysedError as lost:
+            text = f"a re-dispatch could not be analysed: {lost.reason}"
+            return state.called(lost.call).told("REMEDY_FAILED", text), False
 
     async def _redispatched(
         self, case: Case, state: Bettered, steps: tuple[RemedyStep, ...], instructions: str
@@ -140,8 +153,18 @@ class Remedying:
             seed=_other_seed(case, len(state.rounds) + 1) if plan.change_seed else asked.seed,
         )
         written, call = await self._writing.write(request, CallPurpose.RE_DISPATCH, case.opened.place.window_id)
-        candidate = await self._analysing.analysed(case.job, case.opened, case.envelope, written)
-        return state.after(steps, candidate, call)
+        return state.after(steps, await self._candidate(case, written, call), call)
+
+    async def _candidate(self, case: Case, written: WrittenText, call: ModelCall) -> Analysed:
+        """Return another answer of the window with its analysis.
+
+        Raises:
+            _UnanalysedError: it could not be analysed; the call that wrote it counts all the same.
+        """
+        try:
+            return await self._analysing.analysed(case.job, case.opened, case.envelope, written)
+        except CrpError as error:
+            raise _UnanalysedError(call, error.reason.value) from error
 
     async def _stitched(self, case: Case, state: Bettered, *, stopped: bool) -> Bettered:
         """Put a bridge before the answer where the plan has one and no re-dispatch can be had (SPEC-005 §11.5, B)."""
@@ -153,6 +176,8 @@ class Remedying:
             return await self._in_time(self._with_bridge(case, state, steps[:1]))
         except CrpError as error:
             return state.told("REMEDY_FAILED", f"a bridge came to nothing: {error.reason.value}")
+        except _UnanalysedError as lost:
+            return state.called(lost.call).told("REMEDY_FAILED", f"a bridge could not be analysed: {lost.reason}")
 
     async def _with_bridge(self, case: Case, state: Bettered, steps: tuple[RemedyStep, ...]) -> Bettered:
         best, window_id = state.best, case.opened.place.window_id
@@ -167,12 +192,11 @@ class Remedying:
         )
         bridge, call = await self._writing.write(request, CallPurpose.STITCH, window_id)
         if not bridge.text.strip():
-            return state.told("REMEDY_FAILED", "the model wrote no bridge")
+            return state.called(call).told("REMEDY_FAILED", "the model wrote no bridge")
         text = f"{bridge.text.strip()}\n\n{best.written.text}"
         tokens = self._writing.counts([text], case.job.model)[0]
         written = replace(best.written, text=text, response_tokens=tokens)
-        candidate = await self._analysing.analysed(case.job, case.opened, case.envelope, written)
-        return state.after(steps, candidate, call)
+        return state.after(steps, await self._candidate(case, written, call), call)
 
     def _hindrance(self, case: Case, state: Bettered) -> tuple[str, str] | None:
         """Return why no further re-dispatch is made, or ``None``."""

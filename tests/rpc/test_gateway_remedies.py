@@ -15,7 +15,7 @@ from services.dpe.domain.remediation import prompts
 from services.gateway.domain.extractive import ExtractLimits
 from services.gateway.extractive_model import ExtractiveLanguageModel
 from tests.fakes.dag_world import fresh_uuid
-from tests.fakes.gateway_world import ANSWER, GatewayWorld, Script, WordCounter, headers_of
+from tests.fakes.gateway_world import ANSWER, Fault, GatewayWorld, Script, WordCounter, headers_of
 
 UPGRADE = "warn-on HIGH; upgrade-on-risk reflexive"
 REQUIRED = dispatch_pb2.REMEDIATION_MODE_REQUIRED
@@ -188,6 +188,22 @@ async def test_a_re_dispatch_that_fails_leaves_the_first_answer():
     assert [warning.message for warning in response.warnings if warning.code == "REMEDY_FAILED"] == [
         "a re-dispatch came to nothing: LLM_UNAVAILABLE"
     ]
+
+
+async def test_a_re_dispatch_that_cannot_be_analysed_is_dropped_and_its_call_counts():
+    gateway = world(RISKY)
+    down = Fault(UnavailableError(ErrorReason.MODEL_UNAVAILABLE, "down"))
+
+    def report_of(request):
+        gateway.script.faults["Analyze"] = down  # from the second analysis on
+        return {}
+
+    gateway.script.report_of = report_of
+    async with gateway.serving() as client:
+        response = await client.dispatch(safety_policy=UPGRADE)
+    assert response.answer.text == FIRST
+    assert "a re-dispatch could not be analysed: MODEL_UNAVAILABLE" in [each.message for each in response.warnings]
+    assert len(response.model_calls) == 2
 
 
 class SlowModel:
