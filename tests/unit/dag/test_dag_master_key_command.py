@@ -1,7 +1,10 @@
 """Master keys from a command: a real program is run, and whatever it does wrong is told without showing its output."""
 
 import json
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +170,41 @@ async def test_the_settings_name_the_command(system, tmp_path):
     keys = open_master_keys(DagSettings(master_key_command=system.command), tmp_path / "data")
     assert (await keys.current()).secret.hex() == KEY_1
     assert not (tmp_path / "data").exists()
+
+
+@pytest.fixture
+def wrapped(tmp_path):
+    """The script of the operations page over two keys that openssl encrypted."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "operations.md").read_text(encoding="utf-8")
+    example = page.split("```sh\n")[1].split("```")[0]
+    wrapping, script = tmp_path / "wrapping", tmp_path / "unwrap.sh"
+    wrapping.write_text("a passphrase\n")
+    script.write_text(
+        example.replace("/etc/groundtrail/wrapped", str(tmp_path)).replace("/run/secrets/wrapping", str(wrapping))
+    )
+    script.chmod(0o700)
+    for version, key in (("1", KEY_1), ("2", KEY_2)):
+        wrap = [
+            "openssl",
+            "enc",
+            "-aes-256-cbc",
+            "-pbkdf2",
+            "-pass",
+            f"file:{wrapping}",
+            "-out",
+            str(tmp_path / version),
+        ]
+        subprocess.run(wrap, input=key.encode(), check=True, timeout=30)
+    (tmp_path / "current").write_text("2\n")
+    (tmp_path / "1.retired").write_text("2026-05-01T00:00:00.000000Z\n")
+    return (str(script),)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="install openssl to run the example of docs/operations.md")
+async def test_the_example_of_the_operations_page_unwraps_keys(wrapped, tmp_path):
+    keys = CommandMasterKeys(wrapped)
+    current, old = await keys.current(), await keys.find(1)
+    assert (current.version, current.secret.hex(), current.retired_at) == (2, KEY_2, None)
+    assert (old.version, old.secret.hex(), old.retired_at) == (1, KEY_1, ROTATED)
+    (tmp_path / "1").unlink()
+    assert await CommandMasterKeys(wrapped).find(1) is None
