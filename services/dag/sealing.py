@@ -26,6 +26,7 @@ _NONCE_BYTES: Final = 12
 _TAG_BYTES: Final = 16
 _WRAPPED_BYTES: Final = keys.KEY_BYTES + _TAG_BYTES
 _HEAD_BYTES: Final = _VERSION.size + _NONCE_BYTES + _WRAPPED_BYTES + _NONCE_BYTES
+_DRAWN_BYTES: Final = keys.KEY_BYTES + 2 * _NONCE_BYTES
 _REMEMBERED_KEYS: Final = 4_096
 
 
@@ -91,7 +92,8 @@ class Sealer:
         master = await self._master_keys.current()
         version = _VERSION.pack(master.version)
         bound = version + place.bytes()
-        key, key_nonce, nonce = os.urandom(keys.KEY_BYTES), os.urandom(_NONCE_BYTES), os.urandom(_NONCE_BYTES)
+        drawn = os.urandom(_DRAWN_BYTES)  # at once: each call gives the interpreter lock away
+        key, key_nonce, nonce = drawn[: keys.KEY_BYTES], drawn[keys.KEY_BYTES : -_NONCE_BYTES], drawn[-_NONCE_BYTES:]
         wrapped = self._wrapper(master, place).encrypt(key_nonce, key, bound)
         secret = bytes([len(salt)]) + salt + content
         return MARK + base64url(version + key_nonce + wrapped + nonce + AESGCM(key).encrypt(nonce, secret, bound))
