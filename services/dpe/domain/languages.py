@@ -6,6 +6,7 @@ as false: stage 1 says LANGUAGE_NOT_SUPPORTED (SPEC-005 §3; ADR 0040).
 """
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 from services.dpe.domain.lexicon import AUXILIARIES, NEGATORS, STOPWORDS
@@ -35,6 +36,10 @@ _OTHERS: Final = {
     "Hungarian": "a az és nem hogy egy is van meg volt csak már de vagy ha mint lehet kell",
 }  # fmt: skip
 _LISTS: Final = tuple(frozenset(listed.split()) - _ENGLISH for listed in _OTHERS.values())
+_LISTED_IN: Final = {
+    word: tuple(number for number, listed in enumerate(_LISTS) if word in listed) for word in frozenset().union(*_LISTS)
+}
+"""The languages of each foreign function word, so that an English word costs one look."""
 _MIN_WORDS: Final = 3
 _MIN_HITS: Final = 2
 _SENTENCE_HITS: Final = 3
@@ -48,20 +53,20 @@ def is_other_language(text: str, *, within_english: bool = False) -> bool:
         text: a sentence, a paragraph or a whole answer.
         within_english: what stands around it is English, so more evidence is asked for.
     """
-    letters = [char for char in text if char.isalpha()]
-    if not letters:
-        return False
-    foreign = sum(1 for char in letters if not char.isascii() and not _is_latin(char))
-    if 2 * foreign > len(letters):
-        return True
+    accented = False
+    if not text.isascii():
+        letters = [char for char in text if char.isalpha()]
+        beyond = [char for char in letters if not char.isascii()]
+        if 2 * sum(1 for char in beyond if not _is_latin(char)) > len(letters):
+            return True
+        accented = bool(beyond)
     tokens = [word.text for word in words(text)]
     if len(tokens) < _MIN_WORDS:
         return False
     english = sum(1 for token in tokens if token in _ENGLISH)
-    other = max(sum(1 for token in tokens if token in listed) for listed in _LISTS)
+    other = _most_listed(tokens)
     if within_english:
         return other >= _SENTENCE_HITS and other > 2 * english
-    accented = any(not char.isascii() for char in letters)
     return other > english and (other >= _MIN_HITS or (accented and english == 0))
 
 
@@ -69,7 +74,16 @@ def has_english(text: str) -> bool:
     """Say whether a text holds more English function words than others."""
     tokens = [word.text for word in words(text)]
     english = sum(1 for token in tokens if token in _ENGLISH)
-    return english > max(sum(1 for token in tokens if token in listed) for listed in _LISTS)
+    return english > _most_listed(tokens)
+
+
+def _most_listed(tokens: Sequence[str]) -> int:
+    """Return how many of the words the language that knows most of them knows."""
+    counts = [0] * len(_LISTS)
+    for token in tokens:
+        for number in _LISTED_IN.get(token, ()):
+            counts[number] += 1
+    return max(counts)
 
 
 def _is_latin(char: str) -> bool:

@@ -25,22 +25,26 @@ def apply(analysis: Analysis) -> Analysis:
     if table is None:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
     sentences = analysis.outputs.sentences
-    readable = [index for index in important if not is_unread_text(facts[index].content)]
-    skipped, important = len(readable) < len(important), readable
     said = list(dict.fromkeys(analysis.text_of(sentence) for sentence in sentences if not is_unread(sentence)))
     best: list[float | None] = [None] * len(important)
-    if said and important:
+    if said:
         similar = table.calibration.apply(fact_vectors(analysis)[important] @ table.of(said).T).max(axis=1)
         best = [float(value) for value in similar]
-    found = tuple(
-        Omission(facts[index].fact_id, _severity(facts[index].importance_weight), facts[index].importance_weight, value)
+    missing = [
+        (facts[index], value)
         for index, value in zip(important, best, strict=True)
         if value is None or value < OMISSION_SIMILARITY
+    ]
+    found = tuple(
+        Omission(fact.fact_id, _severity(fact.importance_weight), fact.importance_weight, value)
+        for fact, value in missing
+        if not is_unread_text(fact.content)
     )
-    if not important or (found and mostly_unread(sentences)):
+    unread_facts = len(missing) - len(found)
+    if unread_facts == len(important) or (found and mostly_unread(sentences)):
         return analysis.ended(StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED))
     status, reason = StageStatus.COMPLETED, Reason.NONE
-    if skipped or (found and any_unread(sentences)):
+    if unread_facts or (found and any_unread(sentences)):
         status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
     return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), omissions=found)
 
