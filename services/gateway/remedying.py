@@ -18,10 +18,12 @@ from services.gateway.domain.command import Notice
 from services.gateway.domain.job import Job
 from services.gateway.domain.remedies import (
     PROMPT_AUGMENTED,
+    REDISPATCH_TEMPERATURE,
     STITCHED,
     Analysed,
     RemedyRound,
     due,
+    redispatch_steps,
 )
 from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyStep
 from services.gateway.domain.remedy_prompt import remedy_instructions
@@ -120,7 +122,7 @@ class Remedying:
     async def bettered(self, case: Case, first: Analysed) -> Bettered:
         """Return the best answer that the remedies gave, at worst the first."""
         state, goes_on = Bettered(first), True
-        while goes_on and (steps := due(state.best.plan, RemedyCall.RE_DISPATCH, case.job.terms())):
+        while goes_on and (steps := redispatch_steps(state.best, case.job.terms())):
             state, goes_on = await self._round(case, state, steps)
         return await self._stitched(case, state, stopped=not goes_on)
 
@@ -149,8 +151,8 @@ class Remedying:
         request = replace(
             asked,
             messages=(system, *asked.messages[1:]),
-            temperature=asked.temperature if plan.temperature is None else plan.temperature,
-            seed=_other_seed(case, len(state.rounds) + 1) if plan.change_seed else asked.seed,
+            temperature=REDISPATCH_TEMPERATURE if plan.temperature is None else plan.temperature,
+            seed=_other_seed(case, len(state.rounds) + 1),
         )
         written, call = await self._writing.write(request, CallPurpose.RE_DISPATCH, case.opened.place.window_id)
         return state.after(steps, await self._candidate(case, written, call), call)
@@ -188,7 +190,7 @@ class Remedying:
             evidence=(),
             model=case.job.model,
             max_tokens=STITCH_TOKENS,
-            temperature=state.best.plan.temperature or 0.2,  # SPEC-005 §11.5, B
+            temperature=REDISPATCH_TEMPERATURE,  # SPEC-005 §11.5, B
         )
         bridge, call = await self._writing.write(request, CallPurpose.STITCH, window_id)
         if not bridge.text.strip():

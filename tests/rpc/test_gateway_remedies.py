@@ -159,6 +159,16 @@ async def test_an_answer_that_the_policy_withholds_is_tried_again_and_delivered_
     assert gateway.events_of("SAFETY_HALT") == []
 
 
+async def test_a_risk_above_what_the_caller_accepts_is_tried_again_under_the_same_directive():
+    for policy, text in ((UPGRADE, BETTER), ("warn-on HIGH", "")):
+        gateway = world({"risk": "MEDIUM"}, CLEAN)
+        async with gateway.serving() as client:
+            response = await client.dispatch(safety_policy=policy, accept_risk=taxonomy.RISK_LEVEL_LOW)
+        assert response.answer.text == text
+        assert response.halted.halt_reason == ("" if text else "accept-risk LOW")
+    assert len(gateway.model.requests) == 1
+
+
 async def test_at_most_two_rounds_are_made():
     gateway = world(RISKY)
     async with gateway.serving() as client:

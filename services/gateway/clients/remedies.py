@@ -12,7 +12,6 @@ def remedy_plan(plan: pb.RemediationPlan) -> RemedyPlan:
         steps=tuple(_step(step) for step in plan.steps if _is_known(step)),
         temperature=plan.temperature if plan.HasField("temperature") else None,
         max_redispatches=plan.max_redispatches,
-        change_seed=plan.change_seed,
         stages_not_computed=tuple(plan.stages_not_computed),
     )
 

@@ -14,6 +14,7 @@ from services.gateway.domain.vocabulary import QualityTier, RepetitionLevel, Ris
 from services.gateway.domain.window import ReportSummary
 
 SIGNAL_NOT_COMPUTED: Final = "SIGNAL_NOT_COMPUTED"
+RISK_ABOVE_ACCEPTED: Final = "RISK_ABOVE_ACCEPTED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +184,4 @@ def risk_above(report: ReportSummary, accepted: RiskLevel | None) -> Finding | N
     if accepted is None or report.risk_level.rank <= accepted.rank:
         return None
     description = f"the answer's risk is {report.risk_level}; the caller accepts up to {accepted}"
-    return Finding(f"accept-risk {accepted}", "RISK_ABOVE_ACCEPTED", description)
+    return Finding(f"accept-risk {accepted}", RISK_ABOVE_ACCEPTED, description)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from services.gateway.domain.directives import RISK_ABOVE_ACCEPTED
 from services.gateway.domain.outcome import Verdict
 from services.gateway.domain.remedy_plan import (
     Remedy,
@@ -21,6 +22,7 @@ from services.gateway.domain.vocabulary import QualityTier, RemedyMode, RiskLeve
 from services.gateway.domain.window import Analysis
 from services.gateway.domain.written import ModelCall, WrittenText
 
+REDISPATCH_TEMPERATURE: Final = 0.2  # SPEC-005 §19.2
 PROMPT_AUGMENTED: Final = "prompt-augmented"
 STITCHED: Final = "stitched"
 """Values of CRP-Quality-Flow's remediation (SPEC-005 §11.6)."""
@@ -60,6 +62,34 @@ def due(plan: RemedyPlan, call: RemedyCall, terms: RemedyTerms) -> tuple[RemedyS
         forces.add(RemedyForce.ALTERNATIVE)
     steps = (step for step in plan.steps if step.call is call and step.force in forces)
     return tuple(step for step in steps if _holds(step.conditions, terms))
+
+
+def redispatch_steps(analysed: "Analysed", terms: RemedyTerms) -> tuple[RemedyStep, ...]:
+    """Return the re-dispatch steps that are due for an answer; one of the gateway's own where the caller alone asks.
+
+    A risk above what the caller accepts is upgraded under ``upgrade-on-risk`` (CRP-SPEC-002, CRP-Accept-Risk), also
+    where it is one that the plan leaves alone.
+    """
+    steps = due(analysed.plan, RemedyCall.RE_DISPATCH, terms)
+    if steps or terms.mode is RemedyMode.OFF or not terms.upgrade_on_risk:
+        return steps
+    findings = (violation.finding for violation in analysed.verdict.violations)
+    return (_LOWER_RISK,) if any(each.violation_type == RISK_ABOVE_ACCEPTED for each in findings) else ()
+
+
+_LOWER_RISK: Final = RemedyStep(
+    remedy=Remedy.UPGRADE_STRATEGY,
+    force=RemedyForce.REQUIRED,
+    call=RemedyCall.RE_DISPATCH,
+    stage_number=5,
+    reason=RISK_ABOVE_ACCEPTED,
+    instruction=(
+        "An earlier attempt at this answer was not accepted. State only what the provided facts say, with their "
+        "numbers, dates, names and conditions, and leave out what none of them bears out."
+    ),
+    conditions=(RemedyCondition.UPGRADE_ON_RISK,),
+    audit_events=("RE_DISPATCH", "STRATEGY_UPGRADE"),
+)
 
 
 def _stands_in(plan: RemedyPlan, forces: set[RemedyForce]) -> bool:

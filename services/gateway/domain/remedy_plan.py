@@ -79,5 +79,4 @@ class RemedyPlan:
     steps: tuple[RemedyStep, ...] = ()
     temperature: float | None = None
     max_redispatches: int = 0
-    change_seed: bool = False
     stages_not_computed: tuple[int, ...] = ()
