@@ -23,7 +23,8 @@ def neo4j_settings(**changes: object) -> Neo4jSettings:
         )
     if not is_ready(uri, password):
         pytest.fail(f"{VARIABLE} is set, and no Neo4j answers at {uri} with the password of {PASSWORD_VARIABLE}")
-    values: dict[str, object] = {"uri": uri, "password": SecretStr(password)}
+    patient = {"timeout_s": 60.0, "connect_timeout_s": 30.0}  # the machine may be busy with other tests
+    values: dict[str, object] = {"uri": uri, "password": SecretStr(password)} | patient
     return Neo4jSettings(**values | changes)
 
 

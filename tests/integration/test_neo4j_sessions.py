@@ -46,7 +46,7 @@ WRITERS, STEPS = 32, 2
 
 @pytest.fixture
 async def target():
-    settings = neo4j_settings(timeout_s=60.0)
+    settings = neo4j_settings()
     await empty_neo4j(settings)
     return settings
 
@@ -243,6 +243,50 @@ async def test_thirty_two_writers_of_one_session_lose_nothing(target):
     assert [one.leaf_index for one in found] == list(range(total)) == list(range(await stores[3].tree_size(TENANT)))
     for store in stores:
         await store.close()
+
+
+async def test_of_many_steps_that_no_constraint_tells_apart_one_is_made(target):
+    stores = [await Neo4jSessionStore.open(target) for _ in range(4)]
+    await stores[0].write(SessionChange(session("s"), (window("s", 1),)))
+    steps = [
+        SessionChange(session("s", 2), (window("s", 2, window_id=f"w{number}", continuation_id=""),))
+        for number in range(WRITERS)
+    ]
+    outcomes = await asyncio.gather(
+        *(stores[number % 4].write(step) for number, step in enumerate(steps)), return_exceptions=True
+    )
+    assert outcomes.count(None) == 1
+    assert {type(outcome) for outcome in outcomes if outcome is not None} == {ConflictError}
+    assert len((await stores[0].snapshot(TENANT, "s")).windows) == 2
+    for store in stores:
+        await store.close()
+
+
+async def test_a_snapshot_is_of_one_commit_though_the_change_is_large(target):
+    reader, writer = [await Neo4jSessionStore.open(target) for _ in range(2)]
+    names = [f"w{number:03}" for number in range(300)]
+
+    def step(version: int) -> SessionChange:
+        windows = (window("s", 2, window_id=n, continuation_id="", response_text=str(version)) for n in names)
+        return SessionChange(session("s", version), tuple(windows))
+
+    await writer.write(step(1))
+    seen: set[int] = set()
+
+    async def read() -> None:
+        while max(seen, default=0) < 12:
+            snapshot = await reader.snapshot(TENANT, "s")
+            assert {one.response_text for one in snapshot.windows} == {str(snapshot.session.version)}
+            seen.add(snapshot.session.version)
+
+    async def write() -> None:
+        for version in range(2, 13):
+            await writer.write(step(version))
+
+    await asyncio.gather(write(), *(read() for _ in range(4)))
+    assert len(seen) > 3
+    await reader.close()
+    await writer.close()
 
 
 async def test_two_roots_at_once_are_one(target):

@@ -1,9 +1,11 @@
 """``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
+from weakref import WeakValueDictionary
 
 from neo4j import AsyncManagedTransaction
 
@@ -31,6 +33,9 @@ from services.common.ports.sessions import (
 from services.common.settings.neo4j import Neo4jSettings
 
 _LOG: Final = logging.getLogger(__name__)
+_WRITING_AT_ONCE: Final = 4
+"""Transactions of one tenant that this process has open: one commits while the next ones get ready. All of them end at
+the lock of the tenant's log; whoever waits there has a running transaction and is overtaken, here it waits in turn."""
 _LATEST: Final = 2**63 - 1
 _FORGET_EVERY: Final = timedelta(hours=1)
 _FORGOTTEN_AT_ONCE: Final = 1_000
@@ -46,6 +51,7 @@ class Neo4jSessionStore:
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
         self._forgot_at: datetime | None = None
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @classmethod
     async def open(cls, settings: Neo4jSettings) -> Self:
@@ -71,7 +77,8 @@ class Neo4jSessionStore:
             ValueError: the change holds records of another session or tenant, or an edge to a window that is not there.
         """
         _check_whole(change)
-        await self._database.run(lambda transaction: _write(transaction, change))
+        async with self._turns.setdefault(change.session.tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
+            await self._database.run(lambda transaction: _write(transaction, change))
         if change.receipt is not None:
             await self._forget_receipts(change.receipt.created_at)
 
