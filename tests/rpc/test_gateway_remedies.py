@@ -216,6 +216,15 @@ async def test_a_re_dispatch_that_cannot_be_analysed_is_dropped_and_its_call_cou
     assert len(response.model_calls) == 2
 
 
+async def test_instructions_that_do_not_fit_leave_the_first_answer():
+    gateway = world(RISKY)
+    async with gateway.serving() as client:
+        response = await client.dispatch(safety_policy=UPGRADE, max_tokens=7_900)
+    assert response.answer.text == FIRST
+    assert "REMEDY_DOES_NOT_FIT" in codes(response)
+    assert len(gateway.model.requests) == 1
+
+
 class SlowModel:
     """Takes ``seconds`` for every answer."""
 

@@ -1,0 +1,54 @@
+"""What is kept of an analysis that was held against a summary: the summary itself, for it is in no store (ADR 0043)."""
+
+from crp.ckf.v1 import ckf_pb2
+from crp.dpe.v1 import provenance_service_pb2 as pb
+from crp.envelope.v1 import envelope_pb2
+
+from services.gateway.clients.inputs import kept_inputs, request_digest, restored_request
+
+SUMMARY = "The fee is 5 euros."
+FACT = "A late report costs a fee of 5 euros."
+PRIOR = "A long answer, of which the summary is made."
+
+
+def request(*, is_summary):
+    text = SUMMARY if is_summary else PRIOR
+    return pb.AnalyzeRequest(
+        session_id="s",
+        window_id="w2",
+        window_number=2,
+        query="And the fee?",
+        prompt="And the fee?",
+        response_text="It is 5 euros.",
+        envelope=envelope_pb2.ContextEnvelope(
+            facts=[
+                envelope_pb2.EnvelopeFact(
+                    fact_id="c1",
+                    content=text,
+                    carried_from_window_id="w1",
+                    transfer_type="SUMMARY" if is_summary else "RESULT_ONLY",
+                ),
+                envelope_pb2.EnvelopeFact(fact_id="f1", content=FACT, embedding=b"1234"),
+            ]
+        ),
+        prior_windows=[pb.PriorWindow(window_id="w1", window_number=1, text=text, is_summary=is_summary)],
+    )
+
+
+def test_a_summary_is_kept_and_comes_back_as_it_was():
+    original = request(is_summary=True)
+    kept = kept_inputs(original)
+    assert SUMMARY in str(kept)
+    assert FACT not in str(kept)
+    again = restored_request(kept, {"w2": "It is 5 euros."}, {"f1": ckf_pb2.Fact(content=FACT)})
+    assert again.prior_windows[0] == original.prior_windows[0]
+    assert again.envelope.facts[0].content == SUMMARY
+    assert request_digest(again) == request_digest(original) == kept.request_sha256
+
+
+def test_an_earlier_answer_is_not_kept_once_more():
+    original = request(is_summary=False)
+    kept = kept_inputs(original)
+    assert PRIOR not in str(kept)
+    again = restored_request(kept, {"w2": "It is 5 euros.", "w1": PRIOR}, {"f1": ckf_pb2.Fact(content=FACT)})
+    assert request_digest(again) == request_digest(original)
