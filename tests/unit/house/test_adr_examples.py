@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from services.common import merkle
+from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.encoding import base64url
@@ -396,6 +397,13 @@ def test_0043_signature():
     widths = [-(-max(lengths) // step) * step for lengths in ((11,), (17, 40))]
     assert f"goes to the encoder as {rows} rows of {widths[0]} columns" in record(43)
     assert f"together as 2 rows of {widths[1]}." in record(43)
+
+
+def test_0044_columns():
+    text = record(44)
+    old = 2 * (-(-11 // 8) * 8)
+    assert f"1 row of 11 columns: 11 tokens are computed. Before it was 2 rows of 16 columns, {old}." in text
+    assert f"1 row of {-(-11 // EMBEDDING_WIDTH_STEP) * EMBEDDING_WIDTH_STEP}\ncolumns" in text
 
 
 def test_0038_the_uplift_of_personal_data_is_applied_once():
