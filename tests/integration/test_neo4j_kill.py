@@ -23,8 +23,8 @@ from tests.faults.test_commit_kill import Round, check
 from tests.integration.neo4j_target import neo4j_settings
 from tools.real_servers.neo4j import new_home, start
 
-ROUNDS = max(3, int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "0")) // 3)
-"""Three in ``make test-real``; each waits for a Java virtual machine to start."""
+ROUNDS = max(2, int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "0")) // 3)
+"""Two in ``make test-real``; each waits for a Java virtual machine to start."""
 ANSWER_S = 15.0
 """Longest until a call is refused when the server is gone: the retries of the settings, and a busy machine."""
 
