@@ -6,8 +6,9 @@ Two signatures let auditors and witnesses go over to the new key at their own pa
 from typing import Final
 
 from services.common.encoding import sha256_hex
+from services.common.errors import UnavailableError
 from services.common.signed_note import Note, NoteSigner
-from services.dag.domain.keys import log_signing_seed
+from services.dag.domain.keys import MasterKey, log_signing_seed
 from services.dag.ports import MasterKeys
 
 _TENANT_DIGITS: Final = 32
@@ -49,7 +50,7 @@ class HeadSigners:
 
     async def _held(self, tenant_id: str) -> list[NoteSigner]:
         master = await self._master_keys.current()
-        before = await self._master_keys.find(master.version - 1) if master.version > 1 else None
+        before = await self._older(master.version - 1)
         held = []
         for key in (master, before):
             if key is None:
@@ -61,3 +62,12 @@ class HeadSigners:
                 self._signers[name] = NoteSigner(self.origin(tenant_id), log_signing_seed(key, tenant_id))
             held.append(self._signers[name])
         return held
+
+    async def _older(self, version: int) -> MasterKey | None:
+        """Return the version before, if it can be had: heads do not wait for a key that is on its way out."""
+        if version < 1:
+            return None
+        try:
+            return await self._master_keys.find(version)
+        except UnavailableError:
+            return None

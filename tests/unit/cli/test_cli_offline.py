@@ -6,6 +6,7 @@ value in it, not a sample.
 
 import asyncio
 import copy
+import hashlib
 import json
 
 import pytest
@@ -164,6 +165,29 @@ def test_every_edited_value_is_found_and_named(kind):
             changed = json.loads(edited)
             near |= {str(changed.get(name)) for name in ("sequence", "record_id", "window_id")}
             assert fault.record_id in near or fault.line == place + 1, (place, path, fault)
+
+
+def test_a_careful_forger_who_mends_the_line_hash_is_caught_by_the_salted_leaf():
+    """Every value of every event is edited and ``line_sha256`` of its leaf made to fit: what is left is the leaf."""
+    lines = EXPORTS["plain"]
+    events = [place for place, line in enumerate(lines) if '"record"' not in line]
+    leaves = {json.loads(line).get("record_id"): place for place, line in enumerate(lines) if '"leaf"' in line}
+    tried = 0
+    for place in events:
+        event = json.loads(lines[place])
+        for path, value in values(event):
+            if path[0] in ("event_id", "hmac", "sequence", "session_id", "data_sha256"):
+                continue  # caught before any leaf is looked at
+            forged = list(lines)
+            forged[place] = rewritten(lines[place], lambda read, path=path, value=value: put(read, path, other(value)))
+            digest = hashlib.sha256(forged[place].encode()).hexdigest()
+            at = leaves[event["event_id"]]
+            forged[at] = rewritten(lines[at], lambda read, digest=digest: read.update(line_sha256=digest))
+            fault = broken("plain", forged)
+            assert fault.record_kind in ("event", "window"), fault
+            assert fault.record_id in named("plain", place) | {str(json.loads(forged[place])["window_id"])}, fault
+            tried += 1
+    assert tried > 150
 
 
 @pytest.mark.parametrize("kind", KINDS)
