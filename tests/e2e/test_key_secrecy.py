@@ -32,8 +32,11 @@ def forms(secret):
         yield part
         for text in (part.hex(), part.hex().upper(), part.hex(":"), repr(part)[2:-1], str(list(part))[1:-1]):
             yield text.encode()
-        for encode in (base64.b64encode, base64.urlsafe_b64encode, base64.b32encode, base64.b85encode):
-            # The last character may hang on what follows, so it is left out.
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            for before, unsure in ((0, 0), (1, 2), (2, 3)):  # a key in the middle of what was encoded
+                # The first and the last characters also hang on what stands beside the key.
+                yield encode(bytes(before) + part).rstrip(b"=")[unsure:-1]
+        for encode in (base64.b32encode, base64.b85encode):
             yield encode(part).rstrip(b"=")[:-1]
 
 
@@ -48,6 +51,12 @@ def found(data, secret):
 @pytest.mark.parametrize("form", range(len(list(forms(MASTER)))))
 def test_the_search_finds_every_form(form):
     assert found(b"x" + list(forms(MASTER))[form] + b"y", MASTER)
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_the_search_finds_a_key_inside_of_what_was_encoded(encode, before):
+    assert found(encode(b"#" * before + MASTER + b"##"), MASTER)
 
 
 class Drive:
