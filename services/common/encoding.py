@@ -84,6 +84,8 @@ def _plain(value: Any) -> Any:
         if not _SMALLEST_PLAIN <= abs(value) <= _MAX_INTEGER and value != 0:
             raise _NotPlainError
         return int(value) if value.is_integer() else value
+    if isinstance(value, str):  # a member of a StrEnum is its text
+        return value
     raise _NotPlainError
 
 

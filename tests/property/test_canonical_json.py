@@ -1,5 +1,7 @@
 """Canonical JSON is RFC 8785's, whichever encoder writes it."""
 
+from enum import StrEnum
+
 import pytest
 import rfc8785
 from hypothesis import given, settings
@@ -49,3 +51,20 @@ def test_what_cannot_be_written_is_refused(value):
 def test_names_sort_by_utf_16(names):
     value = dict.fromkeys(names, 1)
     assert canonical_json(value) == rfc8785.dumps(value)
+
+
+class Word(StrEnum):
+    """A text with a name."""
+
+    PLAIN = "plain"
+    AWKWARD = 'é"\n🧾'
+
+
+@pytest.mark.parametrize("word", Word)
+def test_members_of_an_enumeration_are_their_text(word):
+    value = {"kind": word, "all": [word, (word,)]}
+    assert (
+        canonical_json(value)
+        == rfc8785.dumps(value)
+        == canonical_json({"kind": word.value, "all": [word.value, [word.value]]})
+    )
