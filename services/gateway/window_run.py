@@ -12,7 +12,7 @@ from services.common.ports.language_model import ChatMessage, ChatRole, Evidence
 from services.gateway.analysing import Analysing
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.job import Job
-from services.gateway.domain.prompt import fixed_prompt, system_prompt
+from services.gateway.domain.prompt import continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
 from services.gateway.domain.remedy_plan import RemedyCall
 from services.gateway.domain.vocabulary import QualityTier, RiskLevel, Strategy
@@ -76,7 +76,7 @@ class WindowRun:
         envelope = await self._envelope(job, resolved)
         if envelope.not_modified:
             return envelope
-        prompt = system_prompt(job.instruction, envelope, continued=opened.place.window_number > 1)
+        prompt = system_prompt(job.instruction, envelope, notice=continuation_notice(len(opened.parents)))
         request = _language_request(job, opened, envelope, prompt)
         began = asyncio.get_running_loop().time()
         written, call = await self._writing.write(request, CallPurpose.ANSWER, opened.place.window_id)
@@ -135,7 +135,8 @@ def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, p
         max_tokens=job.max_tokens,
         temperature=job.temperature,
         seed=job.command.generation.seed,
-        prior_texts=tuple(prior.text for prior in opened.prior_windows if prior.text),
+        # A fan-in says again what its parents said: that is what it is for (SPEC-004 §7.1).
+        prior_texts=() if len(opened.parents) > 1 else tuple(one.text for one in opened.prior_windows if one.text),
     )
 
 

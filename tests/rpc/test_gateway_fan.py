@@ -10,6 +10,7 @@ from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import GatewaySettings
+from services.gateway.domain.prompt import MERGE_NOTICE
 from tests.fakes.dag_world import TIERS
 from tests.fakes.gateway_world import GatewayWorld, Script, headers_of
 
@@ -78,6 +79,13 @@ async def test_a_fan_in_merges_every_child_and_its_headers_say_so():
     assert sorted(fact.source_window_id for fact in build.carried_facts) == ids
     assert {fact.transfer_type for fact in build.carried_facts} <= {"RESULT_ONLY", "SUMMARY"}
     assert world.events_of("FAN_IN_MERGED")
+    # No search finds the parents' facts again, so they are handed on; the model is asked to merge, not to go on.
+    held = {fact for window in world.windows() if window.window_id in ids for fact in window.facts_included}
+    assert held
+    assert set(build.transferred_fact_ids) == held
+    asked = world.model.requests[-1]
+    assert asked.prior_texts == ()
+    assert MERGE_NOTICE in asked.messages[0].content
 
 
 async def test_several_continuation_ids_without_a_strategy_are_a_fan_in():

@@ -22,6 +22,7 @@ DATA_NOTICE: Final = (
 CONTINUATION_NOTICE: Final = (
     "This continues an earlier answer of the same session. Do not repeat what the earlier answer already said."
 )
+MERGE_NOTICE: Final = "This merges answers of the same session. Say what they say, once, without repeating yourself."
 EARLIER_ANSWER: Final = "(from the earlier answer)"
 NO_CONTEXT: Final = "(no facts were found)"
 
@@ -32,18 +33,25 @@ _BOUNDARY_DIGITS: Final = 16
 _INDENT: Final = "    "
 
 
-def system_prompt(instruction: str, envelope: BuiltEnvelope, *, continued: bool) -> str:
+def continuation_notice(parents: int) -> str:
+    """Return what the model is told of earlier answers: nothing, that one is continued, or that several are merged."""
+    if parents > 1:
+        return MERGE_NOTICE
+    return CONTINUATION_NOTICE if parents else ""
+
+
+def system_prompt(instruction: str, envelope: BuiltEnvelope, *, notice: str = "") -> str:
     """Return the system message.
 
     Args:
         instruction: the application's own; empty for none. It comes first and is trusted.
         envelope: the envelope, whose facts are listed in envelope order (SPEC-003 §7.4).
-        continued: this window has a parent.
+        notice: what to do about earlier answers (``continuation_notice``).
     """
     parts = [
         instruction.strip(),
         envelope.grounding_instruction,
-        CONTINUATION_NOTICE if continued else "",
+        notice,
         DATA_NOTICE,
         _fact_list(envelope.facts),
     ]

@@ -8,8 +8,10 @@ from services.gateway.domain.prompt import (
     CONTINUATION_NOTICE,
     DATA_NOTICE,
     EARLIER_ANSWER,
+    MERGE_NOTICE,
     NO_CONTEXT,
     clean,
+    continuation_notice,
     fixed_prompt,
     system_prompt,
 )
@@ -36,21 +38,21 @@ def body(prompt):
 
 
 def test_the_prompt_in_full():
-    prompt = system_prompt("Be brief.", envelope("One fact.", "Two\nlines."), continued=False)
+    prompt = system_prompt("Be brief.", envelope("One fact.", "Two\nlines."))
     head, _, _ = prompt.partition("BEGIN CONTEXT")
     assert head == f"Be brief.\n\n{INSTRUCTION}\n\n{DATA_NOTICE}\n\n"
     assert body(prompt) == ["[1]", "    One fact.", "[2]", "    Two", "    lines."]
 
 
 def test_facts_keep_the_order_of_the_envelope_and_carried_ones_are_marked():
-    prompt = system_prompt("", envelope("b", "a", carried=(1,)), continued=True)
+    prompt = system_prompt("", envelope("b", "a", carried=(1,)), notice=CONTINUATION_NOTICE)
     assert body(prompt) == [f"[1] {EARLIER_ANSWER}", "    b", "[2]", "    a"]
     assert CONTINUATION_NOTICE in prompt
     assert prompt.startswith(INSTRUCTION)
 
 
 def test_an_empty_envelope_says_so():
-    assert body(system_prompt("", envelope(), continued=False)) == [NO_CONTEXT]
+    assert body(system_prompt("", envelope())) == [NO_CONTEXT]
 
 
 FORGERIES = [
@@ -70,7 +72,7 @@ FORGERIES = [
 
 @pytest.mark.parametrize("content", FORGERIES)
 def test_a_fact_cannot_forge_a_number_or_the_end(content):
-    lines = body(system_prompt("", envelope(content, "honest"), continued=False))
+    lines = body(system_prompt("", envelope(content, "honest")))
     structure = [line for line in lines if line and not line.startswith(" ")]
     assert structure == ["[1]", "[2]"]
     assert lines[-1] == "    honest"
@@ -79,7 +81,7 @@ def test_a_fact_cannot_forge_a_number_or_the_end(content):
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=5))
 def test_whatever_facts_hold_the_structure_is_ours(contents):
-    lines = body(system_prompt("", envelope(*contents), continued=False))
+    lines = body(system_prompt("", envelope(*contents)))
     structure = [line for line in lines if line and not line.startswith(" ")]
     assert structure == [f"[{number}]" for number in range(1, len(contents) + 1)]
 
@@ -92,5 +94,11 @@ def test_cleaning_keeps_joiners_tabs_and_everything_visible():
 
 def test_what_is_counted_before_holds_everything_but_facts_and_grounding():
     fixed = fixed_prompt(" Be brief. ")
-    prompt = system_prompt("Be brief.", envelope(), continued=True)
+    prompt = system_prompt("Be brief.", envelope(), notice=CONTINUATION_NOTICE)
     assert fixed == prompt.replace(f"{INSTRUCTION}\n\n", "")
+
+
+def test_the_notice_says_whether_to_continue_or_to_merge():
+    assert [continuation_notice(parents) for parents in (0, 1, 2, 5)] == ["", CONTINUATION_NOTICE] + 2 * [MERGE_NOTICE]
+    # The longer one is what is counted before it is known which one it will be.
+    assert len(MERGE_NOTICE.split()) <= len(CONTINUATION_NOTICE.split())
