@@ -191,7 +191,7 @@ class Summarising:
             model_fingerprint=calls[-1].model_fingerprint if calls else "",
             reason=reason,
         )
-        # SPEC-004 §8.1: the result only, no deferred fact. What a fan-in is handed of its parents' envelopes stays, for no
-        # search finds it again (ADR 0050).
+        # SPEC-004 §8.1: the result only, no deferred fact. What a fan-in is handed of its parents' envelopes stays, for
+        # no search finds it again (ADR 0050).
         result = replace(parent, response_text=text, transfer_type=RESULT_ONLY, deferred_fact_ids=())
         return Summarised(result, transfer, calls)
