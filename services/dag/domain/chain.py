@@ -108,11 +108,13 @@ class Macs:
 
     def window(self, material: WindowMaterial | WindowRecord, parent_hmacs: Sequence[str]) -> tuple[str, str]:
         """Return the chained HMAC and the one over an empty parent."""
-        alone = window_text(material)
+        mac = self._keyed.copy()
+        mac.update(window_text(material).encode())
+        alone = mac.hexdigest()
         if not parent_hmacs:
-            mac = self.of(alone)
-            return mac, mac
-        return self.of(alone + parent_input(parent_hmacs)), self.of(alone)
+            return alone, alone
+        mac.update(parent_input(parent_hmacs).encode())  # the parent part only follows the window's own
+        return mac.hexdigest(), alone
 
     def event(self, material: EventMaterial | AuditEventRecord, previous_hmac: str) -> str:
         """Return the HMAC of an audit event."""
