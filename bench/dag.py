@@ -52,6 +52,7 @@ from services.dag.tokens import Leaf, Tokens
 
 SESSIONS: Final = 32
 KEYS: Final = FixedMasterKeys({1: dag_chain.MASTER})
+ALONE: Final = "commits at the store port, FULL, 1 session"
 FSYNC: Final = "append 4 KiB and fsync"
 BARE: Final = "bare hmac over the same bytes"
 BARE_ALL: Final = "bare hmac and SHA-256 over the same bytes"
@@ -123,9 +124,10 @@ async def _store_commits(directory: Path, sessions: int, each: int, *, seal: boo
 
 def commit_rows(directory: Path) -> list[Row]:
     """Measure commits: the records of one CommitWindow each, with 8 KiB of response and 24 KiB of report."""
-    rows = []
+    rows: list[Row] = []
+    one_by_one = 0.0
     for name, sessions, seal, target in (
-        ("commits at the store port, FULL, 1 session", 1, False, None),
+        (ALONE, 1, False, None),
         (f"commits at the store port, FULL, {SESSIONS} sessions", SESSIONS, False, 3.0),
         (f"… sealed and logged first, {SESSIONS} sessions", SESSIONS, True, None),
     ):
@@ -134,6 +136,10 @@ def commit_rows(directory: Path) -> list[Row]:
         disk = (before + fsync_rate(directory)) / 2
         rows.append(Row(FSYNC, disk, "a second"))
         rows.append(Row(name, rate, "commits/s", FSYNC, rate / disk, target, "records of one CommitWindow each"))
+        one_by_one = one_by_one or rate
+        if sessions > 1 and not seal:
+            note = "what sharing a commit gains"
+            rows.append(Row("… the same against one session", rate, "commits/s", ALONE, rate / one_by_one, note=note))
     return rows
 
 
