@@ -278,3 +278,15 @@ def _statements(answer):
     given = AnalysisInput("s", "w", 1, "What holds?", answer, facts())
     analysis = begin(given, Policy(), load_gazetteer(), Models())
     return analysis, [read_statement(claim) for claim in apply(analysis).factual_claims]
+
+
+async def test_pairs_that_a_rule_decides_are_compared_and_not_asked():
+    entailment = TableEntailment(lambda *_: NEUTRAL)
+    answer = "The fee is 5 euros. The fee is 6 euros. NIST keeps the list. ISO keeps the list."
+    outputs = (await analyse(answer, using=app(entailment=entailment))).analysis.outputs
+    asked = {pair for call in entailment.calls for pair in call}
+    assert ("The fee is 5 euros.", "The fee is 6 euros.") not in asked
+    assert ("NIST keeps the list.", "ISO keeps the list.") not in asked
+    assert ("The fee is 5 euros.", "NIST keeps the list.") in asked
+    assert (outputs.coverage.pairs_total, outputs.coverage.pairs_scored) == (6, 6)
+    assert [[one.first.claim_id, one.second.claim_id] for one in outputs.contradictions] == [["c1", "c2"]]

@@ -23,9 +23,13 @@ _COMMON: Final = 20
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
-    """Return the pairs of claim texts that the entailment model should see."""
+    """Return the pairs of claim texts that the entailment model should see: those that no rule decides (ADR 0041)."""
     statements = [read_statement(claim) for claim in analysis.factual_claims]
-    return [(left.claim.text, right.claim.text) for left, right in _candidates(analysis, statements)]
+    return [
+        (left.claim.text, right.claim.text)
+        for left, right in _candidates(analysis, statements)
+        if not _apart(left, right) and conflict(left, right) is None
+    ]
 
 
 def plan(analysis: Analysis) -> Requests:
@@ -97,9 +101,13 @@ def _features(statement: Statement) -> list[tuple[str, str]]:
     return found + sorted({("value", value.normal) for value in statement.values})
 
 
+def _apart(left: Statement, right: Statement) -> bool:
+    """Say whether two claims name different things: what is said of one and of the other can both be true."""
+    return bool(left.names and right.names and not left.names & right.names)
+
+
 def _says_contradiction(analysis: Analysis, premise: Statement, hypothesis: Statement) -> bool:
-    if premise.names and hypothesis.names and not premise.names & hypothesis.names:
-        # What is said of one and what is said of another can both be true.
+    if _apart(premise, hypothesis):
         return False
     row = (analysis.models.classified or {}).get((premise.claim.text, hypothesis.claim.text))
     return row is not None and float(row[CONTRADICTION]) > CONTRADICTED_ACROSS
