@@ -312,8 +312,9 @@ def test_0033_requests():
 LINES: list[tuple[int, Callable[[], str]]] = [
     (13, lambda: f"cost {4 * 0.25:.1f} ms, that is {4 * 0.25 / 40:.1%}"),
     (16, lambda: f" ÷ 1 = {1 - 0.30:.2f}"),
-    (41, lambda: f"4 × 3 ÷ 2 = {4 * 3 // 2}, all asked"),  # noqa: RUF001 - as it is printed
-    (41, lambda: f"so {4 * 3 // 2} + 2 = {4 * 3 // 2 + 2} pairs go out"),
+    (41, lambda: f"4 × 3 ÷ 2 = {4 * 3 // 2}. A rule"),  # noqa: RUF001 - as it is printed
+    (41, lambda: f"so that {4 * 3 // 2} - 2 = {4 * 3 // 2 - 2} are asked"),
+    (41, lambda: f"so {4 * 3 // 2 - 2} + 2 = {4 * 3 // 2 - 2 + 2} pairs go out"),
     (21, lambda: f"hands {2.000 - 0.350:.3f} s to Analyze"),
     (47, lambda: f"72 ÷ 108 = {72 / 108:.3f} unread, mostly"),
     (47, lambda: f"72 ÷ 168 = {72 / 168:.3f} is unread"),
