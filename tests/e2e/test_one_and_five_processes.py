@@ -25,7 +25,7 @@ SERVED = {
     "knowledge": {"crp.ckf.v1.KnowledgeService"},
     "envelope": {"crp.ckf.v1.KnowledgeService", "crp.envelope.v1.EnvelopeService"},
     "dpe": {"crp.dpe.v1.ProvenanceService"},
-    "dag": {"crp.dag.v1.SessionService"},
+    "dag": {"crp.dag.v1.SessionService", "crp.dag.v1.TransparencyService"},
     "gateway": {"crp.gateway.v1.DispatchService", "crp.gateway.v1.AdminService"},
 }
 ALWAYS = {"grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"}

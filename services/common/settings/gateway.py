@@ -51,9 +51,9 @@ class GatewaySettings(BaseModel):
     """Longest time that giving up a window may take after a dispatch broke off, in seconds; default 5."""
 
     remedies: Literal["off", "policy", "required", "recommended"] = "policy"
-    """Remedies that are carried out when the request does not say (CRP-SPEC-005 §19, ADR 0059): off = none, whatever the
-    request says; policy = required re-dispatches under a policy with upgrade-on-risk; required, recommended = what the
-    plan of the analysis calls so. Default policy."""
+    """Remedies that are carried out when the request does not say (CRP-SPEC-005 §19, ADR 0059): off = none, whatever
+    the request says; policy = required re-dispatches under a policy with upgrade-on-risk; required, recommended = what
+    the plan of the analysis calls so. Default policy."""
 
     max_redispatches: int = Field(default=2, ge=0, le=2)
     """Most re-dispatches of one window; 0-2, default 2 (CRP-SPEC-005 §19.2)."""
