@@ -193,6 +193,24 @@ def export_session(
 
 
 @app.command()
+def erase(
+    session: Annotated[str, typer.Argument(help="crp_sess_…")],
+    reason: Annotated[str, typer.Option(help="Why; stands in the audit trail for good, so name no content.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; nothing brings the content back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a session's answers, reports and event data for good; hashes and proofs stay."""
+    from services.cli.commands.erase import erase as command
+
+    if not yes:
+        if as_json:
+            raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
+        typer.confirm(f"Erase the content of {session} for good?", abort=True)
+    run(partial(command, session_id=session, reason=reason), as_json=as_json)
+
+
+@app.command()
 def replay(
     export: Annotated[Path, typer.Argument(metavar="EXPORT", help="A file that `export --with-content` wrote.")],
     *,

@@ -1,0 +1,26 @@
+"""``groundtrail erase``: a session's content goes for good; its hashes, HMACs and proofs stay (ADR 0055)."""
+
+import uuid
+
+from crp.dag.v1 import session_service_pb2 as sessions
+
+from services.cli import render
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import Settings
+
+
+async def erase(settings: Settings, output: Output, session_id: str, reason: str) -> Exit:
+    """Erase a session's content; needs the role admin."""
+    request = sessions.EraseSessionRequest(request_id=str(uuid.uuid4()), session_id=session_id, reason=reason)
+    async with connect(settings) as suite:
+        found: sessions.EraseSessionResponse = await suite.call(suite.sessions.EraseSession, request)
+    output.say(
+        f"{session_id} erased. Answers: {found.windows_erased}, reports: {found.reports_erased}, "
+        f"events: {found.events_erased}. Its chain can still be verified and is TRUNCATED.",
+        style="green",
+    )
+    output.say("Not reached: exports that were made, what an event sink delivered, and backups.", style="yellow")
+    output.result(render.response_json(found))
+    return Exit.OK

@@ -1,0 +1,68 @@
+"""``groundtrail erase``: what it erases, says and asks, against a served session."""
+
+import json
+from contextlib import asynccontextmanager
+
+import pytest
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from structlog.testing import capture_logs
+from typer.testing import CliRunner
+
+from services.cli.app import app
+from services.cli.commands import erase as erase_command
+from services.cli.commands.erase import erase
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import Settings
+from tests.fakes.sealed_world import SealedWorld
+from tests.rpc.test_dag_erasure import verify
+from tests.unit.cli.test_cli_dag import Served
+
+SESSION = "crp_sess_" + "a" * 32
+
+
+@pytest.fixture
+async def client(monkeypatch):
+    with capture_logs():  # the served world's lines go to stdout otherwise
+        async with SealedWorld().serving() as client:
+
+            @asynccontextmanager
+            async def connect(_settings):
+                yield Served(client.stub)
+
+            monkeypatch.setattr(erase_command, "connect", connect)
+            yield client
+
+
+async def test_content_goes_and_the_chain_says_truncated(client, capsys):
+    window = await client.window(text="It is 500 euros.")
+    session_id = window.session.session_id
+    assert await erase(Settings(), Output(as_json=False), session_id, "a request of the person") is Exit.OK
+    assert "Answers: 1," in capsys.readouterr().out
+    verified = await verify(client, session_id)
+    assert verified.integrity == taxonomy.CHAIN_INTEGRITY_TRUNCATED
+
+
+async def test_json_holds_the_event(client, capsys):
+    window = await client.window(text="It is 500 euros.")
+    await erase(Settings(), Output(as_json=True), window.session.session_id, "a request of the person")
+    found = json.loads(capsys.readouterr().out)
+    assert found["windows_erased"] == 1
+    assert found["event"]["event_type"] == "AUDIT_EVENT_TYPE_SESSION_ERASED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(("--json",), "add --yes"), ((), "Aborted")], ids=["json asks nothing", "refused"]
+)
+def test_nothing_is_erased_without_a_yes(arguments, said, monkeypatch):
+    monkeypatch.setattr("services.cli.app.run", lambda *_, **__: pytest.fail("it was erased"))
+    done = CliRunner().invoke(app, ["erase", SESSION, "--reason", "because", *arguments], input="n\n")
+    assert done.exit_code != 0
+    assert said in done.output
+
+
+def test_yes_erases_without_asking(monkeypatch):
+    called = []
+    monkeypatch.setattr("services.cli.app.run", lambda command, **_: called.append(command.keywords))
+    done = CliRunner().invoke(app, ["erase", SESSION, "--reason", "because", "--yes"])
+    assert (done.exit_code, called) == (0, [{"session_id": SESSION, "reason": "because"}])
