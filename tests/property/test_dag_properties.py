@@ -179,10 +179,10 @@ class SessionMachine(RuleBasedStateMachine):
     def open_window(self):
         if not self.open:
             assert self.refused(self.opening(self.token)) is ErrorReason.SESSION_CLOSED
+        elif self.nodes >= 8:  # limits come before everything else (SPEC-004 §17.4)
+            assert self.refused(self.opening(self.token)) is ErrorReason.DAG_NODE_LIMIT
         elif self.pending:
             assert self.refused(self.opening(self.token)) is ErrorReason.TOKEN_SPENT
-        elif self.nodes >= 8:
-            assert self.refused(self.opening(self.token)) is ErrorReason.DAG_NODE_LIMIT
         else:
             self.pending = self.run(self.opening(self.token)).window
             assert self.pending.window_number == len(self.committed) + 1
@@ -236,7 +236,8 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def use_an_old_token(self, data):
         token = data.draw(st.sampled_from(self.spent))
-        assert self.refused(self.opening(token)) is ErrorReason.TOKEN_SPENT
+        expected = ErrorReason.DAG_NODE_LIMIT if self.nodes >= 8 else ErrorReason.TOKEN_SPENT
+        assert self.refused(self.opening(token)) is expected
 
     @rule(seconds=st.integers(0, 60))
     def wait(self, seconds):
