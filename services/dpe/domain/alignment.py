@@ -15,6 +15,7 @@ from services.dpe.domain.attachment import Passage, rival
 from services.dpe.domain.bounds import bound_of
 from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable, without_values
 from services.dpe.domain.findings import AlignedValue
+from services.dpe.domain.lexicon import STOPWORDS
 from services.dpe.domain.names import name_key
 from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.ratios import SHARE, TIMES
@@ -194,18 +195,27 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
 def _same_place(value: Value, claim: Claim, known: Value, clause: FactClause) -> bool:
     """Say whether two values can stand in one place.
 
-    An age behind a name ("Mr Hill, 28, was ...") counts nothing, and a share of something ("60 % of all cases") is no
-    change that a multiplier ("doubled") could be set against.
+    An age behind a name ("Mr Hill, 28, was ...") counts nothing, a share of something ("60 % of all cases") is no change
+    that a multiplier ("doubled") could be set against, and what a number counts ("27 counts") is no measure ("20 years").
     """
     ours, theirs = (value, claim.text, claim.start), (known, clause.text, clause.span.start)
     if _APPOSED in {_manner(*ours), _manner(*theirs)}:
         return _manner(*ours) == _manner(*theirs)
+    if bool(value.unit) != bool(known.unit) and _counts(*(theirs if value.unit else ours)):
+        return False
     return not (_PART_OF in {_manner(*ours), _manner(*theirs)} and TIMES in {value.unit, known.unit})
+
+
+def _counts(value: Value, text: str, offset: int) -> bool:
+    """Say whether a bare number stands right before a word that tells what is counted."""
+    counted = _COUNTED.match(text, value.end - offset)
+    return value.kind is EntityKind.NUMBER and counted is not None and counted["word"].lower() not in STOPWORDS
 
 
 _APPOSED: Final = "apposed"
 _PART_OF: Final = "part of"
 _OF: Final = re.compile(r"\s+of\b", re.IGNORECASE)
+_COUNTED: Final = re.compile(r"\s(?P<word>[^\W\d_]+)")
 
 
 def _manner(value: Value, text: str, offset: int) -> str:

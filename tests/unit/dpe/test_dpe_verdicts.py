@@ -53,6 +53,16 @@ async def distortions(answer, fact):
             ["NUMBER_CHANGED"],
         ),
         (
+            "The clerk was found guilty of 27 counts of fraud.",
+            "The clerk faced 20 years after being found guilty of fraud by the court.",
+            [],
+        ),
+        (
+            "The clerk was given 27 for his fraud by the court.",
+            "The clerk was given 20 years for his fraud by the court.",
+            ["NUMBER_CHANGED"],
+        ),
+        (
             "At 31 the skater won five medals in the winter games of the city.",
             "The skater won two medals in the winter games of the city.",
             [],
@@ -78,7 +88,7 @@ async def distortions(answer, fact):
             [],
         ),
     ],
-    ids=["age", "two ages", "two for one place", "one for one place", "share of", "risen by", "no name"],
+    ids=["age", "two ages", "what is counted", "a bare number", "two for one place", "one for one place", "share of", "risen by", "no name"],
 )
 async def test_what_stands_in_whose_place(answer, fact, found):
     assert await distortions(answer, fact) == found

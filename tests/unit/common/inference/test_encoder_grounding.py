@@ -87,6 +87,21 @@ async def test_evidence_names_the_passages_read_nearest_first(opened):
     assert verdict.evidence[:2] == (2, 1)
 
 
+@pytest.mark.parametrize(("most", "read"), [(None, 2), (2, 2), (9, 2), (1, 1)])
+async def test_no_more_windows_are_read_than_are_asked_for(opened, monkeypatch, most, read):
+    model, items = await opened(), []
+    run = model._backend.run
+
+    async def counted(batch):
+        items.extend(batch)
+        return await run(batch)
+
+    monkeypatch.setattr(model._backend, "run", counted)
+    passages = (f"Red {FILLER * 20}", f"Blue {FILLER * 20}", f"Green {FILLER * 20}")
+    await model.judge([GroundingRequest("red blue green", passages, None, most)])
+    assert len(items) == read
+
+
 async def test_spans_are_the_words_that_no_window_supports(opened):
     claim = "red no, no blue no"
     (verdict,) = await (await opened()).judge([GroundingRequest(claim, ("green",))])
