@@ -195,8 +195,9 @@ def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tu
 def _same_place(value: Value, claim: Claim, known: Value, clause: FactClause) -> bool:
     """Say whether two values can stand in one place.
 
-    An age behind a name ("Mr Hill, 28, was ...") counts nothing, a share of something ("60 % of all cases") is no change
-    that a multiplier ("doubled") could be set against, and what a number counts ("27 counts") is no measure ("20 years").
+    An age behind a name ("Mr Hill, 28, was ...") counts nothing, a share of something ("60 % of all cases") is no
+    change that a multiplier ("doubled") could be set against, and what a number counts ("27 counts") is no measure ("20
+    years").
     """
     ours, theirs = (value, claim.text, claim.start), (known, clause.text, clause.span.start)
     if _APPOSED in {_manner(*ours), _manner(*theirs)}:

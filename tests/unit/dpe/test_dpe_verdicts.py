@@ -88,7 +88,17 @@ async def distortions(answer, fact):
             [],
         ),
     ],
-    ids=["age", "two ages", "what is counted", "a bare number", "two for one place", "one for one place", "share of", "risen by", "no name"],
+    ids=[
+        "age",
+        "two ages",
+        "what is counted",
+        "a bare number",
+        "two for one place",
+        "one for one place",
+        "share of",
+        "risen by",
+        "no name",
+    ],
 )
 async def test_what_stands_in_whose_place(answer, fact, found):
     assert await distortions(answer, fact) == found
