@@ -18,9 +18,15 @@ class SearchMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SEARCH_MODE_UNSPECIFIED: _ClassVar[SearchMode]
     SEARCH_MODE_DENSE: _ClassVar[SearchMode]
     SEARCH_MODE_TEXT: _ClassVar[SearchMode]
+    SEARCH_MODE_HYBRID: _ClassVar[SearchMode]
+    SEARCH_MODE_RERANKED: _ClassVar[SearchMode]
+    SEARCH_MODE_LATE_INTERACTION: _ClassVar[SearchMode]
 SEARCH_MODE_UNSPECIFIED: SearchMode
 SEARCH_MODE_DENSE: SearchMode
 SEARCH_MODE_TEXT: SearchMode
+SEARCH_MODE_HYBRID: SearchMode
+SEARCH_MODE_RERANKED: SearchMode
+SEARCH_MODE_LATE_INTERACTION: SearchMode
 
 class IngestSourceRequest(_message.Message):
     __slots__ = ("request_id", "uri", "title", "media_type", "source_type", "content", "metadata", "importance_weight", "ttl")
@@ -175,12 +181,16 @@ class SearchHit(_message.Message):
     def __init__(self, fact: _Optional[_Union[_ckf_pb2.Fact, _Mapping]] = ..., score: _Optional[float] = ...) -> None: ...
 
 class SearchFactsResponse(_message.Message):
-    __slots__ = ("hits", "mode")
+    __slots__ = ("hits", "mode", "keyword_fallback", "warnings")
     HITS_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
+    KEYWORD_FALLBACK_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[SearchHit]
     mode: SearchMode
-    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., mode: _Optional[_Union[SearchMode, str]] = ...) -> None: ...
+    keyword_fallback: bool
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., mode: _Optional[_Union[SearchMode, str]] = ..., keyword_fallback: _Optional[bool] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class EraseSourceRequest(_message.Message):
     __slots__ = ("request_id", "source_id")

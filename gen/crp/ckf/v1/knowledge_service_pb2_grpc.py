@@ -148,7 +148,8 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchFacts(self, request, context):
-        """Finds facts by meaning (DENSE) or by words (TEXT), best first; ACTIVE and STALE only. Read only; role reader.
+        """Finds facts by meaning, by words, or by both, in the order of the mode, best first; ACTIVE and STALE only. Read only;
+        role reader.
 
         Reasons: INVALID_FIELD, MODEL_UNAVAILABLE, QUEUE_FULL.
         """

@@ -1,6 +1,7 @@
 import datetime
 
 from crp.ckf.v1 import ckf_pb2 as _ckf_pb2
+from crp.ckf.v1 import knowledge_service_pb2 as _knowledge_service_pb2
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.common.v1 import text_pb2 as _text_pb2
 from google.protobuf import duration_pb2 as _duration_pb2
@@ -32,7 +33,7 @@ TIER_RULE_SATURATION_LOW: TierRule
 TIER_RULE_STRICT_SATURATION_LOW: TierRule
 
 class ContextEnvelope(_message.Message):
-    __slots__ = ("session_id", "window_number", "facts", "total_facts_available", "total_facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "strategy", "grounding_mode", "created_at", "ckf_communities", "memory_tier_hit", "window_id", "model", "ckf_hits", "knowledge_age", "ckf_state_hash", "embedding_model")
+    __slots__ = ("session_id", "window_number", "facts", "total_facts_available", "total_facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "strategy", "grounding_mode", "created_at", "ckf_communities", "memory_tier_hit", "window_id", "model", "ckf_hits", "knowledge_age", "ckf_state_hash", "embedding_model", "retrieval_mode")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
@@ -54,6 +55,7 @@ class ContextEnvelope(_message.Message):
     KNOWLEDGE_AGE_FIELD_NUMBER: _ClassVar[int]
     CKF_STATE_HASH_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_number: int
     facts: _containers.RepeatedCompositeFieldContainer[EnvelopeFact]
@@ -75,7 +77,8 @@ class ContextEnvelope(_message.Message):
     knowledge_age: _duration_pb2.Duration
     ckf_state_hash: str
     embedding_model: str
-    def __init__(self, session_id: _Optional[str] = ..., window_number: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[EnvelopeFact, _Mapping]]] = ..., total_facts_available: _Optional[int] = ..., total_facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ckf_communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., window_id: _Optional[str] = ..., model: _Optional[str] = ..., ckf_hits: _Optional[int] = ..., knowledge_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ckf_state_hash: _Optional[str] = ..., embedding_model: _Optional[str] = ...) -> None: ...
+    retrieval_mode: _knowledge_service_pb2.SearchMode
+    def __init__(self, session_id: _Optional[str] = ..., window_number: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[EnvelopeFact, _Mapping]]] = ..., total_facts_available: _Optional[int] = ..., total_facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ckf_communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., window_id: _Optional[str] = ..., model: _Optional[str] = ..., ckf_hits: _Optional[int] = ..., knowledge_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ckf_state_hash: _Optional[str] = ..., embedding_model: _Optional[str] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
 
 class EnvelopeFact(_message.Message):
     __slots__ = ("fact_id", "content", "source_id", "relevance_score", "importance_weight", "composite_score", "token_count", "position", "community", "ingested_at", "entities", "embedding", "source_location", "content_hash", "status", "carried_from_window_id", "freshness_score", "diversity_bonus", "memory_tier", "transfer_type")

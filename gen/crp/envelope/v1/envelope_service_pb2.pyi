@@ -1,3 +1,4 @@
+from crp.ckf.v1 import knowledge_service_pb2 as _knowledge_service_pb2
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.envelope.v1 import envelope_pb2 as _envelope_pb2
 from google.api import annotations_pb2 as _annotations_pb2
@@ -22,7 +23,7 @@ class CarriedFact(_message.Message):
     def __init__(self, content: _Optional[str] = ..., importance_weight: _Optional[float] = ..., source_window_id: _Optional[str] = ..., transfer_type: _Optional[str] = ...) -> None: ...
 
 class BuildEnvelopeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +42,7 @@ class BuildEnvelopeRequest(_message.Message):
     ACCEPT_QUALITY_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_EMBEDDINGS_FIELD_NUMBER: _ClassVar[int]
     TRANSFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -59,7 +61,8 @@ class BuildEnvelopeRequest(_message.Message):
     accept_quality: _containers.RepeatedScalarFieldContainer[_taxonomy_pb2.QualityTier]
     include_embeddings: bool
     transferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    retrieval_mode: _knowledge_service_pb2.SearchMode
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
 
 class BuildEnvelopeResponse(_message.Message):
     __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality")
@@ -86,7 +89,7 @@ class BuildEnvelopeResponse(_message.Message):
     def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ...) -> None: ...
 
 class PreviewEnvelopeRequest(_message.Message):
-    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens")
+    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "retrieval_mode")
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +97,7 @@ class PreviewEnvelopeRequest(_message.Message):
     SYSTEM_PROMPT_FIELD_NUMBER: _ClassVar[int]
     EXPECTED_RESPONSE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MAX_ENVELOPE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
     query: str
     model: str
     grounding_mode: _taxonomy_pb2.GroundingMode
@@ -101,7 +105,8 @@ class PreviewEnvelopeRequest(_message.Message):
     system_prompt: str
     expected_response_tokens: int
     max_envelope_tokens: int
-    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ...) -> None: ...
+    retrieval_mode: _knowledge_service_pb2.SearchMode
+    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
 
 class PreviewEnvelopeResponse(_message.Message):
     __slots__ = ("preview", "quality", "warnings")
