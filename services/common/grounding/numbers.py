@@ -57,6 +57,8 @@ class Quantity:
     """``PERCENT``, ``CURRENCY`` or ``NO_UNIT``."""
     start: int
     """Where it begins, in Unicode code points."""
+    end: int
+    """Where it ends, its scale and its sign included; exclusive."""
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -68,7 +70,8 @@ def quantities(text: str) -> list[Quantity]:
         if scale in _SHORT_SCALES and not match["currency"]:
             scale = ""  # "5 m" may be metres
         unit = PERCENT if match["percent"] else CURRENCY if match["currency"] or match["money"] else NO_UNIT
-        found.append(Quantity(float(digits.replace(",", "")) * _SCALES.get(scale, 1.0), unit, match.start()))
+        value = float(digits.replace(",", "")) * _SCALES.get(scale, 1.0)
+        found.append(Quantity(value, unit, match.start(), match.end()))
     return found
 
 

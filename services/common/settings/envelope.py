@@ -35,6 +35,9 @@ class EnvelopeSettings(BaseModel):
     diversity_weight: float = Field(default=0.10, ge=0.0, le=1.0)
     """Weight of the diversity bonus in the composite score (SPEC-003 §6.2). 0-1, default 0.10."""
 
+    compare_duplicate_values: bool = True
+    """Whether facts above 0.95 (SPEC-003 §6.6) are kept when they state different values (ADR 0063). Default on."""
+
     expected_response_tokens: int = Field(default=2048, ge=1)
     """Tokens reserved for the reply when the request names none (SPEC-003 §7.2). Default 2048."""
 

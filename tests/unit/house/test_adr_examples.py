@@ -549,3 +549,10 @@ def test_0058_the_end_of_a_trail_and_a_rotation():
     while halves[-1]:
         halves.append(halves[-1] // 2)
     assert f"cut to {halves[1]}, then {', '.join(map(str, halves[2:-1]))} and {halves[-1]}" in text
+
+
+def test_0063_seconds_of_the_limits():
+    text = record(63)
+    assert [int(n.replace(",", "")) for n in re.findall(r"(\d[\d,]*) s\b", text.partition("## Worked")[2])] == [
+        86_400, 30 * 86_400, 60 * 86_400, 3_600, 24 * 3_600, 86_400, 86_400,
+    ]  # fmt: skip
