@@ -11,7 +11,8 @@ from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.candidates import Candidate
 from services.envelope.domain.chunking import chunk
 from services.envelope.domain.document import Block, BlockKind, Document
-from services.envelope.domain.ranking import RankingTerms, relevance_scores
+from services.envelope.domain.etag import envelope_etag
+from services.envelope.domain.ranking import RankingTerms, rank, relevance_scores
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 
 NOW = datetime(2026, 5, 24, tzinfo=UTC)
@@ -78,6 +79,40 @@ def test_no_fact_stands_twice_and_what_is_left_out_did_not_fit(build):
     assert len(ids) == len(set(ids))
     assert set(ids) <= {fact.fact_id for fact in facts}
     assert all(found.token_count + fact.candidate.token_count > terms.token_budget for fact in found.excluded)
+
+
+@given(builds())
+def test_included_and_deferred_are_the_ranked_facts_and_each_keeps_its_rank(build):
+    facts, queries, terms = build
+    found = assemble(facts, queries, terms)
+    ranked = [fact.candidate.fact_id for fact in rank(facts, queries, terms.ranking)]
+    included = {fact.candidate.fact_id for fact in found.facts}
+    deferred = [fact.candidate.fact_id for fact in found.excluded]
+    assert deferred == [fact_id for fact_id in ranked if fact_id not in included]
+    assert included | set(deferred) == set(ranked)
+
+
+@given(builds())
+def test_the_same_build_twice_is_the_same_envelope(build):
+    facts, queries, terms = build
+    assert assemble(facts, queries, terms) == assemble(facts, queries, terms)
+
+
+@given(st.lists(st.text(max_size=8), unique=True, max_size=8), st.randoms(use_true_random=False), st.text(max_size=4))
+def test_an_etag_does_not_depend_on_the_order_of_the_facts(ids, random, salt):
+    shuffled = list(ids)
+    random.shuffle(shuffled)
+    assert envelope_etag(ids, salt) == envelope_etag(shuffled, salt)
+
+
+@given(builds(), st.integers(1, 300))
+def test_every_fact_that_fits_alone_is_packed_or_displaced_by_a_better_one(build, budget):
+    facts, queries, terms = build
+    found = assemble(facts, queries, PackingTerms(terms.ranking, token_budget=budget))
+    scores = {fact.candidate.fact_id: fact.composite_score for fact in found.facts}
+    for fact in found.excluded:
+        if fact.candidate.token_count <= budget:
+            assert any(score >= fact.composite_score for score in scores.values())
 
 
 @given(builds())

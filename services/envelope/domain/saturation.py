@@ -1,11 +1,38 @@
 """How full the envelope is and what follows from it (SPEC-003 §9, §10.3)."""
 
+from enum import StrEnum, unique
 from typing import Final
 
 from services.envelope.domain.quality_tier import SPARSE_SATURATION
 
 REUSE_SATURATION: Final = 0.95
 PRESSURE_SATURATION: Final = 0.98
+FULL_SATURATION: Final = 0.99
+PACKED_SATURATION: Final = 0.85
+
+
+@unique
+class SaturationBand(StrEnum):
+    """How the saturation is to be read (SPEC-003 §9.2)."""
+
+    FULLY_SATURATED = "fully saturated"
+    NEAR_SATURATED = "near-saturated"
+    WELL_PACKED = "well-packed"
+    MODERATE = "moderate"
+    SPARSE = "sparse"
+
+
+_BAND_FLOORS: Final = (
+    (SaturationBand.FULLY_SATURATED, FULL_SATURATION),
+    (SaturationBand.NEAR_SATURATED, REUSE_SATURATION),
+    (SaturationBand.WELL_PACKED, PACKED_SATURATION),
+    (SaturationBand.MODERATE, SPARSE_SATURATION),
+)
+
+
+def saturation_band(value: float) -> SaturationBand:
+    """Return the row of §9.2's table; what lies between two printed ranges (0.985) belongs to the lower one."""
+    return next((band for band, floor in _BAND_FLOORS if value >= floor), SaturationBand.SPARSE)
 
 
 def saturation(token_count: int, token_budget: int) -> float:
