@@ -6,6 +6,8 @@ from functools import partial
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 
 from services.common.composition import Adapters
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel
 from services.common.rpc.server import ServedService
@@ -21,9 +23,7 @@ from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch_app import DispatchApp, DispatchParts
-from services.gateway.domain.extractive import ExtractLimits
 from services.gateway.domain.policy import PolicyError, parse_policy
-from services.gateway.extractive_model import ExtractiveLanguageModel
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 from services.gateway.remedying import Remedying
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer

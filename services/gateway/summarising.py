@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from services.common.errors import CrpError
+from services.common.extractive.model import NAME
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.gateway.deadlines import at_most, left_s
 from services.gateway.domain.job import Job
@@ -33,7 +34,6 @@ from services.gateway.domain.summaries import (
 )
 from services.gateway.domain.window import OpenedWindow, Parent
 from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
-from services.gateway.extractive_model import NAME
 from services.gateway.ports import ProvenanceClient, SessionClient, Summariser, SummaryAsk
 from services.gateway.writing import Writing
 

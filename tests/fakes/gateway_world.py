@@ -25,6 +25,7 @@ from services.common.adapters.memory.credentials import MemoryCredentialStore
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.tokens import ModelProfile
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import GatewaySettings, ServerSettings, Settings, TelemetrySettings
@@ -40,7 +41,6 @@ from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.compose import Clients, window_run
 from services.gateway.dispatch_app import DispatchApp, DispatchParts
-from services.gateway.extractive_model import ExtractiveLanguageModel
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.writing import Writing
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for

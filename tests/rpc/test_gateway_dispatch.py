@@ -10,10 +10,10 @@ from crp.dpe.v1 import regulatory_pb2
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import AiSystemRecord, TenantPolicyRecord
 from services.common.settings import GatewaySettings
-from services.gateway.domain.extractive import ExtractLimits
-from services.gateway.extractive_model import ExtractiveLanguageModel
 from tests.fakes.dag_world import NOW, fresh_uuid
 from tests.fakes.gateway_world import ANSWER, ETAG, Fault, GatewayWorld, Hold, Script, WordCounter, headers_of
 

@@ -10,10 +10,10 @@ from crp.dpe.v1 import provenance_service_pb2 as dpe
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.settings import GatewaySettings
 from services.dpe.domain.remediation import prompts
-from services.gateway.domain.extractive import ExtractLimits
-from services.gateway.extractive_model import ExtractiveLanguageModel
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import ANSWER, Fault, GatewayWorld, Script, WordCounter, headers_of
 

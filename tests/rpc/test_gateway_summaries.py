@@ -13,11 +13,11 @@ from crp.dpe.v1 import claim_pb2
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, LimitExceededError, NotFoundError, UnavailableError
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.language_model import LanguageReply
 from services.common.settings.dpe import DpeSettings
 from services.dpe.servicer import ProvenanceServicer
-from services.gateway.domain.extractive import ExtractLimits
-from services.gateway.extractive_model import ExtractiveLanguageModel
 from tests.fakes.dpe_world import app
 from tests.fakes.gateway_world import Fault, GatewayWorld, Script, WordCounter
 from tests.rpc.test_dpe_summaries import WordsGrounding

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.extractive.sentences import passage_spans
 from services.gateway.domain.prompt import enclosed, indented
-from services.gateway.domain.sentences import passage_spans
 from services.gateway.domain.window import OpenedWindow, Parent, PriorWindow
 from services.gateway.domain.written import ModelCall
 

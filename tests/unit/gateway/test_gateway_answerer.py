@@ -1,7 +1,7 @@
 from services.common.encoding import sha256_hex
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
-from services.gateway.domain.extractive import ExtractLimits
-from services.gateway.extractive_model import ExtractiveLanguageModel
 from tests.fakes.gateway_world import WordCounter
 
 FACTS = (

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from services.gateway.domain.extractive import NOT_FOUND, NOTHING_NEW, Extract, ExtractLimits, Source, extract
-from services.gateway.domain.sentences import passages, terms
+from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW, Extract, ExtractLimits, Source, extract
+from services.common.extractive.sentences import passages, terms
 
 LIMITS = ExtractLimits(max_passages=5, min_score=0.30)
 SOURCES = [

@@ -3,9 +3,9 @@
 from typing import Final
 
 from services.common.encoding import sha256_hex
+from services.common.extractive.composing import ExtractLimits, Source, extract
 from services.common.ports.language_model import LanguageReply, LanguageRequest
 from services.common.ports.tokens import TokenCounter
-from services.gateway.domain.extractive import ExtractLimits, Source, extract
 
 NAME: Final = "groundtrail-extractive@1"
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.gateway.domain.sentences import CLOSING_MARKS, passages, terms
+from services.common.extractive.sentences import CLOSING_MARKS, passages, terms
 
 NOT_FOUND: Final = "The provided context does not contain an answer to this question."
 NOTHING_NEW: Final = "The provided context does not contain anything on this question beyond the earlier answer."
