@@ -141,7 +141,7 @@ class EnvelopeApp:
             token_budget=budget,
             key=self._key(request, sub_queries, budget),
             now=now,
-            terms=RankingTerms(weights, now, horizon),
+            terms=RankingTerms(weights, now, horizon, settings.compare_duplicate_values),
         )
 
     def _budget(self, request: EnvelopeRequest) -> int:

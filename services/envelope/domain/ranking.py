@@ -5,7 +5,8 @@ community is known, and the candidate with the highest composite score at that m
 six decimals and ties go by content hash, then id: the order of the candidates never matters, nor does the machine.
 """
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from services.common.ports.facts import FactStatus
 from services.envelope.domain.candidates import Candidate, RankedFact
+from services.envelope.domain.duplicates import StatedValues, differ, stated_values
 from services.envelope.domain.freshness import age_days, freshness_score
 from services.envelope.domain.weights import RankWeights
 
@@ -24,14 +26,27 @@ DUPLICATE_COSINE: Final = 0.95
 DOMINANCE_RATIO: Final = 0.40
 SCORE_DECIMALS: Final = 6
 
+_SCALE: Final = 10.0**SCORE_DECIMALS
+_BLOCK_ROWS: Final = 1_024
+_PAIRS_AT_ONCE: Final = 4_096
+_SINGLE_PRECISION_ERROR: Final = 1e-4
+"""Far above what single precision can move the cosine of two unit vectors by."""
+
 
 @dataclass(frozen=True, slots=True)
 class RankingTerms:
-    """What ranking depends on beside the candidates: normalised weights, the moment, the freshness horizon in days."""
+    """What ranking depends on beside the candidates.
+
+    Attributes:
+        weights: normalised.
+        horizon_days: age at which freshness is 0.
+        compare_values: whether similar facts that state different values are both kept (ADR 0063).
+    """
 
     weights: RankWeights
     now: datetime
     horizon_days: float
+    compare_values: bool = True
 
 
 def diversity_bonus(selected: int, total: int) -> float:
@@ -66,7 +81,7 @@ def rank(candidates: Sequence[Candidate], queries: NDArray[np.float32], terms: R
     embeddings = np.stack([fact.embedding for fact in ordered])
     scored = _select(ordered, relevance_scores(queries, embeddings), terms)
     scored.sort(key=lambda entry: (-entry[1].composite_score, entry[0]))
-    return _without_duplicates(scored, embeddings.astype(np.float64))
+    return _without_duplicates(scored, embeddings, compare_values=terms.compare_values)
 
 
 def _select(ordered: list[Candidate], relevance: Matrix, terms: RankingTerms) -> list[tuple[int, RankedFact]]:
@@ -83,46 +98,120 @@ def _select(ordered: list[Candidate], relevance: Matrix, terms: RankingTerms) ->
     importance = np.array([fact.importance_weight for fact in ordered])
     fixed = weights.relevance_weight * relevance + weights.importance_factor * importance
     fixed += weights.freshness_weight * freshness
-    names = sorted({fact.diversity_group for fact in ordered})
-    numbers = {name: number for number, name in enumerate(names)}
-    groups = np.array([numbers[fact.diversity_group] for fact in ordered])
-    totals = np.bincount(groups, minlength=len(names))
-    selected = np.zeros(len(names), dtype=np.int64)
-    bonuses = np.ones(len(names))
-    waiting = np.ones(len(ordered), dtype=bool)
-    result: list[tuple[int, RankedFact]] = []
-    for _ in ordered:
-        scores = np.round(fixed + weights.diversity_weight * bonuses[groups], SCORE_DECIMALS)
-        row = int(np.argmax(np.where(waiting, scores, -1.0)))
-        group = int(groups[row])
-        result.append(
-            (
-                row,
-                RankedFact(
-                    candidate=ordered[row],
-                    relevance_score=float(relevance[row]),
-                    freshness_score=round(float(freshness[row]), SCORE_DECIMALS),
-                    diversity_bonus=float(bonuses[group]),
-                    composite_score=float(scores[row]),
-                ),
-            )
-        )
-        waiting[row] = False
-        selected[group] += 1
-        bonuses[group] = diversity_bonus(int(selected[group]), int(totals[group]))
-    return result
+    relevances, freshnesses = relevance.tolist(), np.round(freshness, SCORE_DECIMALS).tolist()
+    return [
+        (row, RankedFact(ordered[row], relevances[row], freshnesses[row], bonus, score))
+        for row, bonus, score in _selections([fact.diversity_group for fact in ordered], fixed, weights)
+    ]
 
 
-def _without_duplicates(scored: list[tuple[int, RankedFact]], embeddings: Matrix) -> tuple[RankedFact, ...]:
-    """Drop each fact that is more than 0.95 similar to a kept one; the higher composite score stays (SPEC-003 §6.6)."""
-    rows = np.array([row for row, _ in scored])
-    ordered = embeddings[rows]
-    similarity = np.round(ordered @ ordered.T, SCORE_DECIMALS)
-    duplicate = np.zeros(len(scored), dtype=bool)
-    kept: list[RankedFact] = []
-    for index, (_, fact) in enumerate(scored):
-        if duplicate[index]:
-            continue
-        kept.append(fact)
-        duplicate |= similarity[index] > DUPLICATE_COSINE
-    return tuple(kept)
+def _selections(groups: list[str], fixed: Matrix, weights: RankWeights) -> Iterator[tuple[int, float, float]]:
+    """Yield row, bonus and composite score in the order of selection: O(n log n) (SPEC-003 §6.2, §6.5).
+
+    Within a group everything but the bonus is fixed and the bonus is the same for all, so the group's best is known
+    until one of the group is selected; the best of the bests comes next.
+    """
+    waiting: dict[str, _Group] = {}
+    scores = fixed.tolist()
+    for row in np.lexsort((np.arange(len(scores)), -fixed)).tolist():
+        waiting.setdefault(groups[row], _Group([], [])).add(row, scores[row])
+    heap = [group.head(weights.diversity_weight) for group in waiting.values()]
+    heapq.heapify(heap)
+    while heap:
+        negative, row, bonus = heap[0]
+        yield row, bonus, -negative
+        group = waiting[groups[row]]
+        group.take(row)
+        if group.rows:
+            heapq.heapreplace(heap, group.head(weights.diversity_weight))
+        else:
+            heapq.heappop(heap)
+
+
+@dataclass(slots=True)
+class _Group:
+    """The candidates of one diversity group that wait to be selected, best first, and how many there were."""
+
+    rows: list[int]
+    fixed: list[float]
+    total: int = 0
+
+    def add(self, row: int, fixed: float) -> None:
+        self.rows.append(row)
+        self.fixed.append(fixed)
+        self.total += 1
+
+    def head(self, diversity_weight: float) -> tuple[float, int, float]:
+        """Return the negative score, row and bonus of the best; rounding may make several equally good."""
+        bonus = diversity_bonus(self.total - len(self.rows), self.total)
+        score = _rounded(self.fixed[0] + diversity_weight * bonus)
+        row, before = self.rows[0], self.fixed[0]
+        for other, fixed in zip(self.rows, self.fixed, strict=True):
+            if fixed != before:
+                if _rounded(fixed + diversity_weight * bonus) != score:
+                    break
+                row, before = min(row, other), fixed
+        return -score, row, bonus
+
+    def take(self, row: int) -> None:
+        place = self.rows.index(row)
+        del self.rows[place], self.fixed[place]
+
+
+def _rounded(score: float) -> float:
+    """Return the score to six decimals, to the bit as ``np.round`` does."""
+    return round(score * _SCALE) / _SCALE
+
+
+def _without_duplicates(
+    scored: list[tuple[int, RankedFact]], embeddings: NDArray[np.float32], *, compare_values: bool
+) -> tuple[RankedFact, ...]:
+    """Drop each fact that is more than 0.95 similar to a kept one; the higher composite score stays (SPEC-003 §6.6).
+
+    A fact that states other values is no duplicate, however similar (ADR 0063).
+    """
+    vectors = embeddings[[row for row, _ in scored]]
+    values = _Values([fact for _, fact in scored])
+    dropped: set[int] = set()
+    for first, second in similar_pairs(vectors):  # in rank order: whether the first stays is settled when it comes
+        if not (first in dropped or second in dropped or (compare_values and values.differ(first, second))):
+            dropped.add(second)
+    return tuple(fact for place, (_, fact) in enumerate(scored) if place not in dropped)
+
+
+class _Values:
+    """What the facts of one ranking state, each read once and only if it is like another."""
+
+    def __init__(self, facts: list[RankedFact]) -> None:
+        self._facts = facts
+        self._read: dict[int, StatedValues] = {}
+
+    def differ(self, first: int, second: int) -> bool:
+        return differ(self._of(first), self._of(second))
+
+    def _of(self, place: int) -> StatedValues:
+        found = self._read.get(place)
+        if found is None:
+            found = self._read[place] = stated_values(self._facts[place].candidate.content)
+        return found
+
+
+def similar_pairs(vectors: NDArray[np.float32]) -> Iterator[tuple[int, int]]:
+    """Yield each pair ``first < second`` of rows whose cosine is above 0.95, by ``first``, then ``second``.
+
+    Blocks bound the memory, whatever the number of rows. Single precision proposes, double decides: a pair's verdict
+    depends on its two vectors alone.
+
+    Args:
+        vectors: unit vectors, shape ``(n, dimension)``.
+    """
+    for start in range(0, len(vectors), _BLOCK_ROWS):
+        near = vectors[start : start + _BLOCK_ROWS] @ vectors[start:].T > DUPLICATE_COSINE - _SINGLE_PRECISION_ERROR
+        firsts, seconds = np.nonzero(near)
+        later = seconds > firsts
+        firsts, seconds = firsts[later] + start, seconds[later] + start
+        for part in range(0, len(firsts), _PAIRS_AT_ONCE):
+            left, right = firsts[part : part + _PAIRS_AT_ONCE], seconds[part : part + _PAIRS_AT_ONCE]
+            exact = np.einsum("nd,nd->n", vectors[left].astype(np.float64), vectors[right].astype(np.float64))
+            above = np.round(exact, SCORE_DECIMALS) > DUPLICATE_COSINE
+            yield from zip(left[above].tolist(), right[above].tolist(), strict=True)
