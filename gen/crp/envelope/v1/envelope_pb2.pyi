@@ -24,6 +24,23 @@ class TierRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TIER_RULE_FRESHNESS_FAILED: _ClassVar[TierRule]
     TIER_RULE_SATURATION_LOW: _ClassVar[TierRule]
     TIER_RULE_STRICT_SATURATION_LOW: _ClassVar[TierRule]
+
+class SaturationBand(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SATURATION_BAND_UNSPECIFIED: _ClassVar[SaturationBand]
+    SATURATION_BAND_FULLY_SATURATED: _ClassVar[SaturationBand]
+    SATURATION_BAND_NEAR_SATURATED: _ClassVar[SaturationBand]
+    SATURATION_BAND_WELL_PACKED: _ClassVar[SaturationBand]
+    SATURATION_BAND_MODERATE: _ClassVar[SaturationBand]
+    SATURATION_BAND_SPARSE: _ClassVar[SaturationBand]
+
+class QualitySignal(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    QUALITY_SIGNAL_UNSPECIFIED: _ClassVar[QualitySignal]
+    QUALITY_SIGNAL_QUALITY_SCORE: _ClassVar[QualitySignal]
+    QUALITY_SIGNAL_SATURATION: _ClassVar[QualitySignal]
+    QUALITY_SIGNAL_COVERAGE_SCORE: _ClassVar[QualitySignal]
+    QUALITY_SIGNAL_RELEVANCE_MEAN: _ClassVar[QualitySignal]
 TIER_RULE_UNSPECIFIED: TierRule
 TIER_RULE_CRITICAL_FACT_EXCLUDED: TierRule
 TIER_RULE_COVERAGE_LOW: TierRule
@@ -31,9 +48,20 @@ TIER_RULE_PRIMARY_COMMUNITY_ABSENT: TierRule
 TIER_RULE_FRESHNESS_FAILED: TierRule
 TIER_RULE_SATURATION_LOW: TierRule
 TIER_RULE_STRICT_SATURATION_LOW: TierRule
+SATURATION_BAND_UNSPECIFIED: SaturationBand
+SATURATION_BAND_FULLY_SATURATED: SaturationBand
+SATURATION_BAND_NEAR_SATURATED: SaturationBand
+SATURATION_BAND_WELL_PACKED: SaturationBand
+SATURATION_BAND_MODERATE: SaturationBand
+SATURATION_BAND_SPARSE: SaturationBand
+QUALITY_SIGNAL_UNSPECIFIED: QualitySignal
+QUALITY_SIGNAL_QUALITY_SCORE: QualitySignal
+QUALITY_SIGNAL_SATURATION: QualitySignal
+QUALITY_SIGNAL_COVERAGE_SCORE: QualitySignal
+QUALITY_SIGNAL_RELEVANCE_MEAN: QualitySignal
 
 class ContextEnvelope(_message.Message):
-    __slots__ = ("session_id", "window_number", "facts", "total_facts_available", "total_facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "strategy", "grounding_mode", "created_at", "ckf_communities", "memory_tier_hit", "window_id", "model", "ckf_hits", "knowledge_age", "ckf_state_hash", "embedding_model", "retrieval_mode")
+    __slots__ = ("session_id", "window_number", "facts", "total_facts_available", "total_facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "strategy", "grounding_mode", "created_at", "ckf_communities", "memory_tier_hit", "window_id", "model", "ckf_hits", "knowledge_age", "ckf_state_hash", "embedding_model", "retrieval_mode", "token_counting")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
@@ -56,6 +84,7 @@ class ContextEnvelope(_message.Message):
     CKF_STATE_HASH_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNTING_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_number: int
     facts: _containers.RepeatedCompositeFieldContainer[EnvelopeFact]
@@ -78,7 +107,20 @@ class ContextEnvelope(_message.Message):
     ckf_state_hash: str
     embedding_model: str
     retrieval_mode: _knowledge_service_pb2.SearchMode
-    def __init__(self, session_id: _Optional[str] = ..., window_number: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[EnvelopeFact, _Mapping]]] = ..., total_facts_available: _Optional[int] = ..., total_facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ckf_communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., window_id: _Optional[str] = ..., model: _Optional[str] = ..., ckf_hits: _Optional[int] = ..., knowledge_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ckf_state_hash: _Optional[str] = ..., embedding_model: _Optional[str] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
+    token_counting: TokenCounting
+    def __init__(self, session_id: _Optional[str] = ..., window_number: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[EnvelopeFact, _Mapping]]] = ..., total_facts_available: _Optional[int] = ..., total_facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ckf_communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., window_id: _Optional[str] = ..., model: _Optional[str] = ..., ckf_hits: _Optional[int] = ..., knowledge_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ckf_state_hash: _Optional[str] = ..., embedding_model: _Optional[str] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., token_counting: _Optional[_Union[TokenCounting, _Mapping]] = ...) -> None: ...
+
+class TokenCounting(_message.Message):
+    __slots__ = ("tokenizer", "approximate", "safety_margin_ratio", "context_window_tokens")
+    TOKENIZER_FIELD_NUMBER: _ClassVar[int]
+    APPROXIMATE_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_MARGIN_RATIO_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    tokenizer: str
+    approximate: bool
+    safety_margin_ratio: float
+    context_window_tokens: int
+    def __init__(self, tokenizer: _Optional[str] = ..., approximate: _Optional[bool] = ..., safety_margin_ratio: _Optional[float] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
 
 class EnvelopeFact(_message.Message):
     __slots__ = ("fact_id", "content", "source_id", "relevance_score", "importance_weight", "composite_score", "token_count", "position", "community", "ingested_at", "entities", "embedding", "source_location", "content_hash", "status", "carried_from_window_id", "freshness_score", "diversity_bonus", "memory_tier", "transfer_type")
@@ -134,8 +176,32 @@ class DeferredFact(_message.Message):
     composite_score: float
     def __init__(self, fact_id: _Optional[str] = ..., token_count: _Optional[int] = ..., composite_score: _Optional[float] = ...) -> None: ...
 
+class QualityShortfall(_message.Message):
+    __slots__ = ("signal", "value", "required", "shortfall")
+    SIGNAL_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    SHORTFALL_FIELD_NUMBER: _ClassVar[int]
+    signal: QualitySignal
+    value: float
+    required: float
+    shortfall: float
+    def __init__(self, signal: _Optional[_Union[QualitySignal, str]] = ..., value: _Optional[float] = ..., required: _Optional[float] = ..., shortfall: _Optional[float] = ...) -> None: ...
+
+class QualityGap(_message.Message):
+    __slots__ = ("reached", "required", "shortfalls", "capping_rules")
+    REACHED_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    SHORTFALLS_FIELD_NUMBER: _ClassVar[int]
+    CAPPING_RULES_FIELD_NUMBER: _ClassVar[int]
+    reached: _taxonomy_pb2.QualityTier
+    required: _taxonomy_pb2.QualityTier
+    shortfalls: _containers.RepeatedCompositeFieldContainer[QualityShortfall]
+    capping_rules: _containers.RepeatedScalarFieldContainer[TierRule]
+    def __init__(self, reached: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., required: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., shortfalls: _Optional[_Iterable[_Union[QualityShortfall, _Mapping]]] = ..., capping_rules: _Optional[_Iterable[_Union[TierRule, str]]] = ...) -> None: ...
+
 class QualityAssessment(_message.Message):
-    __slots__ = ("coverage_score", "saturation", "relevance_mean", "quality_score", "score_tier", "saturation_tier", "rules", "quality_tier", "accepted")
+    __slots__ = ("coverage_score", "saturation", "relevance_mean", "quality_score", "score_tier", "saturation_tier", "rules", "quality_tier", "accepted", "saturation_band", "gap")
     COVERAGE_SCORE_FIELD_NUMBER: _ClassVar[int]
     SATURATION_FIELD_NUMBER: _ClassVar[int]
     RELEVANCE_MEAN_FIELD_NUMBER: _ClassVar[int]
@@ -145,6 +211,8 @@ class QualityAssessment(_message.Message):
     RULES_FIELD_NUMBER: _ClassVar[int]
     QUALITY_TIER_FIELD_NUMBER: _ClassVar[int]
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
+    SATURATION_BAND_FIELD_NUMBER: _ClassVar[int]
+    GAP_FIELD_NUMBER: _ClassVar[int]
     coverage_score: float
     saturation: float
     relevance_mean: float
@@ -154,7 +222,9 @@ class QualityAssessment(_message.Message):
     rules: _containers.RepeatedScalarFieldContainer[TierRule]
     quality_tier: _taxonomy_pb2.QualityTier
     accepted: bool
-    def __init__(self, coverage_score: _Optional[float] = ..., saturation: _Optional[float] = ..., relevance_mean: _Optional[float] = ..., quality_score: _Optional[float] = ..., score_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., saturation_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., rules: _Optional[_Iterable[_Union[TierRule, str]]] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., accepted: _Optional[bool] = ...) -> None: ...
+    saturation_band: SaturationBand
+    gap: QualityGap
+    def __init__(self, coverage_score: _Optional[float] = ..., saturation: _Optional[float] = ..., relevance_mean: _Optional[float] = ..., quality_score: _Optional[float] = ..., score_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., saturation_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., rules: _Optional[_Iterable[_Union[TierRule, str]]] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., accepted: _Optional[bool] = ..., saturation_band: _Optional[_Union[SaturationBand, str]] = ..., gap: _Optional[_Union[QualityGap, _Mapping]] = ...) -> None: ...
 
 class EnvelopePreview(_message.Message):
     __slots__ = ("facts_available", "facts_included", "estimated_tokens", "quality_tier", "saturation", "etag", "communities", "memory_tier_hit", "token_budget")

@@ -23,7 +23,7 @@ class CarriedFact(_message.Message):
     def __init__(self, content: _Optional[str] = ..., importance_weight: _Optional[float] = ..., source_window_id: _Optional[str] = ..., transfer_type: _Optional[str] = ...) -> None: ...
 
 class BuildEnvelopeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode", "approximate_tokens", "context_window_tokens", "upgrade_on_risk")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -43,6 +43,9 @@ class BuildEnvelopeRequest(_message.Message):
     INCLUDE_EMBEDDINGS_FIELD_NUMBER: _ClassVar[int]
     TRANSFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
+    APPROXIMATE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    UPGRADE_ON_RISK_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -62,10 +65,13 @@ class BuildEnvelopeRequest(_message.Message):
     include_embeddings: bool
     transferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     retrieval_mode: _knowledge_service_pb2.SearchMode
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
+    approximate_tokens: bool
+    context_window_tokens: int
+    upgrade_on_risk: bool
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., upgrade_on_risk: _Optional[bool] = ...) -> None: ...
 
 class BuildEnvelopeResponse(_message.Message):
-    __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality")
+    __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality", "recommended_strategy")
     ENVELOPE_FIELD_NUMBER: _ClassVar[int]
     DEFERRED_FACTS_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_PROMPT_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +82,7 @@ class BuildEnvelopeResponse(_message.Message):
     CONTINUATION_RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
     REUSE_CKF_RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
+    RECOMMENDED_STRATEGY_FIELD_NUMBER: _ClassVar[int]
     envelope: _envelope_pb2.ContextEnvelope
     deferred_facts: _containers.RepeatedCompositeFieldContainer[_envelope_pb2.DeferredFact]
     system_prompt: str
@@ -86,10 +93,11 @@ class BuildEnvelopeResponse(_message.Message):
     continuation_recommended: bool
     reuse_ckf_recommended: bool
     quality: _envelope_pb2.QualityAssessment
-    def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ...) -> None: ...
+    recommended_strategy: _taxonomy_pb2.DispatchStrategy
+    def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., recommended_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ...) -> None: ...
 
 class PreviewEnvelopeRequest(_message.Message):
-    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "retrieval_mode")
+    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "retrieval_mode", "approximate_tokens", "context_window_tokens")
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +106,8 @@ class PreviewEnvelopeRequest(_message.Message):
     EXPECTED_RESPONSE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MAX_ENVELOPE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
+    APPROXIMATE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
     query: str
     model: str
     grounding_mode: _taxonomy_pb2.GroundingMode
@@ -106,34 +116,44 @@ class PreviewEnvelopeRequest(_message.Message):
     expected_response_tokens: int
     max_envelope_tokens: int
     retrieval_mode: _knowledge_service_pb2.SearchMode
-    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
+    approximate_tokens: bool
+    context_window_tokens: int
+    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
 
 class PreviewEnvelopeResponse(_message.Message):
-    __slots__ = ("preview", "quality", "warnings")
+    __slots__ = ("preview", "quality", "warnings", "token_counting")
     PREVIEW_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNTING_FIELD_NUMBER: _ClassVar[int]
     preview: _envelope_pb2.EnvelopePreview
     quality: _envelope_pb2.QualityAssessment
     warnings: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, preview: _Optional[_Union[_envelope_pb2.EnvelopePreview, _Mapping]] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+    token_counting: _envelope_pb2.TokenCounting
+    def __init__(self, preview: _Optional[_Union[_envelope_pb2.EnvelopePreview, _Mapping]] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ..., token_counting: _Optional[_Union[_envelope_pb2.TokenCounting, _Mapping]] = ...) -> None: ...
 
 class CountTokensRequest(_message.Message):
-    __slots__ = ("model", "texts")
+    __slots__ = ("model", "texts", "approximate_tokens", "context_window_tokens")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     TEXTS_FIELD_NUMBER: _ClassVar[int]
+    APPROXIMATE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
     model: str
     texts: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, model: _Optional[str] = ..., texts: _Optional[_Iterable[str]] = ...) -> None: ...
+    approximate_tokens: bool
+    context_window_tokens: int
+    def __init__(self, model: _Optional[str] = ..., texts: _Optional[_Iterable[str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
 
 class CountTokensResponse(_message.Message):
-    __slots__ = ("counts", "tokenizer", "approximate", "context_window_tokens")
+    __slots__ = ("counts", "tokenizer", "approximate", "context_window_tokens", "safety_margin_ratio")
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     TOKENIZER_FIELD_NUMBER: _ClassVar[int]
     APPROXIMATE_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_MARGIN_RATIO_FIELD_NUMBER: _ClassVar[int]
     counts: _containers.RepeatedScalarFieldContainer[int]
     tokenizer: str
     approximate: bool
     context_window_tokens: int
-    def __init__(self, counts: _Optional[_Iterable[int]] = ..., tokenizer: _Optional[str] = ..., approximate: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
+    safety_margin_ratio: float
+    def __init__(self, counts: _Optional[_Iterable[int]] = ..., tokenizer: _Optional[str] = ..., approximate: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., safety_margin_ratio: _Optional[float] = ...) -> None: ...
