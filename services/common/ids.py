@@ -1,5 +1,6 @@
 """Identifiers: every one from a CSPRNG, with at least 128 bits where it must not be guessed (SPEC-004 §17.1)."""
 
+import hashlib
 import secrets
 import string
 import uuid
@@ -11,6 +12,8 @@ SESSION_PREFIX: Final = "crp_sess_"
 WINDOW_PREFIX: Final = "crp_win_"
 CONTINUATION_PREFIX: Final = "crp_cont_"
 TRAIL_PREFIX: Final = "crp_trail_"
+_TRACE_SESSION_LENGTH: Final = 28
+"""Alphanumerics of the id of a trace's session (166 bits); any other session's has 32."""
 
 
 class IdSource(Protocol):
@@ -55,3 +58,22 @@ def new_continuation_id(ids: IdSource) -> str:
 def new_trail_id(ids: IdSource) -> str:
     """Return ``crp_trail_`` and 32 alphanumerics."""
     return TRAIL_PREFIX + ids.alphanumeric(32)
+
+
+def trace_session_id(tenant_id: str, trace_id: str) -> str:
+    """Return the id of the session that keeps an ERCP trace: ``crp_sess_`` and 28 alphanumerics (ADR 0073).
+
+    It follows from tenant and trace, so that a trace is found without an index, and two tenants' traces of one id are
+    kept, and signed, apart.
+    """
+    number = int.from_bytes(hashlib.sha256(f"groundtrail-trace/{tenant_id}/{trace_id}".encode()).digest(), "big")
+    digits = ""
+    while len(digits) < _TRACE_SESSION_LENGTH:
+        number, digit = divmod(number, len(_ALPHANUMERIC))
+        digits += _ALPHANUMERIC[digit]
+    return SESSION_PREFIX + digits
+
+
+def is_trace_session(session_id: str) -> bool:
+    """Say whether a session keeps an ERCP trace."""
+    return len(session_id) == len(SESSION_PREFIX) + _TRACE_SESSION_LENGTH

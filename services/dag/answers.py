@@ -18,7 +18,7 @@ DAG_ROOT_PREFIX: Final = "dag:"
 def created(result: Created) -> bytes:
     """Return the CreateSessionResponse."""
     return pb.CreateSessionResponse(
-        session=convert.session(result.session, None),
+        session=convert.session(result.session, result.dag),
         session_token=result.issued.session_token,
         set_session=result.issued.set_session,
     ).SerializeToString(deterministic=True)

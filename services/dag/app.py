@@ -11,8 +11,15 @@ from dataclasses import dataclass, replace
 
 from services.common.clock import Clock
 from services.common.context import Caller
-from services.common.errors import ConflictError, ErrorReason
-from services.common.ids import IdSource, new_continuation_id, new_session_id, new_trail_id, new_window_id
+from services.common.errors import ConflictError, ErrorReason, UnauthenticatedError
+from services.common.ids import (
+    IdSource,
+    new_continuation_id,
+    new_session_id,
+    new_trail_id,
+    new_window_id,
+    trace_session_id,
+)
 from services.common.ports.sessions import (
     AuditEventRecord,
     SessionChange,
@@ -75,13 +82,14 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class CreateAsk:
-    """A session to begin; fields as in ``OpenAsk``."""
+    """A session to begin; fields as in ``OpenAsk``. With ``trace_id`` the one of an ERCP trace, which may be there."""
 
     policy_hash: str = ""
     loop_depth: int | None = None
     parent_session_id: str = ""
     budget_ceiling: float | None = None
     policy_tightened: bool = False
+    trace_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +119,21 @@ class SessionApp:
         )
 
     async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
-        """Begin a session without a window (SPEC-004 §4.1).
+        """Begin a session without a window (SPEC-004 §4.1), or join the one of a trace (ADR 0073).
 
         Raises:
+            UnauthenticatedError: TOKEN_SCOPE_MISMATCH: another credential's trace.
             LimitExceededError: LOOP_DEPTH_LIMIT.
             NotFoundError: SESSION_NOT_FOUND: the parent session.
             PermissionDeniedError: POLICY_RELAXED: another policy than the parent session's.
             PreconditionError: SESSION_CLOSED: the parent session; REQUEST_ID_REUSED.
             ChainBrokenError: CHAIN_BROKEN: the parent session.
         """
+
+        if ask.trace_id:
+            joined = await self._joined(caller, ask)
+            if joined is not None:
+                return request.encode(joined)
 
         async def decide(_: int) -> tuple[SessionChange, Created]:
             session, inherited = await self._new_session(caller, ask)
@@ -130,6 +144,24 @@ class SessionApp:
             return change, Created(change.session, await self._tokens.issue(session, leaf))
 
         return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def _joined(self, caller: Caller, ask: CreateAsk) -> Created | None:
+        """Return the session of a trace with a fresh token for its latest window; ``None`` when there is none yet.
+
+        Nothing is written, so that the answer needs no receipt.
+        """
+        before = await self._store.snapshot(caller.tenant_id, trace_session_id(caller.tenant_id, ask.trace_id))
+        if before is None:
+            return None
+        if before.session.scope != caller.scope:
+            text = "the trace was begun with another credential; use that one or start a new trace"
+            raise UnauthenticatedError(ErrorReason.TOKEN_SCOPE_MISMATCH, text, trace_id=ask.trace_id)
+        dag = DagView.of(before)
+        latest = dag.committed[-1] if dag.committed else None
+        history = quality.latest(quality.history_of(dag, (latest.window_id,)), MAX_HISTORY) if latest else ()
+        remaining = latest.safety_budget if latest else budget.starting_budget((), ask.budget_ceiling)
+        issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining))
+        return Created(before.session, issued, dag)
 
     async def open_window(self, caller: Caller, token: str, ask: OpenAsk, request: RequestKey[Opened]) -> bytes:
         """Open the root of a new session, or a child of the windows that token and pointers name (SPEC-004 §4-§7).
@@ -367,11 +399,12 @@ class SessionApp:
             policy_hash = ask.policy_hash or parent.session.policy_hash
             compared = bool(ask.policy_hash) and ask.policy_tightened
             check_policies([OpeningNote(parent.session.policy_hash)], policy_hash, compared=compared)
-        limits = self._policy.limits
+        limits = self._policy.trace_limits if ask.trace_id else self._policy.limits
         limits.check_loop_depth(depth)
+        session_id = trace_session_id(caller.tenant_id, ask.trace_id) if ask.trace_id else new_session_id(self._ids)
         session = SessionRecord(
             tenant_id=caller.tenant_id,
-            session_id=new_session_id(self._ids),
+            session_id=session_id,
             scope=caller.scope,
             status=SessionStatus.OPEN,
             created_at=self._clock.now(),

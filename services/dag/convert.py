@@ -51,6 +51,7 @@ def create_ask(request: pb.CreateSessionRequest) -> CreateAsk:
         parent_session_id=request.agent_session_parent,
         budget_ceiling=request.safety_budget_ceiling if request.HasField("safety_budget_ceiling") else None,
         policy_tightened=request.policy_tightened,
+        trace_id=request.trace_id,
     )
 
 

@@ -10,9 +10,14 @@ from services.dag.domain.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class DagPolicy:
-    """Limits of new sessions, lifetimes, the budget's profile and how much one response verifies."""
+    """Limits of new sessions, lifetimes, the budget's profile and how much one response verifies.
+
+    Attributes:
+        trace_limits: of sessions that keep an ERCP trace (ADR 0073).
+    """
 
     limits: Limits
+    trace_limits: Limits
     token_lifetime: timedelta
     pending_lifetime: timedelta
     profile: BudgetProfile
@@ -24,6 +29,9 @@ class DagPolicy:
         """Return the settings as a policy."""
         return cls(
             limits=Limits(settings.max_windows, settings.max_fan_out, settings.max_dag_nodes, settings.max_loop_depth),
+            trace_limits=Limits(
+                settings.max_trace_windows, settings.max_fan_out, settings.max_trace_windows, settings.max_loop_depth
+            ),
             token_lifetime=timedelta(seconds=settings.token_lifetime_s),
             pending_lifetime=timedelta(seconds=settings.pending_lifetime_s),
             profile=PROFILES[settings.budget_profile],

@@ -12,10 +12,11 @@ from services.dag.tokens import Issued
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A new session and its first token."""
+    """A new session and its first token; of a joined one the token for its latest window, and its windows."""
 
     session: SessionRecord
     issued: Issued
+    dag: DagView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,9 @@ def create_session(request: pb.CreateSessionRequest) -> None:
     _parent(found, request.agent_session_parent)
     if request.HasField("safety_budget_ceiling"):
         _fraction(found, "safety_budget_ceiling", request.safety_budget_ceiling)
+    if request.trace_id:
+        found.require_request_id(request.trace_id, "trace_id")
+        found.require(not request.agent_session_parent, "agent_session_parent", "must be empty beside trace_id")
     found.raise_if_any()
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RunConfig(_message.Message):
-    __slots__ = ("model", "max_iterations", "max_constraints", "similarity_threshold", "temperature", "top_p", "deterministic", "verify_threshold", "candidate_threshold", "seed")
+    __slots__ = ("model", "max_iterations", "max_constraints", "similarity_threshold", "temperature", "top_p", "deterministic", "verify_threshold", "candidate_threshold", "seed", "max_duration_ms", "nli_threshold", "run_fact_check", "max_constraints_per_error", "max_tokens")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MAX_ITERATIONS_FIELD_NUMBER: _ClassVar[int]
     MAX_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,11 @@ class RunConfig(_message.Message):
     VERIFY_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     CANDIDATE_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    MAX_DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    NLI_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    RUN_FACT_CHECK_FIELD_NUMBER: _ClassVar[int]
+    MAX_CONSTRAINTS_PER_ERROR_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     model: str
     max_iterations: int
     max_constraints: int
@@ -34,22 +39,31 @@ class RunConfig(_message.Message):
     verify_threshold: float
     candidate_threshold: float
     seed: int
-    def __init__(self, model: _Optional[str] = ..., max_iterations: _Optional[int] = ..., max_constraints: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., deterministic: _Optional[bool] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., seed: _Optional[int] = ...) -> None: ...
+    max_duration_ms: int
+    nli_threshold: float
+    run_fact_check: bool
+    max_constraints_per_error: int
+    max_tokens: int
+    def __init__(self, model: _Optional[str] = ..., max_iterations: _Optional[int] = ..., max_constraints: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., deterministic: _Optional[bool] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., seed: _Optional[int] = ..., max_duration_ms: _Optional[int] = ..., nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ..., max_constraints_per_error: _Optional[int] = ..., max_tokens: _Optional[int] = ...) -> None: ...
 
 class RunRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "problem", "config")
+    __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     problem: _ercp_pb2.Problem
     config: RunConfig
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
+    constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
+    retrieval_context: _containers.RepeatedCompositeFieldContainer[RetrievalPassage]
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ...) -> None: ...
 
 class RunResponse(_message.Message):
-    __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations")
+    __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations", "status_reason", "relaxed_constraints")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PROTO_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -63,6 +77,8 @@ class RunResponse(_message.Message):
     CANDIDATE_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     CONFLICTING_CONSTRAINT_IDS_FIELD_NUMBER: _ClassVar[int]
     ITERATIONS_FIELD_NUMBER: _ClassVar[int]
+    STATUS_REASON_FIELD_NUMBER: _ClassVar[int]
+    RELAXED_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     timestamp: _timestamp_pb2.Timestamp
     proto_version: str
@@ -76,19 +92,25 @@ class RunResponse(_message.Message):
     candidate_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
     conflicting_constraint_ids: _containers.RepeatedScalarFieldContainer[str]
     iterations: int
-    def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ...) -> None: ...
+    status_reason: str
+    relaxed_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
+    def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ..., status_reason: _Optional[str] = ..., relaxed_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ...) -> None: ...
 
 class RunStreamRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "problem", "config")
+    __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     problem: _ercp_pb2.Problem
     config: RunConfig
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
+    constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
+    retrieval_context: _containers.RepeatedCompositeFieldContainer[RetrievalPassage]
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ...) -> None: ...
 
 class RunStreamResponse(_message.Message):
     __slots__ = ("trace_event", "result")
@@ -185,20 +207,22 @@ class VerifyRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., verify_config: _Optional[_Union[VerifyConfig, _Mapping]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ...) -> None: ...
 
 class VerifyResponse(_message.Message):
-    __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version")
+    __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version", "skipped_detectors")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     NODE_SIGNATURE_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PROTO_VERSION_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_DETECTORS_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     errors: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Error]
     model_fingerprint: str
     node_signature: str
     timestamp: _timestamp_pb2.Timestamp
     proto_version: str
-    def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ...) -> None: ...
+    skipped_detectors: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., skipped_detectors: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ExtractConfig(_message.Message):
     __slots__ = ("max_constraints_per_error", "verify_threshold", "candidate_threshold")

@@ -93,6 +93,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.REPORT_MISMATCH: _PRECONDITION,
     ErrorReason.UNSUPPORTED_STRATEGY: _PRECONDITION,
     ErrorReason.FAN_IN_INCOMPLETE: _PRECONDITION,
+    ErrorReason.TRACE_MISMATCH: _PRECONDITION,
     ErrorReason.MESSAGE_TOO_LARGE: _EXHAUSTED,
     ErrorReason.CONCURRENCY_LIMIT: _BUSY,
     ErrorReason.QUEUE_FULL: _BUSY,

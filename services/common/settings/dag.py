@@ -21,6 +21,10 @@ class DagSettings(BaseModel):
     max_dag_nodes: int = Field(default=50, ge=1, le=100_000)
     """Most windows of one session, failed ones included (SPEC-004 §11.3); 1-100000, default 50."""
 
+    max_trace_windows: int = Field(default=1_000, ge=1, le=100_000)
+    """Most windows of a session that keeps an ERCP trace, one for each iteration, given up ones included (ADR 0073);
+    1-100000, default 1000."""
+
     max_loop_depth: int = Field(default=5, ge=0, le=100)
     """Deepest agent loop that is accepted (SPEC-004 §15.3); 0-100, default 5."""
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import ErrorReason, PreconditionError
+from services.common.ids import is_trace_session
 from services.common.ports.sessions import (
     DeferredFact,
     ReportRecord,
@@ -114,7 +115,9 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
     response_hash = sha256_hex(ask.response_text)
     hashed = _checked_report_hash(ask, window, response_hash)
     edges, summaries = settle(dag.edges_into(window.window_id), ask.transfers, terms.note.summary_tokens)
-    budget = after_window(window.safety_budget, ask.risk_level)
+    # ADR 0073: the iterations of a trace are drafts that nobody is given; like remedies (SPEC-005 §19.3) they are free.
+    drafted = is_trace_session(window.session_id)
+    budget = window.safety_budget if drafted else after_window(window.safety_budget, ask.risk_level)
     end_cause = _end_cause(before.session, window, budget, terms.profile)
     material = WindowMaterial(window.session_id, window.window_number, window.timestamp, response_hash, hashed)
     committed = replace(

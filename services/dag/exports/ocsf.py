@@ -97,6 +97,7 @@ KINDS: Final[dict[str, Kind]] = {
     "COMPLETENESS_CONTINUATION": Kind(_C, _INFO, "A continuation filled a completeness gap"),
     "FLOW_STITCH": Kind(_U, _INFO, "Two answers were stitched"),
     "SUMMARISATION": Kind(_C, _INFO, "A summary was generated"),
+    "ERCP_OPERATOR": Kind(_C, _INFO, "An ERCP operator ran"),
 }
 """One row per event type of CRP-SPEC-011; a test holds it against the contract's enum."""
 

@@ -81,6 +81,7 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_FLOW_STITCH: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SUMMARISATION: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SESSION_ERASED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_ERCP_OPERATOR: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -146,6 +147,7 @@ AUDIT_EVENT_TYPE_COMPLETENESS_CONTINUATION: AuditEventType
 AUDIT_EVENT_TYPE_FLOW_STITCH: AuditEventType
 AUDIT_EVENT_TYPE_SUMMARISATION: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_ERASED: AuditEventType
+AUDIT_EVENT_TYPE_ERCP_OPERATOR: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel

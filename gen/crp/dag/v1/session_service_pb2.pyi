@@ -45,20 +45,22 @@ AUDIT_EXPORT_FORMAT_NDJSON: AuditExportFormat
 AUDIT_EXPORT_FORMAT_OCSF: AuditExportFormat
 
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("request_id", "policy_hash", "loop_depth", "agent_session_parent", "safety_budget_ceiling", "policy_tightened")
+    __slots__ = ("request_id", "policy_hash", "loop_depth", "agent_session_parent", "safety_budget_ceiling", "policy_tightened", "trace_id")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
     LOOP_DEPTH_FIELD_NUMBER: _ClassVar[int]
     AGENT_SESSION_PARENT_FIELD_NUMBER: _ClassVar[int]
     SAFETY_BUDGET_CEILING_FIELD_NUMBER: _ClassVar[int]
     POLICY_TIGHTENED_FIELD_NUMBER: _ClassVar[int]
+    TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     policy_hash: str
     loop_depth: int
     agent_session_parent: str
     safety_budget_ceiling: float
     policy_tightened: bool
-    def __init__(self, request_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_session_parent: _Optional[str] = ..., safety_budget_ceiling: _Optional[float] = ..., policy_tightened: _Optional[bool] = ...) -> None: ...
+    trace_id: str
+    def __init__(self, request_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_session_parent: _Optional[str] = ..., safety_budget_ceiling: _Optional[float] = ..., policy_tightened: _Optional[bool] = ..., trace_id: _Optional[str] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session", "session_token", "set_session")

@@ -129,8 +129,8 @@ class SessionServiceServicer:
     """
 
     def CreateSession(self, request, context):
-        """Begins a session without a window and issues its first token. Role: writer.
-        ErrorReasons: LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED and CHAIN_BROKEN (the parent), POLICY_RELAXED,
+        """Begins a session without a window and issues its first token; with trace_id joins one that is there. Role: writer.
+        ErrorReasons: TOKEN_SCOPE_MISMATCH (trace_id), LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED and CHAIN_BROKEN (the parent), POLICY_RELAXED,
         REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
