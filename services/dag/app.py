@@ -129,7 +129,6 @@ class SessionApp:
             PreconditionError: SESSION_CLOSED: the parent session; REQUEST_ID_REUSED.
             ChainBrokenError: CHAIN_BROKEN: the parent session.
         """
-
         if ask.trace_id:
             joined = await self._joined(caller, ask)
             if joined is not None:
