@@ -23,6 +23,7 @@ from services.common.adapters.sqlite import (
     SqliteKnowledgeGraph,
     SqliteSessionStore,
 )
+from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.stores import StoreSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
@@ -56,16 +57,26 @@ def _memory(build: Callable[[], Any]) -> Callable[[Path], Awaitable[Any]]:
     return open_
 
 
-async def _neo4j_sessions(directory: Path) -> Any:
-    """Open the sessions of a Neo4j; a directory that is new stands for an empty one."""
-    from services.common.adapters.neo4j import Neo4jSessionStore
-
+async def _emptied_neo4j(directory: Path) -> Neo4jSettings:
+    """Return how to reach the Neo4j; a directory that is new stands for an empty one."""
     settings = neo4j_settings()
-    seen = directory / "neo4j-sessions"
+    seen = directory / "neo4j"
     if not seen.exists():
         await empty_neo4j(settings)
         seen.touch()
-    return await Neo4jSessionStore.open(settings)
+    return settings
+
+
+async def _neo4j_sessions(directory: Path) -> Any:
+    from services.common.adapters.neo4j import Neo4jSessionStore
+
+    return await Neo4jSessionStore.open(await _emptied_neo4j(directory))
+
+
+async def _neo4j_knowledge(directory: Path) -> Any:
+    from services.common.adapters.neo4j import Neo4jKnowledgeGraph
+
+    return await Neo4jKnowledgeGraph.open(await _emptied_neo4j(directory))
 
 
 PLAIN: Final = StoreSettings(disk_reserve_bytes=0, synchronous="NORMAL")
@@ -81,6 +92,7 @@ FACT_STORES: Final = (
 KNOWLEDGE_GRAPHS: Final = (
     Adapter("memory", _memory(MemoryKnowledgeGraph), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteKnowledgeGraph.open(path / "graph.db", PLAIN)),
+    Adapter("neo4j", _neo4j_knowledge, marks=(pytest.mark.needs_neo4j,)),
 )
 SEALER: Final = Sealer(FixedMasterKeys({1: MasterKey(1, bytes(range(32)))}))
 

@@ -6,16 +6,16 @@ import pytest
 
 from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceStatus
-from tests.contract.adapters import KNOWLEDGE_GRAPHS, durable
+from tests.contract.adapters import KNOWLEDGE_GRAPHS, durable, parameters
 from tests.contract.records import HOSTILE, LATER, NOW, receipt, source
 
 
-@pytest.fixture(params=KNOWLEDGE_GRAPHS, ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(KNOWLEDGE_GRAPHS))
 def adapter(request):
     return request.param
 
 
-@pytest.fixture(params=durable(KNOWLEDGE_GRAPHS), ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(durable(KNOWLEDGE_GRAPHS)))
 def durable_adapter(request):
     return request.param
 

@@ -17,7 +17,8 @@ from services.common.adapters.neo4j import Neo4jSessionStore, event_feed, sessio
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.migrations import GraphSchema, migrate
 from services.common.adapters.neo4j.session_log import leaf_key
-from services.common.adapters.neo4j.session_records import receipt_key, session_properties
+from services.common.adapters.neo4j.receipts import receipt_key
+from services.common.adapters.neo4j.session_records import session_properties
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import key, micros, sort_key
 from services.common.errors import ConflictError, ErrorReason, UnavailableError

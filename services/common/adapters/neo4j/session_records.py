@@ -8,7 +8,6 @@ from dataclasses import fields
 from typing import Any, Final
 
 from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
-from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
     DeferredFact,
@@ -134,26 +133,6 @@ def report_properties(tenant_id: str, report: ReportRecord) -> Properties:
 def report_of(row: Properties) -> ReportRecord:
     """Read what ``report_properties`` wrote."""
     return ReportRecord(**_known(ReportRecord, row) | {"created_at": moment(row["created_us"])})
-
-
-def receipt_key(tenant_id: str, rpc: str, request_id: str) -> str:
-    """Return what a receipt is found by."""
-    return key(tenant_id, rpc, request_id)
-
-
-def receipt_properties(receipt: Receipt, session_id: str) -> Properties:
-    """Return a receipt's properties; it goes when its session is erased."""
-    return _values(receipt, "created_at") | {
-        "key": receipt_key(receipt.tenant_id, receipt.rpc, receipt.request_id),
-        "session_key": key(receipt.tenant_id, session_id),
-        "created_us": micros(receipt.created_at),
-    }
-
-
-def receipt_of(row: Properties) -> Receipt:
-    """Read what ``receipt_properties`` wrote."""
-    values = _known(Receipt, row)
-    return Receipt(**values | {"response": bytes(row["response"]), "created_at": moment(row["created_us"])})
 
 
 def _values(record: Any, *others: str) -> Properties:

@@ -1,9 +1,7 @@
 """``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Any, Final, Self
 from weakref import WeakValueDictionary
 
@@ -14,12 +12,12 @@ from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
 from services.common.adapters.neo4j.migrations import migrate
+from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
 from services.common.adapters.neo4j.session_records import edge_of, event_of, report_of, session_of, window_of
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
-from services.common.adapters.neo4j.values import Properties, key, micros, sort_key
-from services.common.errors import ConflictError, CrpError, ErrorReason
+from services.common.adapters.neo4j.values import Properties, key, sort_key
 from services.common.merkle import Place
-from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
+from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
     LeafKind,
@@ -32,13 +30,13 @@ from services.common.ports.sessions import (
 )
 from services.common.settings.neo4j import Neo4jSettings
 
-_LOG: Final = logging.getLogger(__name__)
 _WRITING_AT_ONCE: Final = 4
 """Transactions of one tenant that this process has open: one commits while the next ones get ready. All of them end at
 the lock of the tenant's log; whoever waits there has a running transaction and is overtaken, here it waits in turn."""
 _LATEST: Final = 2**63 - 1
-_FORGET_EVERY: Final = timedelta(hours=1)
-_FORGOTTEN_AT_ONCE: Final = 1_000
+_RECEIPTS: Final = ReceiptStatements(
+    session_statements.REMEMBER, session_statements.GET_RECEIPT, session_statements.FORGET_RECEIPTS
+)
 
 
 class Neo4jSessionStore:
@@ -50,7 +48,7 @@ class Neo4jSessionStore:
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
-        self._forgot_at: datetime | None = None
+        self._receipts = Neo4jReceipts(database, _RECEIPTS)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @classmethod
@@ -78,9 +76,9 @@ class Neo4jSessionStore:
         """
         _check_whole(change)
         async with self._turns.setdefault(change.session.tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
-            await self._database.run(lambda transaction: _write(transaction, change))
+            await self._database.run(lambda transaction: self._write(transaction, change))
         if change.receipt is not None:
-            await self._forget_receipts(change.receipt.created_at)
+            await self._receipts.forget(change.receipt.created_at)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -138,9 +136,7 @@ class Neo4jSessionStore:
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
-        whose = session_records.receipt_key(tenant_id, rpc, request_id)
-        rows = await self._rows(session_statements.GET_RECEIPT, key=whose)
-        return session_records.receipt_of(rows[0]["receipt"]) if rows else None
+        return await self._receipts.get(tenant_id, rpc, request_id)
 
     async def tree_size(self, tenant_id: str) -> int:
         """Return the number of leaves."""
@@ -173,45 +169,31 @@ class Neo4jSessionStore:
     async def _rows(self, statement: str, **parameters: Any) -> list[Properties]:
         return await self._database.rows(statement, **parameters)
 
-    async def _forget_receipts(self, now: datetime) -> None:
-        """Drop receipts past their retention, once an hour; a write that was made never fails for it."""
-        if self._forgot_at is not None and now < self._forgot_at + _FORGET_EVERY:
-            return
-        self._forgot_at = now
-        parameters = {"oldest": micros(now - RECEIPT_RETENTION), "limit": _FORGOTTEN_AT_ONCE}
-        try:
-            while (await self._rows(session_statements.FORGET_RECEIPTS, **parameters))[0]["forgotten"]:
-                pass
-        except CrpError as error:
-            self._forgot_at = None
-            _LOG.warning("receipts past their retention stay for now: %s", error.message)
-
-
-async def _write(transaction: AsyncManagedTransaction, change: SessionChange) -> None:
-    tenant_id, session_id = change.session.tenant_id, change.session.session_id
-    whose = key(tenant_id, session_id)
-    await _lock(transaction, change, whose)
-    # Of what a change holds twice the last counts, so that constraints never judge the one before it.
-    windows = {one.window_id: session_records.window_properties(tenant_id, one) for one in change.windows}
-    edges = {(one.target_id, one.source_id): session_records.edge_row(tenant_id, one) for one in change.edges}
-    reports = {one.report_id: session_records.report_properties(tenant_id, one) for one in change.reports}
-    (applied,) = await rows_of(
-        transaction,
-        session_statements.APPLY,
-        key=whose,
-        session=session_records.session_properties(change.session),
-        windows=list(windows.values()),
-        edges=list(edges.values()),
-        reports=list(reports.values()),
-        events=[session_records.event_properties(tenant_id, one) for one in change.events],
-        erased_events=[session_records.event_properties(tenant_id, one) for one in change.erased_events],
-        erased_sessions=[whose] if change.erased_events else [],
-    )
-    if applied["edges"] != len(edges):
-        raise ValueError("an edge leads to a window that is not there")
-    if change.receipt is not None:
-        await _remember(transaction, change.receipt, session_id)
-    await session_log.append_leaves(transaction, tenant_id, change.leaves)
+    async def _write(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
+        tenant_id, session_id = change.session.tenant_id, change.session.session_id
+        whose = key(tenant_id, session_id)
+        await _lock(transaction, change, whose)
+        # Of what a change holds twice the last counts, so that constraints never judge the one before it.
+        windows = {one.window_id: session_records.window_properties(tenant_id, one) for one in change.windows}
+        edges = {(one.target_id, one.source_id): session_records.edge_row(tenant_id, one) for one in change.edges}
+        reports = {one.report_id: session_records.report_properties(tenant_id, one) for one in change.reports}
+        (applied,) = await rows_of(
+            transaction,
+            session_statements.APPLY,
+            key=whose,
+            session=session_records.session_properties(change.session),
+            windows=list(windows.values()),
+            edges=list(edges.values()),
+            reports=list(reports.values()),
+            events=[session_records.event_properties(tenant_id, one) for one in change.events],
+            erased_events=[session_records.event_properties(tenant_id, one) for one in change.erased_events],
+            erased_sessions=[whose] if change.erased_events else [],
+        )
+        if applied["edges"] != len(edges):
+            raise ValueError("an edge leads to a window that is not there")
+        if change.receipt is not None:
+            await self._receipts.remember(transaction, change.receipt, session_key=whose)
+        await session_log.append_leaves(transaction, tenant_id, change.leaves)
 
 
 async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, whose: str) -> None:
@@ -232,19 +214,6 @@ async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, who
         raise race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
         raise race("the erased events are not those that are stored")
-
-
-async def _remember(transaction: AsyncManagedTransaction, receipt: Receipt, session_id: str) -> None:
-    properties = session_records.receipt_properties(receipt, session_id)
-    oldest = micros(receipt.created_at - RECEIPT_RETENTION)
-    statement = session_statements.REMEMBER
-    rows = await rows_of(transaction, statement, key=properties["key"], receipt=properties, oldest=oldest)
-    if (rows[0]["body_hash"], bytes(rows[0]["response"])) != (receipt.body_hash, receipt.response):
-        raise ConflictError(
-            ErrorReason.COMMIT_RACE,
-            f"request {receipt.request_id} was answered meanwhile; read its stored answer and return that",
-            request_id=receipt.request_id,
-        )
 
 
 def _check_whole(change: SessionChange) -> None:

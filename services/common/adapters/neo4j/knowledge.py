@@ -1,0 +1,226 @@
+"""``KnowledgeGraph`` on Neo4j: sources, communities, clusterings (ADR 0061)."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Final, Self
+
+from neo4j import AsyncManagedTransaction
+
+from services.common.adapters.neo4j import knowledge_statements as statements
+from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
+from services.common.adapters.neo4j.knowledge_schema import KNOWLEDGE_SCHEMA
+from services.common.adapters.neo4j.migrations import migrate
+from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
+from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.receipts import Receipt
+from services.common.settings.neo4j import Neo4jSettings
+
+_RECEIPTS: Final = ReceiptStatements(statements.REMEMBER, statements.GET_RECEIPT, statements.FORGET_RECEIPTS)
+_FORGET_EVERY: Final = timedelta(0)
+"""Beside each write: documents are ingested far less often than windows are committed."""
+_UNFINISHED: Final = (SourceStatus.INGESTING, SourceStatus.ERASING)
+
+
+class Neo4jKnowledgeGraph:
+    """Sources and communities of all tenants in one database.
+
+    Args:
+        database: open, with the schema of knowledge.
+    """
+
+    def __init__(self, database: Neo4jDatabase) -> None:
+        self._database = database
+        self._receipts = Neo4jReceipts(database, _RECEIPTS, forget_every=_FORGET_EVERY)
+
+    @classmethod
+    async def open(cls, settings: Neo4jSettings) -> Self:
+        """Connect, and bring the database to the present schema.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE.
+            StartupError: the file of root certificates cannot be read.
+        """
+        database = await Neo4jDatabase.open(settings)
+        try:
+            await migrate(database, KNOWLEDGE_SCHEMA)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
+
+    async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace, with the receipt in the same transaction.
+
+        Raises:
+            ConflictError: COMMIT_RACE: the request was answered otherwise.
+            UnavailableError: STORE_UNAVAILABLE.
+        """
+        properties = _source_properties(source)
+
+        async def job(transaction: AsyncManagedTransaction) -> None:
+            await rows_of(transaction, statements.PUT_SOURCE, key=properties["key"], source=properties)
+            await self._remember(transaction, receipt)
+
+        await self._write(job, receipt)
+
+    async def delete_source(self, tenant_id: str, source_id: str) -> None:
+        """Remove the record."""
+        await self._database.rows(statements.DELETE_SOURCE, key=key(tenant_id, source_id))
+
+    async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
+        """Return the source or ``None``."""
+        rows = await self._database.rows(statements.GET_SOURCE, key=key(tenant_id, source_id))
+        return _source_of(rows[0]["source"]) if rows else None
+
+    async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
+        """Return the newest source of this URI that is not ERASED."""
+        rows = await self._database.rows(statements.FIND_SOURCE, key=key(tenant_id, uri))
+        return _source_of(rows[0]["source"]) if rows else None
+
+    async def page_sources(self, tenant_id: str, *, after: str, limit: int) -> list[SourceRecord]:
+        """Return the next sources by id."""
+        whose = {"key": key(tenant_id), "sort_key": sort_key(after)}
+        rows = await self._database.rows(statements.PAGE_SOURCES, **whose, after=after, limit=limit)
+        return sorted((_source_of(row["source"]) for row in rows), key=lambda one: one.source_id)
+
+    async def unfinished_sources(self) -> list[SourceRecord]:
+        """Return INGESTING and ERASING sources of all tenants."""
+        rows = await self._database.rows(statements.UNFINISHED_SOURCES)
+        return sorted((_source_of(row["source"]) for row in rows), key=lambda one: (one.tenant_id, one.source_id))
+
+    async def replace_communities(
+        self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
+    ) -> None:
+        """Replace the tenant's communities in one transaction.
+
+        Raises:
+            ConflictError: COMMIT_RACE: the request was answered otherwise.
+            UnavailableError: STORE_UNAVAILABLE.
+            ValueError: a community is of another tenant.
+        """
+        if any(community.tenant_id != clustering.tenant_id for community in communities):
+            raise ValueError("communities of another tenant")
+        properties = _clustering_properties(clustering)
+        rows = [_community_properties(community) for community in communities]
+
+        async def job(transaction: AsyncManagedTransaction) -> None:
+            statement, whose = statements.REPLACE_COMMUNITIES, properties["key"]
+            await rows_of(transaction, statement, key=whose, clustering=properties, communities=rows)
+            await self._remember(transaction, receipt)
+
+        await self._write(job, receipt)
+
+    async def page_communities(self, tenant_id: str, *, after: str, limit: int) -> list[CommunityRecord]:
+        """Return the next communities by label."""
+        whose = {"key": key(tenant_id), "tenant_id": tenant_id, "sort_key": sort_key(after)}
+        rows = await self._database.rows(statements.PAGE_COMMUNITIES, **whose, after=after, limit=limit)
+        found = (row["community"] for row in rows)
+        records = (CommunityRecord(one["tenant_id"], one["label"], one["fact_count"], one["epoch"]) for one in found)
+        return sorted(records, key=lambda one: one.label)
+
+    async def clustering(self, tenant_id: str) -> ClusteringRecord:
+        """Return the clustering state; epoch 0 when there is none."""
+        rows = await self._database.rows(statements.GET_CLUSTERING, key=key(tenant_id))
+        if not rows:
+            return ClusteringRecord(tenant_id, 0, None, 0, "")
+        row = rows[0]["clustering"]
+        clustered = row.get("clustered_us")
+        return ClusteringRecord(
+            tenant_id=tenant_id,
+            epoch=row["epoch"],
+            clustered_at=None if clustered is None else moment(clustered),
+            facts_at_clustering=row["facts_at_clustering"],
+            embedding_model=row["embedding_model"],
+        )
+
+    async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
+        """Return a remembered answer."""
+        return await self._receipts.get(tenant_id, rpc, request_id)
+
+    async def check(self) -> None:
+        """Return when Neo4j answers."""
+        await self._database.check()
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
+        await self._database.close()
+
+    async def _remember(self, transaction: AsyncManagedTransaction, receipt: Receipt | None) -> None:
+        if receipt is not None:
+            await self._receipts.remember(transaction, receipt)
+
+    async def _write(self, job: Callable[[AsyncManagedTransaction], Awaitable[None]], receipt: Receipt | None) -> None:
+        await self._database.run(job)
+        if receipt is not None:
+            await self._receipts.forget(receipt.created_at)
+
+
+def _source_properties(source: SourceRecord) -> Properties:
+    """Return a source's properties; those that an index is on are absent where it does not apply."""
+    values: Properties = {
+        "key": key(source.tenant_id, source.source_id),
+        "tenant_key": key(source.tenant_id),
+        "sort_key": sort_key(source.source_id),
+        "tenant_id": source.tenant_id,
+        "source_id": source.source_id,
+        "status": source.status.value,
+        "uri": source.uri,
+        "title": source.title,
+        "source_type": source.source_type,
+        "media_type": source.media_type,
+        "document_hash": source.document_hash,
+        "ingested_us": micros(source.ingested_at),
+        "fact_count": source.fact_count,
+        "fact_ids_pending": list(source.fact_ids_pending),
+        "stale_on_activation": list(source.stale_on_activation),
+        "metadata": json.dumps(dict(source.metadata), ensure_ascii=False),
+    }
+    if source.status in _UNFINISHED:
+        values["unfinished"] = True
+    if source.status is not SourceStatus.ERASED:
+        values["uri_key"] = key(source.tenant_id, source.uri)
+    return values
+
+
+def _source_of(row: Properties) -> SourceRecord:
+    return SourceRecord(
+        tenant_id=row["tenant_id"],
+        source_id=row["source_id"],
+        title=row["title"],
+        uri=row["uri"],
+        source_type=row["source_type"],
+        media_type=row["media_type"],
+        document_hash=row["document_hash"],
+        ingested_at=moment(row["ingested_us"]),
+        fact_count=row["fact_count"],
+        status=SourceStatus(row["status"]),
+        fact_ids_pending=tuple(row["fact_ids_pending"]),
+        stale_on_activation=tuple(row["stale_on_activation"]),
+        metadata=json.loads(row["metadata"]),
+    )
+
+
+def _clustering_properties(clustering: ClusteringRecord) -> Properties:
+    clustered = clustering.clustered_at
+    return {
+        "key": key(clustering.tenant_id),
+        "tenant_id": clustering.tenant_id,
+        "epoch": clustering.epoch,
+        "clustered_us": None if clustered is None else micros(clustered),
+        "facts_at_clustering": clustering.facts_at_clustering,
+        "embedding_model": clustering.embedding_model,
+    }
+
+
+def _community_properties(community: CommunityRecord) -> Properties:
+    return {
+        "key": key(community.tenant_id, community.label),
+        "tenant_key": key(community.tenant_id),
+        "sort_key": sort_key(community.label),
+        "tenant_id": community.tenant_id,
+        "label": community.label,
+        "fact_count": community.fact_count,
+        "epoch": community.epoch,
+    }
