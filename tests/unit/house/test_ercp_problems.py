@@ -21,11 +21,11 @@ FEWEST, MOST = 3, 8
 
 # Written for this check alone, from the definitions of the units; nothing of the service is asked.
 SCALES = {
-    "": "1", "units": "1", "%": "0.01", "EUR": "1", "GB": "1", "C": "1", "K": "1", "bar": "100000", "Nm": "1", "1/min": "1",
+    "": "1", "units": "1", "%": "0.01", "EUR": "1", "GB": "1", "C": "1", "K": "1", "bar": "100000", "Nm": "1",
     "t": "1000", "kg": "1", "g": "0.001", "oz": "0.028349523125", "mg/L": "1", "m3": "1000", "L": "1", "mL/h": "1",
     "km": "1000", "m": "1", "mm": "0.001", "ha": "10000", "m2": "1", "km/h": "1", "mph": "1.609344", "km/s": "1",
     "s": "1", "min": "60", "h": "3600", "days": "86400", "month": "2629746", "months": "2629746", "years": "31556952",
-    "kW": "1000", "MW": "1000000",
+    "kW": "1000", "MW": "1000000", "1/min": "1",
 }  # fmt: skip
 KELVIN_AT_ZERO_CELSIUS = Fraction("273.15")
 
