@@ -23,6 +23,7 @@ from services.common.settings.environment import (
     known_variables,
     validation_problems,
 )
+from services.common.settings.ercp import ErcpSettings
 from services.common.settings.event_sink import EventSinkSettings
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.inference import InferenceSettings
@@ -40,6 +41,7 @@ __all__ = [
     "DagSettings",
     "DpeSettings",
     "EnvelopeSettings",
+    "ErcpSettings",
     "EventSinkSettings",
     "GatewaySettings",
     "InferenceSettings",
@@ -103,6 +105,8 @@ class Settings(BaseSettings):
     """Where audit events are streamed to."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
+    ercp: ErcpSettings = ErcpSettings()
+    """The constraint loop."""
 
     @classmethod
     def settings_customise_sources(

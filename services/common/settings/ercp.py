@@ -1,0 +1,70 @@
+"""Settings of the ERCP service: bounds of runs and requests, the key that signs, and who may ask for what (ERCP 1.0)."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+
+class ErcpSettings(BaseModel):
+    """How runs are bounded and signed; environment prefix ``GROUNDTRAIL_ERCP__``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    max_duration_s: float = Field(default=600.0, gt=0.0, le=3600.0)
+    """Longest time that one Run may take, in seconds, and the default of ``max_duration_ms``; 0-3600, default 600."""
+
+    reserve_s: float = Field(default=0.5, ge=0.0, le=60.0)
+    """Time of the caller's deadline kept back so that a run can say how far it came, in seconds; default 0.5."""
+
+    max_reasoning_chars: int = Field(default=100_000, ge=100, le=500_000)
+    """Longest candidate that is verified, in Unicode code points; of a longer one the rest is cut off and the cut is a
+    syntax_error. 100-500000, default 100000."""
+
+    max_nli_pairs: int = Field(default=300, ge=1, le=10_000)
+    """Most sentence pairs of one text that the entailment model reads, both ways, in one batch; above it those that share
+    most content words are taken (ADR 0074). 1-10000, default 300."""
+
+    solver_deadline_ms: int = Field(default=2_000, ge=1, le=60_000)
+    """Longest time of one check of all predicates, in milliseconds; above it the set counts as unknown. Default 2000."""
+
+    max_reframes: int = Field(default=1, ge=0, le=10)
+    """Most times that a run states its problem in other words when it makes no progress; 0-10, default 1."""
+
+    max_decompositions: int = Field(default=1, ge=0, le=10)
+    """Most times that a run splits its problem when it makes no progress; 0-10, default 1."""
+
+    high_priority_role: Literal["reader", "writer", "admin"] = "admin"
+    """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11); default admin."""
+
+    redact_personal_data: bool = True
+    """Whether personal data is taken out of the texts in traces (ERCP 1.0 §11). Default true."""
+
+    token_model: str = Field(default="gpt-4o-mini", min_length=1)
+    """Model whose tokenizer and context window envelopes are budgeted with; default gpt-4o-mini."""
+
+    extractive_max_sentences: int = Field(default=5, ge=1, le=50)
+    """Most sentences of a candidate that the built-in extractive answerer writes; 1-50, default 5."""
+
+    extractive_min_score: float = Field(default=0.30, ge=0.0, le=1.0)
+    """Least score of a sentence for it to enter such a candidate; 0.0-1.0, default 0.30."""
+
+    node_key: SecretStr | None = None
+    """The key of node signatures, 64 hex digits, instead of a file. Default: unset."""
+
+    node_key_file: Path | None = None
+    """File with that key (mode 0600, 64 hex digits). Default: ``keys/ercp-node.key`` under the store's data directory."""
+
+    create_node_key: bool = True
+    """Create the file (32 random bytes) when it is not there; default true. Several processes need the same key."""
+
+    previous_node_keys: tuple[SecretStr, ...] = ()
+    """Keys of before, 64 hex digits each, as a JSON list: signatures under them still hold. Default: none."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        """Refuse two sources of the key."""
+        if self.node_key is not None and self.node_key_file is not None:
+            msg = "set one of node_key and node_key_file"
+            raise ValueError(msg)
+        return self
