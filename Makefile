@@ -54,9 +54,9 @@ format: $(DEV_STAMP) ## Format Python and protos in place
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/buf format -w proto
 
 lock: $(DEV_STAMP) ## Resolve pyproject.toml anew into the lock files (needs the package index)
-	@$(LOCK) pyproject.toml --extra neo4j --extra triton -o requirements.lock
-	@$(LOCK) pyproject.toml --extra neo4j --extra triton --group dev -c requirements.lock -o requirements-dev.lock
-	@$(LOCK) pyproject.toml --extra neo4j --extra triton --group training --group dev -c requirements-dev.lock -o requirements-training.lock
+	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton -o requirements.lock
+	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton --group training --group dev -c requirements-dev.lock -o requirements-training.lock
 
 generate: $(DEV_STAMP) ## Generate gen/ from proto/ without a network
 	@$(BIN)/python tools/gen_protos.py
