@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -18,18 +18,28 @@ from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
-from services.envelope.domain.quality_tier import accepts
+from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.ranking import RankingTerms, relevance_scores
 from services.envelope.domain.saturation import is_sparse, recommends_reuse
 from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
-from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary
+from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
 from services.envelope.selection import Selection, Selector
 from services.envelope.state_hashes import StateHashes
 
 _IN_PLACE_CHARS: Final = 100_000
 """Texts up to this length together are counted on the event loop: a thread would cost more than the counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountRequest:
+    """Texts to count as a model does."""
+
+    model: str
+    texts: Sequence[str]
+    approximate_tokens: bool = False
+    context_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,7 @@ class _Plan:
     key: str
     now: datetime
     terms: RankingTerms
+    counting: ModelProfile
 
 
 class EnvelopeApp:
@@ -82,22 +93,22 @@ class EnvelopeApp:
         self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
 
-    async def count_tokens(self, model: str, texts: Sequence[str]) -> TokenCounts:
-        """Count tokens as ``model`` does.
+    async def count_tokens(self, request: CountRequest) -> TokenCounts:
+        """Count tokens as the model does.
 
         Raises:
-            InvalidRequestError: UNKNOWN_MODEL.
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        profile = self._tokens.profile(model)
+        profile, texts = self._profile(request), request.texts
         if sum(map(len, texts)) <= _IN_PLACE_CHARS:
-            return TokenCounts(self._tokens.count(texts, model), profile)
-        return TokenCounts(await asyncio.to_thread(self._tokens.count, texts, model), profile)
+            return TokenCounts(self._tokens.count(texts, profile.counting_name), profile)
+        return TokenCounts(await asyncio.to_thread(self._tokens.count, texts, profile.counting_name), profile)
 
     async def build(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build one window's envelope, or say that the presented one still stands.
 
         Raises:
-            InvalidRequestError: UNKNOWN_MODEL.
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
             LimitExceededError: BUDGET_TOO_SMALL.
             PreconditionError: NO_RELEVANT_FACTS, with only-if-ckf.
         """
@@ -124,6 +135,12 @@ class EnvelopeApp:
         """Build without counting accesses and without remembering (SPEC-003 §12)."""
         return await self._build(tenant_id, request, self._plan(request), MissReason.NOT_CONDITIONAL)
 
+    def _profile(self, request: EnvelopeRequest | CountRequest) -> ModelProfile:
+        """Return whose tokenizer counts: the model's own, or a stand-in where the request allows one (§10.1)."""
+        if request.approximate_tokens:
+            return self._tokens.stand_in(request.model, request.context_window_tokens)
+        return self._tokens.profile(request.model)
+
     def _plan(self, request: EnvelopeRequest) -> _Plan:
         now = self._clock.now()
         settings = self._settings
@@ -133,22 +150,24 @@ class EnvelopeApp:
         )
         weights = effective_weights(defaults, time_sensitive=time_sensitive, mode=request.grounding_mode)
         horizon = horizon_days(settings.freshness_horizon_days, time_sensitive=time_sensitive)
-        budget = self._budget(request)
+        counting = self._profile(request)
+        budget = self._budget(request, counting)
         sub_queries = decompose(request.query)
         return _Plan(
             sub_queries=sub_queries,
             time_sensitive=time_sensitive,
             token_budget=budget,
-            key=self._key(request, sub_queries, budget),
+            key=self._key(request, sub_queries, budget, counting),
             now=now,
             terms=RankingTerms(weights, now, horizon, settings.compare_duplicate_values),
+            counting=counting,
         )
 
-    def _budget(self, request: EnvelopeRequest) -> int:
+    def _budget(self, request: EnvelopeRequest, profile: ModelProfile) -> int:
         """Measure what surrounds the facts and return what is left (SPEC-003 §7.2)."""
-        profile = self._tokens.profile(request.model)
         instruction = GROUNDING_INSTRUCTIONS[request.grounding_mode]
-        system, added, query = self._tokens.count([request.system_prompt, instruction, request.query], request.model)
+        texts = [request.system_prompt, instruction, request.query]
+        system, added, query = self._tokens.count(texts, profile.counting_name)
         terms = BudgetTerms(
             context_window_tokens=profile.context_window_tokens,
             system_prompt_tokens=system + added,
@@ -169,7 +188,7 @@ class EnvelopeApp:
             )
         return budget
 
-    def _key(self, request: EnvelopeRequest, sub_queries: Sequence[str], budget: int) -> str:
+    def _key(self, request: EnvelopeRequest, sub_queries: Sequence[str], budget: int, counting: ModelProfile) -> str:
         """Return what the build depends on beside the knowledge (architecture decision 5)."""
         carried = [
             part
@@ -180,7 +199,14 @@ class EnvelopeApp:
         return build_key(
             [
                 sub_queries,
-                [str(budget), request.model, request.grounding_mode.value, request.strategy.value, self._model],
+                [
+                    str(budget),
+                    request.model,
+                    counting.tokenizer,
+                    request.grounding_mode.value,
+                    request.strategy.value,
+                    self._model,
+                ],
                 sorted(request.facts_seen),
                 sorted(request.deferred_fact_ids),
                 sorted(request.transferred_fact_ids),
@@ -190,7 +216,8 @@ class EnvelopeApp:
         )
 
     async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:
-        selection = await self._selector.select(tenant_id, request, plan.sub_queries, plan.now)
+        counted = replace(request, model=plan.counting.counting_name)
+        selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.now)
         if request.directives.only_if_ckf:
             _require_relevant(selection)
         terms = PackingTerms(
@@ -204,6 +231,7 @@ class EnvelopeApp:
         state = await self._states.of(tenant_id, assembly.communities or ("",))
         summary = self._summary(assembly, selection, plan, state)
         sparse = is_sparse(assembly.saturation)
+        gap = quality_gap(assembly.verdict, request.accept_quality)
         return BuiltEnvelope(
             summary=summary,
             facts=assembly.facts,
@@ -212,9 +240,11 @@ class EnvelopeApp:
             sub_queries=plan.sub_queries,
             cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else f"MISS; reason={reason.value}",
             warnings=_warnings(assembly, terms),
-            accepted=accepts(request.accept_quality, assembly.verdict.tier),
             continuation_recommended=assembly.under_pressure,
             reuse_recommended=recommends_reuse(assembly.saturation),
+            counting=plan.counting,
+            gap=gap,
+            recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:
@@ -239,6 +269,7 @@ class EnvelopeApp:
     def _not_modified(self, remembered: RememberedBuild, plan: _Plan, request: EnvelopeRequest) -> BuiltEnvelope:
         """Answer with what was built before: nothing that built it has changed (SPEC-003 §11.2)."""
         summary = remembered.summary
+        gap = quality_gap(summary.verdict, request.accept_quality)
         return BuiltEnvelope(
             summary=summary,
             facts=(),
@@ -247,11 +278,25 @@ class EnvelopeApp:
             sub_queries=plan.sub_queries,
             cache_status="HIT",
             warnings=(),
-            accepted=accepts(request.accept_quality, summary.verdict.tier),
             continuation_recommended=remembered.continuation_recommended,
             reuse_recommended=recommends_reuse(summary.saturation),
+            counting=plan.counting,
+            gap=gap,
+            recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
             not_modified=True,
         )
+
+
+def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:
+    """Return what may reach an accepted tier: a wider search, then a window for each part of the query (ADR 0064).
+
+    Nothing where the caller's policy has no upgrade-on-risk (SPEC-003 §8.4), or nothing stronger is left.
+    """
+    if not request.upgrade_on_risk or request.strategy is Strategy.HIERARCHICAL:
+        return None
+    if request.strategy is not Strategy.PULL:
+        return Strategy.PULL
+    return Strategy.HIERARCHICAL if len(sub_queries) > 1 else None
 
 
 def _require_relevant(selection: Selection) -> None:

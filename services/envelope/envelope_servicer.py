@@ -46,4 +46,4 @@ class EnvelopeServicer(pb_grpc.EnvelopeServiceServicer):
     async def CountTokens(self, request: pb.CountTokensRequest, context: Context) -> pb.CountTokensResponse:
         """Count tokens."""
         validate.count_tokens(request)
-        return convert.count_response(await self._app.count_tokens(request.model, request.texts))
+        return convert.count_response(await self._app.count_tokens(convert.count_request(request)))

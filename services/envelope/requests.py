@@ -8,9 +8,11 @@ from typing import Generic, TypeVar
 
 from services.common.ports.graph import SourceRecord
 from services.common.ports.receipts import Receipt
+from services.common.ports.tokens import ModelProfile
 from services.envelope.domain.caching import NO_DIRECTIVES, CacheDirectives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
+from services.envelope.domain.quality_gap import QualityGap
 from services.envelope.domain.quality_tier import QualityTier, TierVerdict
 from services.envelope.domain.weights import GroundingMode
 
@@ -153,6 +155,9 @@ class EnvelopeRequest:
     if_match_etag: str = ""
     directives: CacheDirectives = NO_DIRECTIVES
     accept_quality: tuple[QualityTier, ...] = ()
+    upgrade_on_risk: bool = False
+    approximate_tokens: bool = False
+    context_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +182,29 @@ class EnvelopeSummary:
 
 @dataclass(frozen=True, slots=True)
 class BuiltEnvelope:
-    """The outcome of a build; with ``not_modified`` there are no facts and no deferred facts."""
+    """The outcome of a build; with ``not_modified`` there are no facts and no deferred facts.
+
+    Attributes:
+        counting: the model's profile: whose tokenizer counted, and how exactly.
+        gap: why the tier is not accepted; ``None`` when it is.
+        recommended_strategy: what may reach an accepted tier, where the caller's policy allows an upgrade.
+    """
 
     summary: EnvelopeSummary
+    counting: ModelProfile
     facts: tuple[RankedFact, ...]
     deferred: tuple[RankedFact, ...]
     grounding_instruction: str
     sub_queries: tuple[str, ...]
     cache_status: str
     warnings: tuple[str, ...]
-    accepted: bool
     continuation_recommended: bool
     reuse_recommended: bool
+    gap: QualityGap | None = None
+    recommended_strategy: Strategy | None = None
     not_modified: bool = False
+
+    @property
+    def accepted(self) -> bool:
+        """Say whether the caller takes the tier (SPEC-003 §8.4)."""
+        return self.gap is None

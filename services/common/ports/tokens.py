@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+APPROXIMATE: Final = "approximate"
+"""The name that texts are counted by for a model whose tokenizer is not known, where the caller has asked for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +17,7 @@ class ModelProfile:
         tokenizer: the encoding's name, e.g. ``o200k_base``.
         context_window_tokens: input and output together.
         approximate: the tokenizer is not the model's own; ``safety_margin_ratio`` of the count is added.
+        counted_as: another name that ``count`` knows the model by; empty = its own.
     """
 
     model: str
@@ -21,6 +25,12 @@ class ModelProfile:
     context_window_tokens: int
     approximate: bool = False
     safety_margin_ratio: float = 0.0
+    counted_as: str = ""
+
+    @property
+    def counting_name(self) -> str:
+        """Return the name to count the model's texts under."""
+        return self.counted_as or self.model
 
 
 class TokenCounter(Protocol):
@@ -31,6 +41,20 @@ class TokenCounter(Protocol):
 
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; the message lists the known ones.
+        """
+        ...
+
+    def stand_in(self, model: str, context_window_tokens: int | None) -> ModelProfile:
+        """Return the profile by which a model is counted approximately; its own where the model is known.
+
+        Texts are counted under the profile's ``counting_name``.
+
+        Args:
+            model: the target model.
+            context_window_tokens: for a model that is in no table; a table's own value holds before it.
+
+        Raises:
+            InvalidRequestError: INVALID_FIELD: the model is in no table and no window is given.
         """
         ...
 

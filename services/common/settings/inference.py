@@ -18,7 +18,8 @@ class TokenizerSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str = Field(min_length=1)
-    """The target model's name as requests and the provider spell it."""
+    """The target model's name as requests and the provider spell it; ``*`` stands for any characters, so that one entry
+    serves a family (``meta-llama/Llama-3.1-*``). A whole name goes before a pattern, a longer pattern before others."""
     context_window_tokens: int = Field(gt=0)
     """Input and output together, in tokens of the model."""
     path: Path | None = None
@@ -67,3 +68,5 @@ class InferenceSettings(BaseModel):
     """Seconds that one search for personal data may compute; beyond it its stage is FAILED. Default 60."""
     tokenizers: tuple[TokenizerSettings, ...] = ()
     """Target models besides the built-in table, as JSON: ``[{"model": …, "context_window_tokens": …, "path": …}]``."""
+    approximate_margin_ratio: float = Field(default=0.25, ge=0.0, le=4.0)
+    """Added to counts of models that a request lets be counted approximately, as a share. 0-4, default 0.25."""

@@ -6,13 +6,16 @@ import numpy as np
 from crp.common.v1 import taxonomy_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
+from services.common.ports.tokens import ModelProfile
 from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE
+from services.envelope.domain.quality_gap import QualityGap, QualitySignal
 from services.envelope.domain.quality_tier import QualityTier, TierRule
+from services.envelope.domain.saturation import saturation_band
 from services.envelope.domain.weights import GroundingMode
-from services.envelope.envelope_app import TokenCounts
+from services.envelope.envelope_app import CountRequest, TokenCounts
 from services.envelope.requests import BuiltEnvelope, CarriedText, EnvelopeRequest, Strategy
 
 _MODES: Final = {
@@ -27,6 +30,7 @@ _STRATEGIES: Final = {taxonomy_pb2.DispatchStrategy.Value(name): item for item, 
 _TIERS_BACK: Final = {tier: f"QUALITY_TIER_{tier.name}" for tier in QualityTier}
 _TIERS: Final = {taxonomy_pb2.QualityTier.Value(name): tier for tier, name in _TIERS_BACK.items()}
 _RULES: Final = {rule: f"TIER_RULE_{rule.value}" for rule in TierRule}
+_SIGNALS: Final = {signal: f"QUALITY_SIGNAL_{signal.value}" for signal in QualitySignal}
 
 
 def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> EnvelopeRequest:
@@ -49,6 +53,9 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         if_match_etag=request.if_match_etag,
         directives=read_directives(request.cache_directives),
         accept_quality=tuple(_TIERS[tier] for tier in request.accept_quality),
+        upgrade_on_risk=request.upgrade_on_risk,
+        approximate_tokens=request.approximate_tokens,
+        context_window_tokens=_optional(request, "context_window_tokens"),
     )
 
 
@@ -62,11 +69,22 @@ def preview_request(request: envelope_service_pb2.PreviewEnvelopeRequest) -> Env
         system_prompt=request.system_prompt,
         expected_response_tokens=_optional(request, "expected_response_tokens"),
         max_envelope_tokens=_optional(request, "max_envelope_tokens"),
+        approximate_tokens=request.approximate_tokens,
+        context_window_tokens=_optional(request, "context_window_tokens"),
     )
 
 
+def count_request(request: envelope_service_pb2.CountTokensRequest) -> CountRequest:
+    """Read a validated CountTokensRequest."""
+    window = _optional(request, "context_window_tokens")
+    return CountRequest(request.model, request.texts, request.approximate_tokens, window)
+
+
 def _optional(
-    request: envelope_service_pb2.BuildEnvelopeRequest | envelope_service_pb2.PreviewEnvelopeRequest, name: str
+    request: envelope_service_pb2.BuildEnvelopeRequest
+    | envelope_service_pb2.PreviewEnvelopeRequest
+    | envelope_service_pb2.CountTokensRequest,
+    name: str,
 ) -> int | None:
     return int(getattr(request, name)) if request.HasField(name) else None
 
@@ -98,6 +116,9 @@ def build_response(
         continuation_recommended=built.continuation_recommended,
         reuse_ckf_recommended=built.reuse_recommended,
         quality=_quality(built),
+        recommended_strategy=(
+            None if built.recommended_strategy is None else _STRATEGIES_BACK[built.recommended_strategy]
+        ),
     )
 
 
@@ -130,6 +151,7 @@ def _envelope(
         knowledge_age=None if summary.knowledge_age is None else duration(summary.knowledge_age),
         ckf_state_hash=summary.state_hash,
         embedding_model=summary.embedding_model,
+        token_counting=_counting(built.counting),
     )
 
 
@@ -171,6 +193,31 @@ def _quality(built: BuiltEnvelope) -> envelope_pb2.QualityAssessment:
         rules=[_RULES[rule] for rule in verdict.rules],
         quality_tier=_TIERS_BACK[verdict.tier],
         accepted=built.accepted,
+        saturation_band=f"SATURATION_BAND_{saturation_band(verdict.saturation).name}",
+        gap=None if built.gap is None else _gap(built.gap),
+    )
+
+
+def _gap(gap: QualityGap) -> envelope_pb2.QualityGap:
+    return envelope_pb2.QualityGap(
+        reached=_TIERS_BACK[gap.reached],
+        required=_TIERS_BACK[gap.required],
+        shortfalls=[
+            envelope_pb2.QualityShortfall(
+                signal=_SIGNALS[each.signal], value=each.value, required=each.required, shortfall=each.shortfall
+            )
+            for each in gap.shortfalls
+        ],
+        capping_rules=[_RULES[rule] for rule in gap.capping_rules],
+    )
+
+
+def _counting(profile: ModelProfile) -> envelope_pb2.TokenCounting:
+    return envelope_pb2.TokenCounting(
+        tokenizer=profile.tokenizer,
+        approximate=profile.approximate,
+        safety_margin_ratio=profile.safety_margin_ratio,
+        context_window_tokens=profile.context_window_tokens,
     )
 
 
@@ -191,6 +238,7 @@ def preview_response(built: BuiltEnvelope) -> envelope_service_pb2.PreviewEnvelo
         ),
         quality=_quality(built),
         warnings=built.warnings,
+        token_counting=_counting(built.counting),
     )
 
 
@@ -201,4 +249,5 @@ def count_response(counts: TokenCounts) -> envelope_service_pb2.CountTokensRespo
         tokenizer=counts.profile.tokenizer,
         approximate=counts.profile.approximate,
         context_window_tokens=counts.profile.context_window_tokens,
+        safety_margin_ratio=counts.profile.safety_margin_ratio,
     )

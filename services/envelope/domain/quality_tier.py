@@ -102,6 +102,21 @@ def classify(signals: TierSignals) -> TierVerdict:
     return TierVerdict(tier, score, coverage, signals.saturation, mean, score_tier, saturation_tier, rules)
 
 
+def score_floor(tier: QualityTier) -> float:
+    """Return the least quality score of a tier (SPEC-003 §8.2); 0 for D."""
+    return dict(_SCORE_FLOORS).get(tier, 0.0)
+
+
+def saturation_floor(tier: QualityTier) -> float:
+    """Return the least saturation of a tier; 0 for C and D, which no saturation bars (ADR 0002)."""
+    return dict(_SATURATION_FLOORS).get(tier, 0.0)
+
+
+def cap_of(rule: TierRule) -> QualityTier:
+    """Return the best tier that a rule leaves (SPEC-003 §8.3)."""
+    return _CAPS[rule]
+
+
 def accepts(accepted: Sequence[QualityTier], tier: QualityTier) -> bool:
     """Say whether a caller's list takes the tier: no list takes any, a list all from its worst up (SPEC-003 §8.4)."""
     return not accepted or tier <= max(accepted)

@@ -14,6 +14,7 @@ MAX_ID_CHARS: Final = 128
 MAX_SEEN: Final = 10_000
 MAX_CARRIED: Final = 64
 MAX_TEXTS: Final = 10_000
+MAX_WINDOW_TOKENS: Final = 100_000_000
 
 _ETAG: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _KNOWN_MODES: Final = frozenset(taxonomy_pb2.GroundingMode.values())
@@ -55,10 +56,12 @@ def preview_envelope(request: envelope_service_pb2.PreviewEnvelopeRequest, max_q
 
 def count_tokens(request: envelope_service_pb2.CountTokensRequest) -> None:
     """Check a CountTokensRequest; the fast path builds nothing unless something is wrong."""
-    if 0 < len(request.model) <= MAX_MODEL_CHARS and 0 < len(request.texts) <= MAX_TEXTS:
+    sound = 0 < len(request.model) <= MAX_MODEL_CHARS and 0 < len(request.texts) <= MAX_TEXTS
+    if sound and not request.HasField("context_window_tokens"):
         return
     found = Violations()
     _model(found, request.model)
+    _window(found, request)
     found.require(0 < len(request.texts) <= MAX_TEXTS, "texts", f"must have 1 to {MAX_TEXTS} texts")
     found.raise_if_any()
 
@@ -77,6 +80,18 @@ def _question(
         found.require(request.expected_response_tokens, "expected_response_tokens", "must be at least 1")
     if request.HasField("max_envelope_tokens"):
         found.require(request.max_envelope_tokens, "max_envelope_tokens", "must be at least 1")
+    _window(found, request)
+
+
+def _window(
+    found: Violations,
+    request: envelope_service_pb2.BuildEnvelopeRequest
+    | envelope_service_pb2.PreviewEnvelopeRequest
+    | envelope_service_pb2.CountTokensRequest,
+) -> None:
+    if request.HasField("context_window_tokens"):
+        sound = 0 < request.context_window_tokens <= MAX_WINDOW_TOKENS
+        found.require(sound, "context_window_tokens", f"must be 1 to {MAX_WINDOW_TOKENS}")
 
 
 def _model(found: Violations, model: str) -> None:

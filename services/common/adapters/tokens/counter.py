@@ -6,22 +6,28 @@ operator names, or approximately, with a margin, where the operator says that a 
 
 import asyncio
 import difflib
+import fnmatch
 import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from tokenizers import Tokenizer
 
-from services.common.adapters.tokens.table import CL100K, MODELS, O200K
+from services.common.adapters.tokens.table import CL100K, MODELS, O200K, OPENAI_PREFIXES, family_of
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, StartupError
-from services.common.ports.tokens import ModelProfile
+from services.common.ports.tokens import APPROXIMATE, ModelProfile
 from services.common.settings.inference import InferenceSettings, TokenizerSettings
 
 _DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4})$")
 """Suffix of a dated release, e.g. ``gpt-4o-2024-08-06`` or ``gpt-4-0613``."""
+
+_FINE_TUNED: Final = re.compile(r"ft:([^:]+):.*")
+"""A fine-tuned OpenAI model, e.g. ``ft:gpt-4o-mini-2024-07-18:acme::abc``; it has its base model's tokenizer."""
+_NEAREST: Final = 5
 
 Count = Callable[[str], int]
 
@@ -31,38 +37,57 @@ class TokenizerFileError(StartupError):
 
 
 class BpeTokenCounter:
-    """``TokenCounter`` over byte-pair encodings. Thread-safe.
+    """``TokenCounter`` over byte-pair encodings and tokenizer files. Thread-safe.
 
     Args:
-        profiles: what is known of each model.
+        profiles: what is known of each model; a name with ``*`` stands for every name that it matches.
         counts: for each tokenizer's name the function that counts one text.
+        approximate_margin_ratio: what is added to counts of models that a request lets be counted approximately.
     """
 
-    def __init__(self, profiles: Mapping[str, ModelProfile], counts: Mapping[str, Count]) -> None:
+    def __init__(
+        self, profiles: Mapping[str, ModelProfile], counts: Mapping[str, Count], approximate_margin_ratio: float = 0.25
+    ) -> None:
         self._profiles = dict(profiles)
+        self._patterns = sorted((name for name in profiles if "*" in name), key=lambda name: (-len(name), name))
         self._counts = dict(counts)
+        self._stand_in = ModelProfile(
+            APPROXIMATE, O200K, 0, approximate=True, safety_margin_ratio=approximate_margin_ratio
+        )
 
     def profile(self, model: str) -> ModelProfile:
-        """Return the model's profile; a dated release of a known model is that model.
+        """Return the model's profile; a dated release or a fine-tuned one of a known model is that model.
 
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; the message lists the known ones.
         """
-        known = self._profiles.get(model) or self._profiles.get(_DATED.sub("", model))
+        known = self._found(model)
         if known is None:
             raise self._unknown(model)
-        if known.model == model:
-            return known
-        return ModelProfile(
-            model, known.tokenizer, known.context_window_tokens, known.approximate, known.safety_margin_ratio
-        )
+        return known if known.model == model else replace(known, model=model)
+
+    def stand_in(self, model: str, context_window_tokens: int | None) -> ModelProfile:
+        """Return the profile by which a model is counted approximately; its own where the model is known.
+
+        Raises:
+            InvalidRequestError: INVALID_FIELD: the model is in no table and no window is given.
+        """
+        known = self._found(model)
+        if known is not None:
+            return known if known.model == model else replace(known, model=model)
+        family = family_of(model)
+        window = family.context_window_tokens if family is not None else context_window_tokens
+        if window is None:
+            text = f"must be given to count {model!r} approximately: the model is in no table"
+            raise InvalidRequestError.of(FieldViolation("context_window_tokens", text))
+        return replace(self._stand_in, model=model, context_window_tokens=window, counted_as=APPROXIMATE)
 
     def count(self, texts: Sequence[str], model: str) -> list[int]:
         """Return the number of tokens of each text; approximate counts are rounded up, their margin included.
 
         Text that spells a control token (``<|endoftext|>``) is counted as the ordinary text it is.
         """
-        profile = self.profile(model)
+        profile = self._stand_in if model == APPROXIMATE else self.profile(model)
         count = self._counts[profile.tokenizer]
         exact = [count(text) for text in texts]
         if not profile.approximate:
@@ -73,17 +98,36 @@ class BpeTokenCounter:
         """Return the known model names, sorted."""
         return tuple(sorted(self._profiles))
 
+    def _found(self, model: str) -> ModelProfile | None:
+        """Look the model up: by its name, by a pattern of the operator's, by what OpenAI's names are made of."""
+        if model in self._profiles and "*" not in model:
+            return self._profiles[model]
+        for pattern in self._patterns:
+            if fnmatch.fnmatchcase(model, pattern):
+                return self._profiles[pattern]
+        prefix, slash, name = model.rpartition("/")
+        name = name if not slash or prefix.rpartition("/")[2] in OPENAI_PREFIXES else model
+        name = _FINE_TUNED.sub(r"\1", name)
+        return self._profiles.get(name) or self._profiles.get(_DATED.sub("", name))
+
     def _unknown(self, model: str) -> InvalidRequestError:
         names = self.models()
-        near = difflib.get_close_matches(model, names, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        near = difflib.get_close_matches(model, names, n=_NEAREST)
+        family = family_of(model)
+        hint = f" Did you mean {near[0]}?" if near and family is None else ""
+        what = (
+            f"The tokenizer of {model!r} ({family.provider}, {family.context_window_tokens} tokens) is not built in."
+            if family is not None
+            else f"The model {model!r} is not known."
+        )
         listed = ", ".join(names)
         return InvalidRequestError(
             ErrorReason.UNKNOWN_MODEL,
-            f"The model {model!r} is not known.{hint} Known are: {listed}. "
-            "Others are added with GROUNDTRAIL_INFERENCE__TOKENIZERS.",
+            f"{what}{hint} Name its tokenizer.json with GROUNDTRAIL_INFERENCE__TOKENIZERS, or ask with "
+            f"approximate_tokens. Known are: {listed}.",
             violations=(FieldViolation("model", f"must be one of: {listed}"),),
             model=model,
+            nearest=", ".join(near),
             known_models=listed,
         )
 
@@ -94,10 +138,10 @@ async def open_token_counter(settings: InferenceSettings) -> BpeTokenCounter:
     Raises:
         TokenizerFileError: a ``tokenizer.json`` of the settings cannot be read.
     """
-    return await asyncio.to_thread(_open, settings.tokenizers)
+    return await asyncio.to_thread(_open, settings.tokenizers, settings.approximate_margin_ratio)
 
 
-def _open(tokenizers: Sequence[TokenizerSettings]) -> BpeTokenCounter:
+def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float) -> BpeTokenCounter:
     profiles = dict(MODELS)
     counts = {name: _built_in(name) for name in (CL100K, O200K)}
     for given in tokenizers:
@@ -113,7 +157,7 @@ def _open(tokenizers: Sequence[TokenizerSettings]) -> BpeTokenCounter:
                 approximate=True,
                 safety_margin_ratio=given.safety_margin_ratio,
             )
-    return BpeTokenCounter(profiles, counts)
+    return BpeTokenCounter(profiles, counts, approximate_margin_ratio)
 
 
 def _built_in(encoding: str) -> Count:
