@@ -85,8 +85,8 @@ class Family:
     context_window_tokens: int
 
 
-_RELEASE: Final = r"(?:-(?:latest|preview|\d{2,4}-\d{2}(?:-\d{2})?|\d{3,4}|\d{8}))?"
-"""Suffix of a dated release, e.g. ``-20250514``, ``-2411``, ``-002``, ``-05-20``."""
+_RELEASE: Final = r"(?:-preview)?(?:-(?:latest|preview|\d{2,4}-\d{2}(?:-\d{2})?|\d{3,4}|\d{8}))?"
+"""Suffix of a dated release, e.g. ``-20250514``, ``-2411``, ``-002``, ``-preview-05-20``."""
 
 
 def _families(provider: str, prefixes: str, *windows: tuple[str, int]) -> tuple[Family, ...]:
