@@ -1,0 +1,186 @@
+"""What the operators take and give (ERCP 1.0 §3, §4); immutable, in the document's own words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from services.common.encoding import canonical_json, sha256_hex
+from services.ercp.domain import vocabulary as words
+from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority
+
+LLM: Final = "llm"
+EXTRACTIVE: Final = "extractive"
+"""Who made a claim (§3.2); otherwise the id of the fact that it repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The question that a run reasons about (§3.1).
+
+    Attributes:
+        metadata: a JSON object of the caller's.
+        origin: the message that it was read from: fields that this version does not know are kept (§10).
+    """
+
+    description: str
+    id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    origin: bytes = field(default=b"", repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement and who made it (§3.2)."""
+
+    claim: str
+    source: str = LLM
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a text: ``text[start:end]`` in code points."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """One candidate (§3.1)."""
+
+    reasoning_id: str
+    text: str
+    sentences: tuple[Sentence, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateForm:
+    """A predicate as it is written: operator and JSON arguments (§8)."""
+
+    name: str
+    args: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """The same for two predicates that were written alike."""
+        return f"{self.name}{canonical_json(dict(self.args)).decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What made a constraint (§4.1)."""
+
+    detected_by: Detector
+    error_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A rule in words and as a predicate (§2 constraint duality, §4.1).
+
+    Attributes:
+        confidence: 0.0-1.0; ``None`` when the caller brought it.
+        origin: as of ``Problem``.
+    """
+
+    constraint_id: str
+    type: ConstraintType
+    nl_text: str
+    predicate: PredicateForm
+    priority: Priority = Priority.MEDIUM
+    source: Source = field(default_factory=lambda: Source(Detector.CALLER))
+    confidence: float | None = None
+    immutable: bool = False
+    origin: bytes = field(default=b"", repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One reason to believe that an error is one (§4.2).
+
+    Attributes:
+        source: a detector, or the id of a fact or constraint.
+        score: 0.0-1.0; ``None`` when the detector decides yes or no.
+        excerpt: the text that it rests on.
+    """
+
+    source: str
+    score: float | None = None
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One error that a verifier found (§4.2); named so that it is not taken for an exception.
+
+    Attributes:
+        span: first code point and one past the last; ``None`` when it has no single place.
+    """
+
+    error_id: str
+    type: ErrorType
+    confidence: float
+    detected_by: tuple[Detector, ...]
+    evidence: tuple[Evidence, ...]
+    span: tuple[int, int] | None = None
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text that candidates are held against (§7): a fact, or one of ``retrieval_context``."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How text is decoded (§2, §5)."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+    max_tokens: int = words.MAX_TOKENS
+    deterministic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What a fingerprint is computed from (§6).
+
+    Attributes:
+        provider_metadata: what an opaque provider says about itself; empty otherwise.
+        response_sha256: of its response; set with ``provider_metadata``.
+    """
+
+    model_name: str
+    version: str = ""
+    weights_sha256: str = ""
+    provider_metadata: Mapping[str, Any] = field(default_factory=dict)
+    response_sha256: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """``sha256:`` and SHA-256 of the canonical JSON list of name, version and weights (§6, ADR 0073)."""
+        named = [self.model_name, self.version, self.weights_sha256]
+        return f"sha256:{sha256_hex(canonical_json(named))}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """How a run is done (§3.1); ``max_duration_s`` ``None`` takes the deployment's."""
+
+    model: str = ""
+    max_iterations: int = words.MAX_ITERATIONS
+    max_constraints: int = words.MAX_CONSTRAINTS
+    similarity_threshold: float = words.SIMILARITY_THRESHOLD
+    verify_threshold: float = words.VERIFY_THRESHOLD
+    candidate_threshold: float = words.CANDIDATE_THRESHOLD
+    nli_threshold: float = words.NLI_THRESHOLD
+    run_fact_check: bool = True
+    max_constraints_per_error: int = words.MAX_CONSTRAINTS_PER_ERROR
+    max_duration_s: float | None = None
+    decoding: Decoding = field(default_factory=Decoding)

@@ -1,0 +1,331 @@
+"""The loop of ERCP 1.0 §9 as a step function: a state and what just happened give the next state and what to do next.
+
+Pure: the shell (``run_app``) carries the commands out and hands their outcomes back. Why it ends is argued in ADR 0072
+and tested with adversarial generators; in short: within a stage the constraints only gain weight, the same candidate
+under the same constraints is met twice at most, mutations are counted, and ``max_iterations`` bounds all of it.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from services.common.encoding import canonical_json, sha256_hex
+from services.ercp.domain.admission import Admission
+from services.ercp.domain.records import Constraint, Fault, Problem, Reasoning, RunConfig
+from services.ercp.domain.vocabulary import RunStatus, StatusReason, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Write a candidate for the problem under the constraints (§9 steps 2 and 6)."""
+
+    problem: Problem
+    constraints: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Find the errors of a candidate (§9 step 3)."""
+
+    reasoning: Reasoning
+    constraints: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Derive constraints from errors, admit them and check that all can hold (§9 steps 4 and 5)."""
+
+    faults: tuple[Fault, ...]
+    reasoning: Reasoning
+    constraints: tuple[Constraint, ...]
+    relaxed: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stabilize:
+    """Compare two candidates (§9 step 7)."""
+
+    previous: Reasoning
+    current: Reasoning
+
+
+@dataclass(frozen=True, slots=True)
+class Mutate:
+    """Change the problem or its constraints (§9 step 9).
+
+    Attributes:
+        core: ids of constraints that cannot hold together; empty unless ``relax``.
+    """
+
+    strategy: Strategy
+    problem: Problem
+    constraints: tuple[Constraint, ...]
+    faults: tuple[Fault, ...] = ()
+    core: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run is over; ``reason`` is a ``StatusReason``, or for FAILED the reason of the step's error."""
+
+    status: RunStatus
+    reason: str
+
+
+Command = Generate | Verify | Extract | Stabilize | Mutate | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A candidate was written."""
+
+    reasoning: Reasoning
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A candidate was verified."""
+
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Constraints were derived and admitted.
+
+    Attributes:
+        core: ids of constraints that cannot hold together; empty when they can, or when the solver does not know.
+    """
+
+    admission: Admission
+    core: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stabilized:
+    """Two candidates were compared."""
+
+    stable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mutated:
+    """Problem or constraints were changed.
+
+    Attributes:
+        relaxed: constraints that were taken out of force.
+        core: ids of constraints that still cannot hold together: no more could be relaxed.
+    """
+
+    strategy: Strategy
+    problem: Problem
+    constraints: tuple[Constraint, ...]
+    relaxed: tuple[Constraint, ...] = ()
+    core: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A step could not run; ``reason`` is a stable token."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfTime:
+    """The run's time is up."""
+
+
+Outcome = Generated | Verified | Extracted | Stabilized | Mutated | Failed | OutOfTime
+
+
+@dataclass(frozen=True, slots=True)
+class MutationLimits:
+    """How often a run without progress may change its problem."""
+
+    reframes: int = 1
+    decompositions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Where a run is.
+
+    Attributes:
+        candidates: constraints below verify_threshold, best first (§7).
+        iterations: candidates that were written.
+        stage: mutations so far; candidates of different stages are not compared.
+        previous, current: the last two candidates of the stage.
+        last: the last candidate of all.
+        faults: what was wrong with ``current``.
+        seen: digests of the (stage, candidate, constraints) that came to nothing.
+        core: the last set of constraints found that cannot hold together.
+        overflowed: a constraint found no room.
+    """
+
+    config: RunConfig
+    limits: MutationLimits
+    problem: Problem
+    constraints: tuple[Constraint, ...] = ()
+    candidates: tuple[Constraint, ...] = ()
+    relaxed: tuple[Constraint, ...] = ()
+    iterations: int = 0
+    stage: int = 0
+    reframes: int = 0
+    decompositions: int = 0
+    previous: Reasoning | None = None
+    current: Reasoning | None = None
+    last: Reasoning | None = None
+    faults: tuple[Fault, ...] = ()
+    seen: frozenset[str] = frozenset()
+    core: tuple[str, ...] = ()
+    overflowed: bool = False
+    conflicts: tuple[Constraint, ...] = field(default=(), repr=False)
+
+    @property
+    def blocking(self) -> tuple[Fault, ...]:
+        """The errors that stand in the way of convergence: those sure enough to demand a constraint (ADR 0074)."""
+        return tuple(fault for fault in self.faults if fault.confidence >= self.config.verify_threshold)
+
+
+def start(state: RunState, core: tuple[str, ...] = ()) -> tuple[RunState, Command]:
+    """Return the first command.
+
+    Args:
+        state: fresh.
+        core: ids of the caller's constraints that cannot hold together; empty when they can.
+    """
+    return _clash(state, core) if core else _generate(state)
+
+
+def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
+    """Return the state after what happened, and what to do next."""
+    match outcome:
+        case Generated(reasoning):
+            then = _generated(state, reasoning)
+        case Verified(faults):
+            then = _verified(replace(state, faults=faults))
+        case Extracted():
+            then = _extracted(state, outcome)
+        case Stabilized(stable):
+            then = (state, Stop(RunStatus.CONVERGED, StatusReason.STABLE)) if stable else _again(state)
+        case Mutated():
+            then = _mutated(state, outcome)
+        case Failed(reason):
+            then = (state, Stop(RunStatus.FAILED, reason))
+        case OutOfTime():
+            then = (state, Stop(RunStatus.PARTIAL, StatusReason.MAX_DURATION))
+    return then
+
+
+def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command]:
+    after = replace(
+        state,
+        previous=state.current,
+        current=reasoning,
+        last=reasoning,
+        iterations=state.iterations + 1,
+        faults=(),
+    )
+    return after, Verify(reasoning, state.constraints)
+
+
+def _verified(state: RunState) -> tuple[RunState, Command]:
+    if state.faults and state.current is not None:
+        return state, Extract(state.faults, state.current, state.constraints, state.relaxed)
+    return _compared(state)
+
+
+def _compared(state: RunState) -> tuple[RunState, Command]:
+    """Compare with the candidate before, or write another one to compare with (§9 step 7)."""
+    if state.previous is not None and state.current is not None:
+        return state, Stabilize(state.previous, state.current)
+    return _generate(state)
+
+
+def _extracted(state: RunState, outcome: Extracted) -> tuple[RunState, Command]:
+    admission = outcome.admission
+    after = replace(
+        state,
+        constraints=admission.constraints,
+        candidates=_merged(state.candidates, admission.candidates),
+        overflowed=state.overflowed or admission.overflowed,
+    )
+    if outcome.core:
+        return _clash(after, outcome.core)
+    if not state.blocking:
+        return _compared(after)
+    if admission.waived and not admission.added:
+        # What had to be relaxed follows from the candidate once more: nothing that is left can make it hold.
+        return after, Stop(RunStatus.INFEASIBLE, StatusReason.CORE_NOT_RESOLVED)
+    return _again(after)
+
+
+def _again(state: RunState) -> tuple[RunState, Command]:
+    """Write another candidate, unless this very one came to nothing under these very constraints before (ADR 0072)."""
+    key = _key(state)
+    if key in state.seen:
+        return _stuck(state)
+    return _generate(replace(state, seen=state.seen | {key}))
+
+
+def _generate(state: RunState) -> tuple[RunState, Command]:
+    if state.iterations >= state.config.max_iterations:
+        return state, Stop(RunStatus.PARTIAL, StatusReason.MAX_ITERATIONS)
+    return state, Generate(state.problem, state.constraints)
+
+
+def _clash(state: RunState, core: tuple[str, ...]) -> tuple[RunState, Command]:
+    """Relax what clashes, or stop where nothing may be relaxed: immutable constraints never are (§4.1)."""
+    members = tuple(each for each in state.constraints if each.constraint_id in core)
+    after = replace(state, core=core, conflicts=members)
+    if all(each.immutable for each in members):
+        return after, Stop(RunStatus.INFEASIBLE, StatusReason.CORE_IMMUTABLE)
+    return after, Mutate(Strategy.RELAX, state.problem, state.constraints, state.faults, core)
+
+
+def _stuck(state: RunState) -> tuple[RunState, Command]:
+    if state.core:
+        return state, Stop(RunStatus.INFEASIBLE, StatusReason.CORE_NOT_RESOLVED)
+    if state.reframes < state.limits.reframes:
+        return state, Mutate(Strategy.REFRAME, state.problem, state.constraints, state.faults)
+    if state.decompositions < state.limits.decompositions:
+        return state, Mutate(Strategy.DECOMPOSE, state.problem, state.constraints, state.faults)
+    reason = StatusReason.MAX_CONSTRAINTS if state.overflowed else StatusReason.NO_PROGRESS
+    return state, Stop(RunStatus.PARTIAL, reason)
+
+
+def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
+    """Begin a new stage with what was changed (§9 step 9)."""
+    after = replace(
+        state,
+        problem=outcome.problem,
+        constraints=outcome.constraints,
+        relaxed=(*state.relaxed, *outcome.relaxed),
+        stage=state.stage + 1,
+        reframes=state.reframes + (outcome.strategy is Strategy.REFRAME),
+        decompositions=state.decompositions + (outcome.strategy is Strategy.DECOMPOSE),
+        previous=None,
+        current=None,
+        faults=(),
+    )
+    if outcome.core:
+        members = tuple(each for each in state.constraints if each.constraint_id in outcome.core)
+        stopped = replace(after, core=outcome.core, conflicts=members)
+        return stopped, Stop(RunStatus.INFEASIBLE, StatusReason.CORE_IMMUTABLE)
+    return _generate(after)
+
+
+def _key(state: RunState) -> str:
+    """Return the digest of stage, candidate and constraints: what a deterministic model's next answer depends on."""
+    text = state.current.text if state.current is not None else ""
+    rules = sorted(each.predicate.key for each in state.constraints)
+    return sha256_hex(canonical_json([state.stage, sha256_hex(text.encode("utf-8", "surrogatepass")), rules]))
+
+
+def _merged(held: tuple[Constraint, ...], found: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
+    """Return candidates of both, each predicate once with its best confidence, best first."""
+    best: dict[str, Constraint] = {}
+    for each in (*held, *found):
+        known = best.get(each.predicate.key)
+        if known is None or (each.confidence or 0.0) > (known.confidence or 0.0):
+            best[each.predicate.key] = each
+    return tuple(sorted(best.values(), key=lambda each: (-(each.confidence or 0.0), each.constraint_id)))
