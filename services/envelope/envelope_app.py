@@ -21,6 +21,7 @@ from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
 from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.ranking import RankingTerms, relevance_scores
 from services.envelope.domain.saturation import is_sparse, recommends_reuse
+from services.envelope.domain.search_mode import SearchMode
 from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
@@ -121,9 +122,11 @@ class EnvelopeApp:
             if present == remembered.summary.state_hash:
                 return self._not_modified(remembered, plan, request)
             reason = MissReason.FACTS_UPDATED
-        version = self._states.version(tenant_id)
+        version = await self._states.version(tenant_id)
         built = await self._build(tenant_id, request, plan, reason or MissReason.NOT_CONDITIONAL)
-        if version == self._states.version(tenant_id) and not request.directives.no_store:
+        # What a model's absence made worse must not stand once the model is back (ADR 0067).
+        as_asked = built.summary.retrieval_mode is self._mode(request)
+        if as_asked and version == await self._states.version(tenant_id) and not request.directives.no_store:
             remembered = RememberedBuild(built.summary, built.continuation_recommended)
             self._builds.put(tenant_id, plan.key, remembered)
         ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
@@ -140,6 +143,9 @@ class EnvelopeApp:
         if request.approximate_tokens:
             return self._tokens.stand_in(request.model, request.context_window_tokens)
         return self._tokens.profile(request.model)
+
+    def _mode(self, request: EnvelopeRequest) -> SearchMode:
+        return request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
 
     def _plan(self, request: EnvelopeRequest) -> _Plan:
         now = self._clock.now()
@@ -207,6 +213,7 @@ class EnvelopeApp:
                     request.strategy.value,
                     self._model,
                 ],
+                [self._mode(request).value],
                 sorted(request.facts_seen),
                 sorted(request.deferred_fact_ids),
                 sorted(request.transferred_fact_ids),
@@ -239,7 +246,7 @@ class EnvelopeApp:
             grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
             sub_queries=plan.sub_queries,
             cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else f"MISS; reason={reason.value}",
-            warnings=_warnings(assembly, terms),
+            warnings=(*selection.warnings, *_warnings(assembly, terms)),
             continuation_recommended=assembly.under_pressure,
             reuse_recommended=recommends_reuse(assembly.saturation),
             counting=plan.counting,
@@ -264,6 +271,7 @@ class EnvelopeApp:
             knowledge_age=None if newest is None else max(plan.now - newest, timedelta(0)),
             state_hash=state_hash,
             embedding_model=self._model,
+            retrieval_mode=selection.mode,
         )
 
     def _not_modified(self, remembered: RememberedBuild, plan: _Plan, request: EnvelopeRequest) -> BuiltEnvelope:

@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
+from services.common.adapters.sqlite.fact_changes import known_change, outline_block, state_changes
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
 from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_number
 from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
@@ -21,6 +22,7 @@ from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.vector_cache import VectorCache
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.errors import CrpError
+from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
 from services.common.settings.stores import StoreSettings
 
@@ -157,6 +159,23 @@ class SqliteFactStore:
             yield entry
             if position % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
+
+    async def state_change(self, tenant_id: str) -> int:
+        """Return the tenant's change number."""
+        return await self._database.read(lambda c: known_change(self._of(c, tenant_id)))
+
+    async def state_changes(
+        self, tenant_id: str, known: StateKnown, communities: frozenset[str] | None
+    ) -> StateChanges:
+        """Return what turns ``known`` into the present entries."""
+        return await self._database.read(lambda c: state_changes(self._of(c, tenant_id), known, communities))
+
+    async def outlines(self, tenant_id: str) -> AsyncIterator[list[FactOutline]]:
+        """Yield retrievable facts without text and vector."""
+        after = ""
+        while block := await self._database.read(lambda c, after=after: outline_block(self._of(c, tenant_id), after)):  # type: ignore[misc]
+            yield block
+            after = block[-1].fact_id
 
     async def embeddings(self, tenant_id: str) -> AsyncIterator[tuple[list[str], Vectors]]:
         """Yield retrievable facts' vectors in blocks."""
