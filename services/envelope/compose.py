@@ -13,10 +13,13 @@ from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
+from services.common.ports.reranking import Reranker
+from services.common.ports.token_vectors import TokenVectorModel
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
+from services.envelope.domain.search_mode import SearchMode
 from services.envelope.envelope_app import EnvelopeApp
 from services.envelope.envelope_servicer import EnvelopeServicer
 from services.envelope.ingestion_app import IngestionApp
@@ -24,10 +27,16 @@ from services.envelope.knowledge_app import KnowledgeApp
 from services.envelope.knowledge_servicer import KnowledgeServicer
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
+from services.envelope.metrics import RetrievalMetrics
+from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Provider, Rescorer, no_model
+from services.envelope.retrieval import Retriever
+from services.envelope.retrieval_counts import RetrievalCounts
 from services.envelope.selection import Selector
 from services.envelope.state_hashes import StateHashes
+from services.envelope.token_cache import TokenVectorCache
 from services.envelope.version_writer import TextModels
 
+MIB: Final = 1024 * 1024
 KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
 KNOWLEDGE_ROLES: Final = {
     "IngestSource": Role.WRITER,
@@ -49,13 +58,20 @@ ENVELOPE_ROLES: Final = {"BuildEnvelope": Role.READER, "PreviewEnvelope": Role.R
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeParts:
-    """What the service is made of."""
+    """What the service is made of.
+
+    Attributes:
+        reranker: opens the cross-encoder of the mode RERANKED when it is first needed.
+        token_vectors: opens the encoder of the mode LATE_INTERACTION when it is first needed.
+    """
 
     facts: FactStore
     graph: KnowledgeGraph
     models: TextModels
     settings: EnvelopeSettings
     clock: Clock
+    reranker: Provider[Reranker] = no_model
+    token_vectors: Provider[TokenVectorModel] = no_model
 
 
 async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
@@ -78,6 +94,7 @@ class EnvelopeApps:
     ingestion: IngestionApp
     communities: CommunityApp
     envelopes: EnvelopeApp
+    searches: RetrievalCounts
 
 
 async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
@@ -88,13 +105,27 @@ async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
     stores = KnowledgeStores.over(parts.facts, parts.graph, states, parts.clock)
     await stores.recovery.recover()
     communities = CommunityApp(stores, LeidenCommunityDetector(), settings, fingerprint)
-    selector = Selector(parts.facts, models.embedding, models.tokens, settings)
+    searches = RetrievalCounts()
+    retriever = open_retriever(parts, searches)
+    selector = Selector(parts.facts, retriever, models.embedding, models.tokens, settings)
     return EnvelopeApps(
-        knowledge=KnowledgeApp(stores, models.embedding, communities),
+        knowledge=KnowledgeApp(stores, retriever, models.embedding, communities),
         ingestion=IngestionApp(stores, models, communities, settings),
         communities=communities,
         envelopes=EnvelopeApp(parts.facts, selector, models.tokens, states, settings, parts.clock),
+        searches=searches,
     )
+
+
+def open_retriever(parts: EnvelopeParts, searches: RetrievalCounts) -> Retriever:
+    """Wire the search of every mode; its models are opened when they are first needed."""
+    settings = parts.settings
+    cache = TokenVectorCache(settings.token_cache_tenant_mib * MIB, settings.token_cache_total_mib * MIB)
+    rescorers: dict[SearchMode, Rescorer] = {
+        SearchMode.RERANKED: CrossEncoderRescorer(parts.reranker),
+        SearchMode.LATE_INTERACTION: LateInteractionRescorer(parts.token_vectors, cache),
+    }
+    return Retriever(parts.facts, settings, rescorers, searches)
 
 
 async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
@@ -110,7 +141,13 @@ async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
     )
     check = _check(parts.facts, parts.graph)
     return [
-        ServedService(KNOWLEDGE_SERVICE, lambda server: add_knowledge(knowledge, server), KNOWLEDGE_ROLES, check),
+        ServedService(
+            KNOWLEDGE_SERVICE,
+            lambda server: add_knowledge(knowledge, server),
+            KNOWLEDGE_ROLES,
+            check,
+            metrics=RetrievalMetrics(apps.searches),
+        ),
         ServedService(ENVELOPE_SERVICE, lambda server: add_envelope(envelope, server), ENVELOPE_ROLES, check),
     ]
 

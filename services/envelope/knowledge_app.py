@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum, unique
 
 from services.common.errors import ErrorReason, NotFoundError
 from services.common.ports.embedding import EmbeddingModel
@@ -11,18 +10,22 @@ from services.common.ports.graph import ClusteringRecord, CommunityRecord, Sourc
 from services.common.ports.receipts import Receipt
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.candidates import effective_status
+from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
+from services.envelope.retrieval import Retriever, SubQueries
 from services.envelope.uninterrupted import uninterrupted
 
 
-@unique
-class SearchMode(StrEnum):
-    """How facts are searched."""
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """What a search found: the hits with what their mode orders by, and how it came about (``Retrieval``)."""
 
-    DENSE = "DENSE"
-    TEXT = "TEXT"
+    hits: tuple[FactHit, ...]
+    mode: SearchMode
+    keyword_fallback: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,16 @@ class KnowledgeApp:
 
     Args:
         stores: where the knowledge is.
+        retriever: searches it.
         embedding: embeds search queries.
         communities: told about erasures.
     """
 
-    def __init__(self, stores: KnowledgeStores, embedding: EmbeddingModel, communities: CommunityApp) -> None:
+    def __init__(
+        self, stores: KnowledgeStores, retriever: Retriever, embedding: EmbeddingModel, communities: CommunityApp
+    ) -> None:
         self._stores = stores
+        self._retriever = retriever
         self._embedding = embedding
         self._communities = communities
 
@@ -72,15 +79,15 @@ class KnowledgeApp:
 
     async def search(
         self, tenant_id: str, query: str, mode: SearchMode, where: FactFilter, limit: int
-    ) -> list[FactHit]:
-        """Return up to ``limit`` hits, best first."""
+    ) -> SearchOutcome:
+        """Return up to ``limit`` hits, best first; TEXT needs no model."""
         if mode is SearchMode.TEXT:
-            hits = await self._stores.facts.search_text(tenant_id, query, limit=limit, where=where)
-        else:
-            vectors = await self._embedding.embed([query])
-            hits = (await self._stores.facts.search(tenant_id, vectors, limit=limit, where=where))[0]
-        shown = self._shown([hit.fact for hit in hits])
-        return [FactHit(fact, hit.score) for fact, hit in zip(shown, hits, strict=True)]
+            hits = await self._retriever.words(tenant_id, query, limit=limit, where=where)
+            return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)
+        queries = SubQueries((query,), await self._embedding.embed([query]))
+        found = await self._retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=where)
+        shown = self._shown_hits([(hit.fact, hit.score) for hit in found.hits[0]])
+        return SearchOutcome(shown, found.mode, found.keyword_fallback, found.warnings)
 
     async def sources(self, tenant_id: str, after: str, limit: int) -> list[SourceRecord]:
         """Return up to ``limit`` sources after ``after``, by id."""
@@ -126,6 +133,7 @@ class KnowledgeApp:
             stores.states.written(tenant_id)
             await stores.graph.put_source(replace(source, status=SourceStatus.ERASING))
             erased = await stores.recovery.finish_erasure(source)
+            self._retriever.forget(tenant_id)
             await self._communities.facts_erased(tenant_id)
             stores.states.written(tenant_id)
         outcome = EraseOutcome(erased_record(source), erased)
@@ -172,6 +180,10 @@ class KnowledgeApp:
         if source is None:
             raise NotFoundError(ErrorReason.SOURCE_NOT_FOUND, f"source {source_id} does not exist", source_id=source_id)
         return source
+
+    def _shown_hits(self, found: Sequence[tuple[FactRecord, float]]) -> tuple[FactHit, ...]:
+        shown = self._shown([fact for fact, _ in found])
+        return tuple(FactHit(fact, score) for fact, (_, score) in zip(shown, found, strict=True))
 
     def _shown(self, facts: Sequence[FactRecord]) -> list[FactRecord]:
         """Return the facts with the status that they have now (a fact past its ttl is STALE)."""

@@ -86,8 +86,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         """Search facts."""
         validate.search_facts(request, self._max_query_chars)
         mode, where, limit = convert.search_terms(request)
-        hits = await self._knowledge.search(_tenant(), request.query, mode, where, limit)
-        return convert.search_response(mode, hits)
+        return convert.search_response(await self._knowledge.search(_tenant(), request.query, mode, where, limit))
 
     async def EraseSource(self, request: pb.EraseSourceRequest, context: Context) -> pb.EraseSourceResponse:
         """Erase a source."""

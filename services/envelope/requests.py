@@ -14,6 +14,7 @@ from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
 from services.envelope.domain.quality_gap import QualityGap
 from services.envelope.domain.quality_tier import QualityTier, TierVerdict
+from services.envelope.domain.search_mode import SearchMode
 from services.envelope.domain.weights import GroundingMode
 
 OutcomeT = TypeVar("OutcomeT")
@@ -155,6 +156,7 @@ class EnvelopeRequest:
     if_match_etag: str = ""
     directives: CacheDirectives = NO_DIRECTIVES
     accept_quality: tuple[QualityTier, ...] = ()
+    retrieval_mode: SearchMode | None = None
     upgrade_on_risk: bool = False
     approximate_tokens: bool = False
     context_window_tokens: int | None = None
@@ -178,6 +180,7 @@ class EnvelopeSummary:
     knowledge_age: timedelta | None
     state_hash: str
     embedding_model: str
+    retrieval_mode: SearchMode = SearchMode.DENSE
 
 
 @dataclass(frozen=True, slots=True)

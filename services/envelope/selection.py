@@ -16,7 +16,9 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.candidates import Candidate, effective_status
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, thin_communities
 from services.envelope.domain.identity import carried_fact_id_for
+from services.envelope.domain.search_mode import SearchMode
 from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
+from services.envelope.retrieval import Retrieval, RetrievedFact, Retriever, SubQueries
 
 SESSION_TIER: Final = 1
 SEARCH_TIER: Final = 3
@@ -31,12 +33,16 @@ class Selection:
         queries: vectors of the sub-queries, one a row.
         ckf_hits: facts that retrieval gave, before those seen in former windows were left out.
         memory_tier_hit: highest tier accessed; 3 whenever the graph was searched (SPEC-003 §5.2 step 1.4).
+        mode: how the facts were really found.
+        warnings: what retrieval had to do without.
     """
 
     queries: NDArray[np.float32]
     candidates: tuple[Candidate, ...]
     ckf_hits: int
     memory_tier_hit: int
+    mode: SearchMode = SearchMode.DENSE
+    warnings: tuple[str, ...] = ()
 
 
 class Selector:
@@ -44,15 +50,22 @@ class Selector:
 
     Args:
         facts: the knowledge fabric.
+        retriever: searches it.
         embedding: embeds queries and carried text.
         tokens: counts the candidates' tokens.
         settings: K, expansion and numbering.
     """
 
     def __init__(
-        self, facts: FactStore, embedding: EmbeddingModel, tokens: TokenCounter, settings: EnvelopeSettings
+        self,
+        facts: FactStore,
+        retriever: Retriever,
+        embedding: EmbeddingModel,
+        tokens: TokenCounter,
+        settings: EnvelopeSettings,
     ) -> None:
         self._facts = facts
+        self._retriever = retriever
         self._embedding = embedding
         self._tokens = tokens
         self._settings = settings
@@ -68,7 +81,7 @@ class Selector:
         """Return a build's candidates, distinct by id, without what former windows held and did not hand on."""
         vectors = await self._embedding.embed([*sub_queries, *(text.content for text in request.carried)])
         queries = vectors[: len(sub_queries)]
-        found = await self._retrieve(tenant_id, queries, request)
+        found, retrieval = await self._retrieve(tenant_id, SubQueries(tuple(sub_queries), queries), request)
         hits = len(found)
         from_session = dict.fromkeys((*request.deferred_fact_ids, *request.transferred_fact_ids), SESSION_TIER)
         missing = [fact_id for fact_id in from_session if fact_id not in found]
@@ -79,32 +92,33 @@ class Selector:
             *self._candidates(records, from_session, request.model, now),
             *self._carried(request.carried, vectors[len(sub_queries) :], request.model, now),
         ]
-        return Selection(queries, tuple(candidates), hits, SEARCH_TIER)
+        return Selection(queries, tuple(candidates), hits, SEARCH_TIER, retrieval.mode, retrieval_warnings(retrieval))
 
     async def _retrieve(
-        self, tenant_id: str, queries: NDArray[np.float32], request: EnvelopeRequest
-    ) -> dict[str, FactRecord]:
+        self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest
+    ) -> tuple[dict[str, FactRecord], Retrieval]:
         """Search for each sub-query and look again into communities that are thinly represented."""
         k = self._settings.retrieval_k_pull if request.strategy is Strategy.PULL else self._settings.retrieval_k
         limit = k + len(request.facts_seen)  # what former windows showed must not crowd out what is new
-        results = await self._facts.search(tenant_id, queries, limit=limit)
-        unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen][:k] for hits in results]
+        mode = request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
+        retrieval = await self._retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=None)
+        unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen][:k] for hits in retrieval.hits]
         found = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits}
         if all(len(hits) < k for hits in unseen):
-            return found
+            return found, retrieval
         ranked = sorted((hit for hits in unseen for hit in hits), key=_best_first)
         labels = {hit.fact.fact_id: hit.fact.community_label for hit in ranked}
         thin = thin_communities(list(labels.values()), self._settings.expansion_communities)
-        floor = ranked[-1].score - self._settings.expansion_slack_cosine
+        floor = ranked[-1].cosine - self._settings.expansion_slack_cosine
         for label in thin:
             near = await self._facts.search(
-                tenant_id, queries, limit=COMMUNITY_SIZE, where=FactFilter(communities=(label,))
+                tenant_id, queries.vectors, limit=COMMUNITY_SIZE, where=FactFilter(communities=(label,))
             )
-            worst_first = sorted((hit for hits in near for hit in hits), key=_best_first, reverse=True)
+            worst_first = sorted((hit for hits in near for hit in hits), key=_nearest_first, reverse=True)
             best = {hit.fact.fact_id: hit for hit in worst_first}
             for fact_id in expanded({fact_id: hit.score for fact_id, hit in best.items()}, floor):
                 found.setdefault(fact_id, best[fact_id].fact)
-        return found
+        return found, retrieval
 
     def _candidates(
         self, records: Sequence[FactRecord], tiers: dict[str, int], model: str, now: datetime
@@ -153,5 +167,15 @@ class Selector:
             )
 
 
-def _best_first(hit: FactHit) -> tuple[float, str]:
+def retrieval_warnings(retrieval: Retrieval) -> tuple[str, ...]:
+    """Return what the caller should know of how the facts were found."""
+    fallback = ("the vectors returned nothing, so facts were found by their words",)
+    return (*retrieval.warnings, *(fallback if retrieval.keyword_fallback else ()))
+
+
+def _best_first(hit: RetrievedFact) -> tuple[float, str]:
+    return -hit.cosine, hit.fact.fact_id
+
+
+def _nearest_first(hit: FactHit) -> tuple[float, str]:
     return -hit.score, hit.fact.fact_id

@@ -1,5 +1,7 @@
 """Settings of the envelope service (CRP-SPEC-003) and of the knowledge fabric it writes (CRP-SPEC-009 facts)."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -13,6 +15,32 @@ class EnvelopeSettings(BaseModel):
 
     retrieval_k_pull: int = Field(default=100, ge=1, le=1000)
     """The same in the strategy pull. Facts, 1-1000, default 100."""
+
+    retrieval_mode: Literal["dense", "text", "hybrid", "reranked", "late_interaction"] = "dense"
+    """How envelopes find facts when the request does not say (ADR 0066): by vectors, by words (BM25), by both, or by
+    both with the best ordered anew by the cross-encoder or by late interaction. Default dense."""
+
+    retrieval_least_cosine: float = Field(default=-1.0, ge=-1.0, le=1.0)
+    """Vectors less alike than this count as not found; where none is found, words are searched. Raw cosine, -1 to 1,
+    default -1: everything counts."""
+
+    fusion_depth: int = Field(default=100, ge=1, le=1000)
+    """Facts of the vectors' and of the words' ranking that hybrid retrieval fuses, at least what is asked for. 1-1000,
+    default 100."""
+
+    rescored_candidates: int = Field(default=100, ge=1, le=500)
+    """Facts of a sub-query that cross-encoder or late interaction order anew, at least what is asked for; of all
+    sub-queries together at most 512. 1-500, default 100."""
+
+    rescoring_deadline_share: float = Field(default=0.5, gt=0.0, le=1.0)
+    """Share of the time left to a call that ordering anew may take; beyond it the answer is hybrid's, with a warning.
+    Above 0, at most 1, default 0.5."""
+
+    token_cache_tenant_mib: int = Field(default=64, ge=0, le=65_536)
+    """Memory for the token vectors of one tenant's facts (late interaction). MiB, default 64; 0 keeps none."""
+
+    token_cache_total_mib: int = Field(default=256, ge=0, le=1_048_576)
+    """The same for all tenants together. MiB, default 256."""
 
     expansion_communities: int = Field(default=8, ge=0, le=100)
     """Communities that one build looks into again (SPEC-003 §5.2 step 1.3). 0-100, default 8; 0 turns it off."""

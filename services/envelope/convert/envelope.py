@@ -8,6 +8,7 @@ from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
 from services.common.ports.tokens import ModelProfile
 from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
+from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE
@@ -53,6 +54,7 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         if_match_etag=request.if_match_etag,
         directives=read_directives(request.cache_directives),
         accept_quality=tuple(_TIERS[tier] for tier in request.accept_quality),
+        retrieval_mode=requested_mode(request.retrieval_mode),
         upgrade_on_risk=request.upgrade_on_risk,
         approximate_tokens=request.approximate_tokens,
         context_window_tokens=_optional(request, "context_window_tokens"),
@@ -67,6 +69,7 @@ def preview_request(request: envelope_service_pb2.PreviewEnvelopeRequest) -> Env
         grounding_mode=_MODES[request.grounding_mode],
         strategy=_STRATEGIES.get(request.strategy, Strategy.PUSH),
         system_prompt=request.system_prompt,
+        retrieval_mode=requested_mode(request.retrieval_mode),
         expected_response_tokens=_optional(request, "expected_response_tokens"),
         max_envelope_tokens=_optional(request, "max_envelope_tokens"),
         approximate_tokens=request.approximate_tokens,
@@ -151,6 +154,7 @@ def _envelope(
         knowledge_age=None if summary.knowledge_age is None else duration(summary.knowledge_age),
         ckf_state_hash=summary.state_hash,
         embedding_model=summary.embedding_model,
+        retrieval_mode=mode_message(summary.retrieval_mode),
         token_counting=_counting(built.counting),
     )
 

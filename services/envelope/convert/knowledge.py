@@ -6,11 +6,13 @@ from typing import Final
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
 from google.protobuf.duration_pb2 import Duration
 
-from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus
+from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
 from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
+from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.importance import SourceType
-from services.envelope.knowledge_app import KnowledgeState, SearchMode
+from services.envelope.domain.search_mode import SearchMode
+from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
 from services.envelope.outbox import RESERVED_PREFIX
 from services.envelope.requests import (
     ClusteringOutcome,
@@ -26,15 +28,6 @@ _SOURCE_TYPE_BACK: Final = {ckf_pb2.SourceType.Value(name): kind for kind, name 
 _SOURCE_STATUS: Final = {status: f"SOURCE_STATUS_{status.value}" for status in SourceStatus}
 _FACT_STATUS_BACK: Final = {ckf_pb2.FactStatus.Value(name): status for status, name in FACT_STATUS.items()}
 _LISTED: Final = (FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUARANTINED)
-_MODES: Final = {
-    knowledge_service_pb2.SEARCH_MODE_UNSPECIFIED: SearchMode.DENSE,
-    knowledge_service_pb2.SEARCH_MODE_DENSE: SearchMode.DENSE,
-    knowledge_service_pb2.SEARCH_MODE_TEXT: SearchMode.TEXT,
-}
-_MODES_BACK: Final = {
-    SearchMode.DENSE: knowledge_service_pb2.SEARCH_MODE_DENSE,
-    SearchMode.TEXT: knowledge_service_pb2.SEARCH_MODE_TEXT,
-}
 DEFAULT_SEARCH_LIMIT: Final = 10
 
 
@@ -85,7 +78,7 @@ def list_filter(request: knowledge_service_pb2.ListFactsRequest) -> FactFilter:
 def search_terms(request: knowledge_service_pb2.SearchFactsRequest) -> tuple[SearchMode, FactFilter, int]:
     """Read mode, filters and limit of a validated SearchFactsRequest."""
     where = FactFilter(source_ids=tuple(request.source_ids), communities=tuple(request.communities))
-    return _MODES[request.mode], where, request.limit or DEFAULT_SEARCH_LIMIT
+    return requested_mode(request.mode) or SearchMode.DENSE, where, request.limit or DEFAULT_SEARCH_LIMIT
 
 
 def fact_message(fact: FactRecord) -> ckf_pb2.Fact:
@@ -159,11 +152,13 @@ def ingest_facts_response(outcome: IngestOutcome) -> knowledge_service_pb2.Inges
     )
 
 
-def search_response(mode: SearchMode, hits: list[FactHit]) -> knowledge_service_pb2.SearchFactsResponse:
+def search_response(outcome: SearchOutcome) -> knowledge_service_pb2.SearchFactsResponse:
     """Return the hits with the mode that found them."""
     return knowledge_service_pb2.SearchFactsResponse(
-        hits=[knowledge_service_pb2.SearchHit(fact=fact_message(hit.fact), score=hit.score) for hit in hits],
-        mode=_MODES_BACK[mode],
+        hits=[knowledge_service_pb2.SearchHit(fact=fact_message(hit.fact), score=hit.score) for hit in outcome.hits],
+        mode=mode_message(outcome.mode),
+        keyword_fallback=outcome.keyword_fallback,
+        warnings=outcome.warnings,
     )
 
 

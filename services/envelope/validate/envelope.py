@@ -8,6 +8,7 @@ from crp.envelope.v1 import envelope_service_pb2
 
 from services.common.rpc.validation import Violations
 from services.envelope.domain.caching import ANY_ETAG, is_cache_directive
+from services.envelope.validate.search_modes import known_mode
 
 MAX_MODEL_CHARS: Final = 200
 MAX_ID_CHARS: Final = 128
@@ -76,6 +77,7 @@ def _question(
     _model(found, request.model)
     found.require(request.grounding_mode in _KNOWN_MODES, "grounding_mode", "must be a known grounding mode")
     found.require(request.strategy in _KNOWN_STRATEGIES, "strategy", "must be a known strategy")
+    known_mode(found, "retrieval_mode", request.retrieval_mode)
     if request.HasField("expected_response_tokens"):
         found.require(request.expected_response_tokens, "expected_response_tokens", "must be at least 1")
     if request.HasField("max_envelope_tokens"):

@@ -9,6 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from services.common.rpc.validation import Violations
 from services.envelope.outbox import RESERVED_PREFIX
+from services.envelope.validate.search_modes import known_mode
 
 MAX_URI_CHARS: Final = 2048
 MAX_TITLE_CHARS: Final = 512
@@ -116,7 +117,7 @@ def search_facts(request: knowledge_service_pb2.SearchFactsRequest, max_query_ch
     found = Violations()
     found.require(request.query.strip(), "query", "must not be empty")
     found.require(len(request.query) <= max_query_chars, "query", f"must have at most {max_query_chars} characters")
-    found.require(request.mode in knowledge_service_pb2.SearchMode.values(), "mode", "must be DENSE or TEXT")
+    known_mode(found, "mode", request.mode)
     found.require(request.limit <= MAX_SEARCH_HITS, "limit", f"must be 1 to {MAX_SEARCH_HITS}")
     _filters(found, request.source_ids, request.communities)
     found.raise_if_any()

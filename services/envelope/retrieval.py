@@ -1,0 +1,250 @@
+"""Finding facts for sub-queries in any mode: by meaning, by words, by both, and scored anew (SPEC-003 §5.2, ADR 0066).
+
+The one search that SearchFacts and envelopes go through. One vector search serves all sub-queries, one call of a model
+scores all their candidates anew. A mode whose model cannot serve is answered as HYBRID, and says so; where vectors
+return nothing, words are searched, and the answer says so. Relevance (SPEC-003 §6.3) stays the cosine, whatever found a
+fact.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from services.common.context import current_call
+from services.common.errors import ErrorReason
+from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStore
+from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.domain.fusion import fuse
+from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
+from services.envelope.rescoring import Rescorer, Rescoring, RescoringUnavailableError
+from services.envelope.retrieval_counts import RetrievalCounts
+
+MAX_RESCORED: Final = 512
+"""Pairs of sub-query and fact that one call scores anew at most: what an encoder takes in one batch of calls."""
+_LOG: Final = logging.getLogger(__name__)
+_WHY: Final = {
+    ErrorReason.MODEL_UNAVAILABLE: "its model cannot serve",
+    ErrorReason.QUEUE_FULL: "its model is overloaded",
+    ErrorReason.DEADLINE_EXCEEDED: "the deadline left no time for its model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SubQueries:
+    """What is looked for.
+
+    Attributes:
+        texts: one sub-query each.
+        vectors: unit vectors of the texts, one a row.
+    """
+
+    texts: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedFact:
+    """One fact that was found.
+
+    Attributes:
+        cosine: raw cosine with the sub-query, in [-1, 1], whatever found the fact.
+        score: what the mode orders by, as ``crp.ckf.v1.SearchHit.score`` says; a fact that was not among those scored
+            anew has the score of HYBRID and stands behind them.
+    """
+
+    fact: FactRecord
+    cosine: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What a search found.
+
+    Attributes:
+        hits: per sub-query, best first.
+        mode: the mode that really ran.
+        keyword_fallback: for some sub-query the vectors returned nothing and its facts were found by their words.
+        warnings: what the caller should know, for people; never content.
+    """
+
+    hits: tuple[tuple[RetrievedFact, ...], ...]
+    mode: SearchMode
+    keyword_fallback: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """Where a search looks, and how many facts of each ranking it reads."""
+
+    tenant_id: str
+    depth: int
+    where: FactFilter | None
+
+
+class Retriever:
+    """Searches in any mode; safe for concurrent calls of one event loop.
+
+    Args:
+        facts: the knowledge fabric.
+        settings: depth, least cosine and how many candidates are scored anew.
+        rescorers: the modes that score candidates anew, each with its rescorer.
+        counts: told about every search.
+    """
+
+    def __init__(
+        self,
+        facts: FactStore,
+        settings: EnvelopeSettings,
+        rescorers: dict[SearchMode, Rescorer],
+        counts: RetrievalCounts,
+    ) -> None:
+        self._facts = facts
+        self._settings = settings
+        self._rescorers = rescorers
+        self._counts = counts
+
+    async def retrieve(
+        self, tenant_id: str, queries: SubQueries, *, mode: SearchMode, limit: int, where: FactFilter | None = None
+    ) -> Retrieval:
+        """Return up to ``limit`` facts per sub-query, best first, ties by ``fact_id``.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE. A model that only orders candidates never fails a search.
+        """
+        start = perf_counter()
+        found = await self._found(tenant_id, queries, mode, limit, where)
+        self._counts.ended(mode, perf_counter() - start)
+        if found.keyword_fallback:
+            self._counts.fell_back(mode)
+        return replace(found, hits=tuple(hits[:limit] for hits in found.hits))
+
+    async def words(self, tenant_id: str, query: str, *, limit: int, where: FactFilter | None = None) -> list[FactHit]:
+        """Return up to ``limit`` facts by BM25, best first; no model is asked, so that this works without any."""
+        start = perf_counter()
+        hits = await self._facts.search_text(tenant_id, query, limit=limit, where=where)
+        self._counts.ended(SearchMode.TEXT, perf_counter() - start)
+        return hits
+
+    def forget(self, tenant_id: str) -> None:
+        """Drop what is kept in memory of a tenant's facts: some were erased (SPEC-003 §17.2)."""
+        for rescorer in self._rescorers.values():
+            rescorer.forget(tenant_id)
+
+    async def _found(
+        self, tenant_id: str, queries: SubQueries, mode: SearchMode, limit: int, where: FactFilter | None
+    ) -> Retrieval:
+        if mode is SearchMode.TEXT:
+            terms = _Terms(tenant_id, limit, where)
+            found = await self._by_words(terms, queries.texts)
+            rows = zip(queries.texts, queries.vectors, strict=True)
+            return Retrieval(tuple(tuple(_with_cosines(found[text], row)) for text, row in rows), mode)
+        if mode is SearchMode.DENSE:
+            return await self._dense(_Terms(tenant_id, limit, where), queries)
+        depth = max(limit, self._settings.fusion_depth)
+        fused = await self._hybrid(_Terms(tenant_id, depth, where), queries)
+        return await self._rescored(tenant_id, queries, fused, mode, limit) if mode in RESCORED_MODES else fused
+
+    async def _dense(self, terms: _Terms, queries: SubQueries) -> Retrieval:
+        near = await self._by_vectors(terms, queries)
+        empty = [text for text, hits in zip(queries.texts, near, strict=True) if not hits]
+        by_words = await self._by_words(terms, empty)
+        hits = [
+            tuple(own or _with_cosines(by_words[text], row))
+            for text, row, own in zip(queries.texts, queries.vectors, near, strict=True)
+        ]
+        return Retrieval(tuple(hits), SearchMode.DENSE, any(by_words.values()))
+
+    async def _hybrid(self, terms: _Terms, queries: SubQueries) -> Retrieval:
+        near, by_words = await asyncio.gather(self._by_vectors(terms, queries), self._by_words(terms, queries.texts))
+        hits = [
+            _fused(own, _with_cosines(by_words[text], row))
+            for text, row, own in zip(queries.texts, queries.vectors, near, strict=True)
+        ]
+        words_alone = any(not own and by_words[text] for text, own in zip(queries.texts, near, strict=True))
+        return Retrieval(tuple(hits), SearchMode.HYBRID, words_alone)
+
+    async def _by_vectors(self, terms: _Terms, queries: SubQueries) -> list[list[RetrievedFact]]:
+        """Search for all sub-queries at once; what is less alike than the settings allow counts as not found."""
+        results = await self._facts.search(terms.tenant_id, queries.vectors, limit=terms.depth, where=terms.where)
+        least = self._settings.retrieval_least_cosine
+        return [
+            [RetrievedFact(hit.fact, hit.score, hit.score) for hit in hits if hit.score >= least] for hits in results
+        ]
+
+    async def _by_words(self, terms: _Terms, texts: Sequence[str]) -> dict[str, list[FactHit]]:
+        distinct = list(dict.fromkeys(texts))
+        found = await asyncio.gather(
+            *(self._facts.search_text(terms.tenant_id, text, limit=terms.depth, where=terms.where) for text in distinct)
+        )
+        return dict(zip(distinct, found, strict=True))
+
+    async def _rescored(
+        self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode, limit: int
+    ) -> Retrieval:
+        """Order the best of every sub-query by the mode's own model, in one call of it; the rest stay behind them."""
+        most = max(1, MAX_RESCORED // max(1, len(queries.texts)))
+        count = min(max(limit, self._settings.rescored_candidates), most)
+        tasks = [
+            Rescoring(text, tuple(hit.fact for hit in hits[:count]))
+            for text, hits in zip(queries.texts, fused.hits, strict=True)
+        ]
+        if not any(task.facts for task in tasks):
+            return replace(fused, mode=mode)
+        try:
+            async with asyncio.timeout(self._allowed_s()):
+                scores = await self._rescorer(mode).scores(tenant_id, tasks)
+        except TimeoutError:
+            return self._degraded(fused, mode, ErrorReason.DEADLINE_EXCEEDED)
+        except RescoringUnavailableError as error:
+            return self._degraded(fused, mode, error.reason)
+        hits = [_reordered(own, found) for own, found in zip(fused.hits, scores, strict=True)]
+        return replace(fused, hits=tuple(hits), mode=mode)
+
+    def _rescorer(self, mode: SearchMode) -> Rescorer:
+        found = self._rescorers.get(mode)
+        if found is None:
+            raise RescoringUnavailableError(ErrorReason.MODEL_UNAVAILABLE)
+        return found
+
+    def _allowed_s(self) -> float | None:
+        """Return the seconds that scoring anew may take; ``None`` without a deadline."""
+        try:
+            deadline = current_call().deadline
+        except LookupError:
+            return None
+        if deadline is None:
+            return None
+        return max(0.0, (deadline - asyncio.get_running_loop().time()) * self._settings.rescoring_deadline_share)
+
+    def _degraded(self, fused: Retrieval, mode: SearchMode, reason: ErrorReason) -> Retrieval:
+        """Answer as HYBRID and say so (ADR 0067)."""
+        self._counts.degraded(mode, reason.value)
+        _LOG.warning("%s was answered as %s", mode, fused.mode, extra={"reason": reason.value})
+        why = _WHY.get(reason, "its model failed")
+        return replace(fused, warnings=(f"{mode} was answered as {fused.mode}: {why} ({reason.value})",))
+
+
+def _with_cosines(hits: Sequence[FactHit], query: NDArray[np.float32]) -> list[RetrievedFact]:
+    if not hits:
+        return []
+    cosines = np.stack([hit.fact.embedding for hit in hits]) @ query
+    return [RetrievedFact(hit.fact, float(cosine), hit.score) for hit, cosine in zip(hits, cosines, strict=True)]
+
+
+def _fused(near: Sequence[RetrievedFact], by_words: Sequence[RetrievedFact]) -> tuple[RetrievedFact, ...]:
+    known = {hit.fact.fact_id: hit for hit in (*by_words, *near)}  # the store's own cosine wins over the one made here
+    rankings = [[hit.fact.fact_id for hit in hits] for hits in (near, by_words)]
+    return tuple(replace(known[fact_id], score=score) for fact_id, score in fuse(rankings))
+
+
+def _reordered(hits: tuple[RetrievedFact, ...], scores: NDArray[np.float32]) -> tuple[RetrievedFact, ...]:
+    scored = [replace(hit, score=float(score)) for hit, score in zip(hits, scores, strict=False)]
+    return (*sorted(scored, key=lambda hit: (-hit.score, hit.fact.fact_id)), *hits[len(scored) :])

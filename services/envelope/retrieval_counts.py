@@ -1,0 +1,49 @@
+"""What retrieval counts: searches, durations and what it had to do without, by mode. One writer, the event loop."""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.envelope.domain.search_mode import SearchMode
+
+BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the duration histogram, in seconds, inclusive."""
+
+
+@dataclass(slots=True)
+class ModeCounts:
+    """The numbers of one mode as it was asked for.
+
+    Attributes:
+        buckets: searches by duration, one count per bound of ``BUCKETS_S`` and one for those beyond.
+        seconds: all durations together.
+        keyword_fallbacks: searches for which the vectors returned nothing.
+        degraded: searches that another mode answered, by the reason (a stable error reason).
+    """
+
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
+    seconds: float = 0.0
+    keyword_fallbacks: int = 0
+    degraded: dict[str, int] = field(default_factory=dict)
+
+
+class RetrievalCounts:
+    """The numbers of every mode since the process started."""
+
+    def __init__(self) -> None:
+        self.modes: dict[SearchMode, ModeCounts] = {mode: ModeCounts() for mode in SearchMode}
+
+    def ended(self, mode: SearchMode, seconds: float) -> None:
+        """Count a search that was answered."""
+        counts = self.modes[mode]
+        counts.buckets[bisect_left(BUCKETS_S, seconds)] += 1
+        counts.seconds += seconds
+
+    def fell_back(self, mode: SearchMode) -> None:
+        """Count a search for which the vectors returned nothing."""
+        self.modes[mode].keyword_fallbacks += 1
+
+    def degraded(self, mode: SearchMode, reason: str) -> None:
+        """Count a search that another mode had to answer."""
+        degraded = self.modes[mode].degraded
+        degraded[reason] = degraded.get(reason, 0) + 1
