@@ -1,0 +1,71 @@
+"""The predicate DSL of ERCP 1.0 §8: read, written, described, and held against what a text asserts (ADR 0070).
+
+``parse_predicate`` reads the JSON form and ``parse_text`` the text form; ``extract_facts`` reads a text and
+``evaluate`` says whether it obeys. ``services.ercp.domain.solver`` says whether predicates can hold together.
+"""
+
+from services.ercp.domain.predicates.canonical import Canonical, canonical
+from services.ercp.domain.predicates.describing import describe
+from services.ercp.domain.predicates.evaluation import evaluate
+from services.ercp.domain.predicates.extraction import extract_facts
+from services.ercp.domain.predicates.facts import (
+    Condition,
+    Evaluation,
+    Holds,
+    Interval,
+    Justification,
+    OrderFact,
+    Span,
+    Statement,
+    Subject,
+    TextFacts,
+    ValueFact,
+)
+from services.ercp.domain.predicates.model import (
+    Amount,
+    Moment,
+    Operand,
+    Path,
+    Predicate,
+    PredicateError,
+    PredicateName,
+    Text,
+    Tolerance,
+)
+from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate, parse_text
+from services.ercp.domain.predicates.printing import to_document, to_text
+from services.ercp.domain.predicates.units import warm
+
+__all__ = [
+    "ARGUMENTS",
+    "Amount",
+    "Canonical",
+    "Condition",
+    "Evaluation",
+    "Holds",
+    "Interval",
+    "Justification",
+    "Moment",
+    "Operand",
+    "OrderFact",
+    "Path",
+    "Predicate",
+    "PredicateError",
+    "PredicateName",
+    "Span",
+    "Statement",
+    "Subject",
+    "Text",
+    "TextFacts",
+    "Tolerance",
+    "ValueFact",
+    "canonical",
+    "describe",
+    "evaluate",
+    "extract_facts",
+    "parse_predicate",
+    "parse_text",
+    "to_document",
+    "to_text",
+    "warm",
+]

@@ -1,0 +1,76 @@
+"""A predicate in words: the ``nl_text`` of a constraint (ERCP 1.0 §2 constraint duality, §4.1)."""
+
+from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName, Text
+from services.ercp.domain.predicates.printing import plain
+
+_SPOKEN = {"degC": "°C", "degF": "°F", "byte": "bytes", "bit": "bits"}
+_COUNTED = frozenset({"day", "week", "fortnight", "month", "year", "hectare", "acre", "gallon", "knot"})
+_BETWEEN = {
+    (PredicateName.LESS_THAN, False): "less than",
+    (PredicateName.LESS_THAN, True): "at most",
+    (PredicateName.GREATER_THAN, False): "greater than",
+    (PredicateName.GREATER_THAN, True): "at least",
+}
+_BETWEEN_MOMENTS = {
+    (PredicateName.LESS_THAN, False): "before",
+    (PredicateName.LESS_THAN, True): "no later than",
+    (PredicateName.GREATER_THAN, False): "after",
+    (PredicateName.GREATER_THAN, True): "no earlier than",
+}
+
+
+def describe(predicate: Predicate) -> str:
+    """Return one English sentence that says what the predicate demands."""
+    left = said(predicate.left)
+    match predicate.name:
+        case PredicateName.NO_CONTRADICTION:
+            return f"All statements about {left} must agree with one another."
+        case PredicateName.HAS_JUSTIFICATION:
+            return f"A reason must be given for this claim: {left.rstrip('.')}."
+        case PredicateName.TEMPORAL_ORDER:
+            assert predicate.right is not None
+            return f"{_event(predicate.left)} must come before {_event(predicate.right)}."
+        case _:
+            under = f" (condition: {predicate.condition})" if predicate.condition else ""
+            return f"The {left} must be {demand(predicate)}{under}."
+
+
+def demand(predicate: Predicate) -> str:
+    """Return what a comparison demands of its left side: ``at most 30 days``, ``not 100 °C``."""
+    assert predicate.right is not None
+    words = _BETWEEN_MOMENTS if isinstance(predicate.right, Moment) else _BETWEEN
+    relation = words.get((predicate.name, predicate.inclusive), "")
+    negation = "not " if predicate.name is PredicateName.NOT_EQUAL else ""
+    return f"{negation}{relation} {said(predicate.right)}{_leeway(predicate)}".lstrip()
+
+
+def said(operand: Operand) -> str:
+    """Return an operand as a reader would say it: ``boiling point of water``, ``100 °C``, ``1 March 2024``."""
+    match operand:
+        case Path():
+            *entity, attribute = (segment.replace("_", " ") for segment in operand.segments)
+            return f"{attribute} of {' '.join(entity)}" if entity else attribute
+        case Amount():
+            return _amount(operand)
+        case Moment():
+            day = f"{operand.at.day} {operand.at:%B %Y}"
+            return f"{day} at {operand.at:%H:%M} UTC" if operand.has_time else day
+        case Text():
+            return operand.text
+
+
+def _amount(amount: Amount) -> str:
+    number, unit = plain(amount.number), _SPOKEN.get(amount.unit, amount.unit)
+    if unit == "%":
+        return f"{number} %"
+    if unit in _COUNTED and amount.number != 1:
+        unit += "s"
+    return f"{number} {unit}".rstrip()
+
+
+def _leeway(predicate: Predicate) -> str:
+    return "" if predicate.tolerance is None else f", give or take {_amount(predicate.tolerance.amount)}"
+
+
+def _event(operand: Operand) -> str:
+    return said(operand) if isinstance(operand, Moment) else f'"{said(operand)}"'

@@ -1,0 +1,237 @@
+"""Whether a text obeys a predicate: TRUE and FALSE with the places that show it, otherwise UNKNOWN (ERCP 1.0 §7, §8).
+
+TRUE needs an assertion of the text that fits and none that does not; FALSE needs one that does not fit. Text that says
+nothing about the predicate never changes the answer (ADR 0070).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Final
+
+from services.ercp.domain.predicates.agreement import entity_agrees
+from services.ercp.domain.predicates.describing import demand, said
+from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, TextFacts, ValueFact
+from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName
+from services.ercp.domain.predicates.naming import condition_of
+from services.ercp.domain.predicates.ordering import events_in_order
+from services.ercp.domain.predicates.reasons import claim_is_justified
+from services.ercp.domain.predicates.selection import about_attribute, under
+from services.ercp.domain.predicates.units import DIMENSIONLESS
+from services.ercp.domain.predicates.values import TEXTUAL, Constant, agree_as_written, constant_of, demanded
+
+_MAX_EVIDENCE: Final = 8
+_EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
+
+
+def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    """Say whether a text obeys a predicate.
+
+    Args:
+        predicate: what is demanded.
+        facts: what ``extract_facts`` read in the text.
+
+    Returns:
+        TRUE, FALSE or UNKNOWN, the places it rests on, and one sentence that says why.
+    """
+    return _RULES[predicate.name](predicate, facts)
+
+
+def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    assert isinstance(predicate.left, Path)
+    assert predicate.right is not None
+    chosen, is_stated = _chosen(predicate, predicate.left, facts)
+    if not chosen:
+        return _unknown(f"the text gives no value for the {said(predicate.left)}{_under(predicate)}")
+    if isinstance(predicate.right, Path):
+        return _compare_attributes(predicate, chosen, facts)
+    right = constant_of(predicate.right)
+    assert right is not None
+    answers = [(fact, _one(predicate, right, fact)) for fact in chosen]
+    return _joined(predicate, answers, is_stated=is_stated)
+
+
+def _chosen(predicate: Predicate, path: Path, facts: TextFacts) -> tuple[list[ValueFact], bool]:
+    return under(about_attribute(facts.values, path), condition_of([predicate.condition]))
+
+
+def _one(predicate: Predicate, right: Constant, fact: ValueFact) -> Holds:
+    """Hold one fact against a comparison with a constant."""
+    if fact.dimension != right.dimension:
+        return _other_dimension(predicate, fact)
+    if right.dimension == TEXTUAL:
+        is_same = same_text(fact.text, right.text)
+        return _as_equality(predicate, is_same=is_same, negated=fact.negated)
+    assert fact.interval is not None
+    if predicate.name not in _EQUALITY:
+        return Holds.UNKNOWN if fact.negated else _inside(fact.interval, demanded(predicate, right))
+    allowed = demanded(predicate, right)
+    if _is_same_amount(predicate.right, fact):
+        return _as_equality(predicate, is_same=True, negated=fact.negated)
+    if fact.approximate:
+        inside = Holds.TRUE if fact.interval.meets(allowed) else Holds.FALSE
+    else:
+        inside = _inside(fact.interval, allowed)
+    if inside is Holds.UNKNOWN:
+        return inside
+    return _as_equality(predicate, is_same=inside is Holds.TRUE, negated=fact.negated)
+
+
+def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
+    """Hold kilograms against days: no value of another dimension is the one demanded; a bare number may be."""
+    if fact.negated or predicate.name is PredicateName.NOT_EQUAL:
+        return Holds.UNKNOWN
+    bare_number = isinstance(predicate.right, Amount) and not predicate.right.unit
+    if bare_number and fact.number and isinstance(predicate.right, Amount):
+        is_same = predicate.name is PredicateName.EQUAL and Decimal(fact.number) == predicate.right.number
+        return Holds.TRUE if is_same else Holds.UNKNOWN
+    if fact.dimension == DIMENSIONLESS and not fact.unit:
+        return Holds.UNKNOWN
+    return Holds.FALSE
+
+
+def _as_equality(predicate: Predicate, *, is_same: bool, negated: bool) -> Holds:
+    if negated and not is_same:
+        return Holds.UNKNOWN
+    wants_same = predicate.name is PredicateName.EQUAL
+    return Holds.TRUE if (is_same != negated) == wants_same else Holds.FALSE
+
+
+def _is_same_amount(right: Operand | None, fact: ValueFact) -> bool:
+    if not isinstance(right, Amount) or not fact.number:
+        return False
+    return agree_as_written(right, Amount(Decimal(fact.number), fact.unit))
+
+
+def _inside(stated: Interval, allowed: Interval) -> Holds:
+    if stated.within(allowed):
+        return Holds.TRUE
+    return Holds.UNKNOWN if stated.meets(allowed) else Holds.FALSE
+
+
+def same_text(first: str, second: str) -> bool:
+    """Say whether two text values are one, articles and case apart."""
+    left, right = (text.casefold().removeprefix("the ").strip(" .") for text in (first, second))
+    return left == right
+
+
+def _compare_attributes(predicate: Predicate, lefts: Sequence[ValueFact], facts: TextFacts) -> Evaluation:
+    assert isinstance(predicate.right, Path)
+    rights, is_stated = _chosen(predicate, predicate.right, facts)
+    if not rights:
+        return _unknown(f"the text gives no value for the {said(predicate.right)}{_under(predicate)}")
+    pairs = product(lefts[:_MAX_EVIDENCE], rights[:_MAX_EVIDENCE])
+    answers = [(left, _pair(predicate, left, right)) for left, right in pairs]
+    evaluation = _joined(predicate, answers, is_stated=is_stated)
+    spans = _spans([*evaluation.evidence, *(fact.span for fact in rights)]) if evaluation.evidence else ()
+    return Evaluation(evaluation.holds, spans, evaluation.why)
+
+
+def _pair(predicate: Predicate, left: ValueFact, right: ValueFact) -> Holds:
+    """Hold two facts against each other as the predicate demands."""
+    if left.negated or right.negated:
+        return Holds.UNKNOWN
+    if left.dimension != right.dimension:
+        return Holds.FALSE if predicate.name is PredicateName.EQUAL else Holds.UNKNOWN
+    if left.dimension == TEXTUAL:
+        if predicate.name not in _EQUALITY:
+            return Holds.UNKNOWN
+        return _as_equality(predicate, is_same=same_text(left.text, right.text), negated=False)
+    first, second = left.interval, right.interval
+    assert first is not None
+    assert second is not None
+    return _pair_of_intervals(predicate, first, second)
+
+
+def _pair_of_intervals(predicate: Predicate, first: Interval, second: Interval) -> Holds:
+    if predicate.name in _EQUALITY:
+        is_same = first.is_point and first == second
+        if not is_same and first.meets(second):
+            return Holds.UNKNOWN
+        return _as_equality(predicate, is_same=is_same, negated=False)
+    if predicate.name is PredicateName.GREATER_THAN:
+        first, second = second, first
+    return _below(first, second, inclusive=predicate.inclusive)
+
+
+def _below(first: Interval, second: Interval, *, inclusive: bool) -> Holds:
+    """Say whether every value of the first lies below every value of the second."""
+    touching = not inclusive and first.high_closed and second.low_closed
+    if _under_bound(first.high, second.low, equal=not touching):
+        return Holds.TRUE
+    if first.low is None or second.high is None:
+        return Holds.UNKNOWN
+    touching = inclusive and first.low_closed and second.high_closed
+    return Holds.FALSE if first.low > second.high or (first.low == second.high and not touching) else Holds.UNKNOWN
+
+
+def _under_bound(high: Fraction | None, low: Fraction | None, *, equal: bool) -> bool:
+    return high is not None and low is not None and (high < low or (high == low and equal))
+
+
+def _joined(predicate: Predicate, answers: Iterable[tuple[ValueFact, Holds]], *, is_stated: bool) -> Evaluation:
+    """Join what the single facts say: one that does not fit decides, unless it speaks of another condition."""
+    found = list(answers)
+    wrong = [fact for fact, holds in found if holds is Holds.FALSE]
+    right = [fact for fact, holds in found if holds is Holds.TRUE]
+    subject = said(predicate.left)
+    if not is_stated and (wrong or not right):
+        under_what = ", ".join(dict.fromkeys(fact.condition.text for fact, _ in found[:_MAX_EVIDENCE]))
+        return _unknown(f"the text gives the {subject} only under other conditions: {under_what}")
+    if wrong:
+        return Evaluation(
+            Holds.FALSE, _spans(fact.span for fact in wrong), f"{_values(subject, wrong)}, {_demand(predicate)}"
+        )
+    if right:
+        return Evaluation(
+            Holds.TRUE, _spans(fact.span for fact in right), f"{_values(subject, right)}, {_demand(predicate)}"
+        )
+    return _unknown(f"what the text says of the {subject} leaves it open, {_demand(predicate)}")
+
+
+def _values(subject: str, facts: Sequence[ValueFact]) -> str:
+    written = dict.fromkeys(("not " if fact.negated else "") + fact.written for fact in facts[:_MAX_EVIDENCE])
+    return f"the text gives the {subject} as {', '.join(written)}"
+
+
+def _demand(predicate: Predicate) -> str:
+    return f"demanded is {demand(predicate)}"
+
+
+def _under(predicate: Predicate) -> str:
+    return f" under the condition {predicate.condition}" if predicate.condition else ""
+
+
+def _spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    distinct = sorted({(span.start, span.end) for span in spans})[:_MAX_EVIDENCE]
+    return tuple(Span(start, end) for start, end in distinct)
+
+
+def _unknown(why: str) -> Evaluation:
+    return Evaluation(Holds.UNKNOWN, (), why)
+
+
+def _entity(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    assert isinstance(predicate.left, Path)
+    return entity_agrees(predicate.left, facts)
+
+
+def _order(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    assert predicate.right is not None
+    return events_in_order(predicate.left, predicate.right, facts)
+
+
+def _reason(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    return claim_is_justified(predicate.left, facts)
+
+
+_RULES: Final[Mapping[PredicateName, Callable[[Predicate, TextFacts], Evaluation]]] = {
+    PredicateName.EQUAL: _compare,
+    PredicateName.NOT_EQUAL: _compare,
+    PredicateName.LESS_THAN: _compare,
+    PredicateName.GREATER_THAN: _compare,
+    PredicateName.NO_CONTRADICTION: _entity,
+    PredicateName.TEMPORAL_ORDER: _order,
+    PredicateName.HAS_JUSTIFICATION: _reason,
+}

@@ -1,0 +1,121 @@
+"""The parts of a predicate: seven operators over paths, amounts, moments, dates and texts (ERCP 1.0 §8, ADR 0070).
+
+All values are immutable and hashable. Two predicates that say the same in other units or in the other direction have
+the same ``canonical`` form (``canonical.py``); ``==`` compares what was written.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum, unique
+from typing import Final
+
+MAX_NAME_CHARS: Final = 200
+"""Longest path, text value, event or condition, in characters."""
+MAX_CLAIM_CHARS: Final = 2_000
+"""Longest claim of HasJustification, in characters: as long as a constraint's nl_text (§4.1)."""
+MAX_PATH_SEGMENTS: Final = 8
+MAX_NUMBER: Final = Decimal("1e30")
+"""Numbers beyond this, and other than 0 below its reciprocal, are refused as absurd."""
+MAX_DIGITS: Final = 30
+
+
+@unique
+class PredicateName(StrEnum):
+    """The operators of §8, by the document's own names."""
+
+    EQUAL = "Equal"
+    NOT_EQUAL = "NotEqual"
+    LESS_THAN = "LessThan"
+    GREATER_THAN = "GreaterThan"
+    NO_CONTRADICTION = "NoContradiction"
+    TEMPORAL_ORDER = "TemporalOrder"
+    HAS_JUSTIFICATION = "HasJustification"
+
+
+class PredicateError(ValueError):
+    """A predicate that cannot be read.
+
+    Args:
+        field: the path of the argument inside the predicate, such as ``args.right`` or ``predicate_name``.
+        fault: what is wrong with it, with the column where that is known.
+        allowed: what would be accepted in its place.
+    """
+
+    def __init__(self, field: str, fault: str, allowed: str) -> None:
+        super().__init__(f"{field}: {fault}; allowed: {allowed}")
+        self.field = field
+        self.fault = fault
+        self.allowed = allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """An entity and its attribute, such as ``water.boiling_point``: lower-case segments, at least one."""
+
+    segments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join(self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number and its unit as it was written; ``unit`` is pint's short name, empty for a bare number."""
+
+    number: Decimal
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A calendar date, or a date and time in UTC; ``has_time`` says which."""
+
+    at: datetime
+    has_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A value that is no number (``Paris``), an event, or a claim; white space is single, case is kept."""
+
+    text: str
+
+
+Operand = Path | Amount | Moment | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far two values may lie apart and still be Equal: a share of the right side, or an amount with a unit."""
+
+    amount: Amount
+
+    @property
+    def is_share(self) -> bool:
+        """True for ``2%``, or a bare number read as a share: a ratio of the right side and not a distance."""
+        return self.amount.unit in {"", "%"}
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One predicate.
+
+    Attributes:
+        name: the operator.
+        left: the value's path; the entity of NoContradiction, the earlier event of TemporalOrder, the claim of
+            HasJustification.
+        right: what it is held against, or the later event; ``None`` for the operators with one argument.
+        tolerance: of Equal and NotEqual; ``None`` is exact after conversion of units (ADR 0070).
+        inclusive: True when LessThan means at most and GreaterThan at least.
+        condition: under which the predicate speaks, such as ``sea level``; empty for none.
+        extra: arguments that this version does not know, as sorted (name, canonical JSON), kept for §10.
+    """
+
+    name: PredicateName
+    left: Operand
+    right: Operand | None = None
+    tolerance: Tolerance | None = None
+    inclusive: bool = False
+    condition: str = ""
+    extra: tuple[tuple[str, str], ...] = ()

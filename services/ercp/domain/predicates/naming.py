@@ -1,0 +1,78 @@
+"""What names are compared by: the stems of an attribute, an event, a condition, whatever their order and inflection.
+
+``water.boiling_point``, "the boiling point of water" and "water boils at" are one attribute; "at sea level" and
+``sea level`` are one condition, the standard one (ADR 0070).
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from services.common.grounding.words import stem
+from services.ercp.domain.predicates.facts import Condition, Words
+from services.ercp.domain.predicates.model import Moment, Operand, Path, Text
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*|[°%]")  # noqa: RUF001 - typographic apostrophe
+_LINKING: Final = frozenset(
+    """a an the this that these those of for to in on at by with under from and or its it his her their our your my is
+    are was were be been being has have had do does did will would shall should must can could may might very so then
+    also""".split()  # noqa: SIM905 - one word a line would be a page
+)
+_SAME: Final = {
+    "max": "maximum", "maximal": "maximum", "min": "minimum", "minimal": "minimum", "temp": "temperatur",
+    "avg": "averag", "mean": "averag", "pric": "cost", "mass": "weight", "alpha": "alpha",
+}  # fmt: skip
+_STANDARD: Final = (
+    "sea level", "standard pressure", "standard atmospheric pressure", "normal pressure", "normal atmospheric pressure",
+    "atmospheric pressure", "standard conditions", "normal conditions", "one atmosphere", "1 atm", "1 atmosphere",
+    "standard temperature and pressure", "sea level pressure", "altitude of sea level", "pressure of 1 atm",
+    "pressure of one atmosphere", "pressure of 1 atmosphere",
+)  # fmt: skip
+
+
+def words_of(text: str) -> Words:
+    """Return the stems of a text's words in order; articles and linking words only when there is nothing else."""
+    found = tuple(_stem(match) for match in _WORD.findall(text.replace("_", " ")))
+    telling = tuple(word for word in found if word not in _LINKING)
+    return telling or found
+
+
+@lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    low = word.lower()
+    if low in _LINKING:
+        return low
+    stemmed = stem(low) if low not in {"%", "°"} else low
+    return _SAME.get(stemmed, stemmed)
+
+
+@lru_cache(maxsize=4096)
+def path_words(path: Path) -> Words:
+    """Return the stems of a path, the entity's before the attribute's."""
+    return words_of(" ".join(path.segments))
+
+
+def operand_words(operand: Operand) -> Words:
+    """Return the stems of an event or a claim; a date has none."""
+    match operand:
+        case Path():
+            return path_words(operand)
+        case Text():
+            return words_of(operand.text.replace(".", " "))
+        case Moment():
+            return ()
+        case _:
+            return (str(operand.number),)
+
+
+def condition_of(texts: Iterable[str]) -> Condition:
+    """Return the condition that some phrases make together; the standard one is no condition."""
+    kept = [text.strip() for text in texts if text.strip()]
+    words = frozenset(word for text in kept for word in words_of(text))
+    if not words or words in _STANDARD_WORDS:
+        return Condition(frozenset(), ", ".join(kept))
+    return Condition(words, ", ".join(kept))
+
+
+_STANDARD_WORDS: Final = frozenset(frozenset(words_of(text)) for text in _STANDARD)

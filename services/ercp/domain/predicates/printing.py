@@ -1,0 +1,108 @@
+"""A predicate back into its JSON and text form; reading either again gives the same predicate (ADR 0070)."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from services.ercp.domain.predicates.model import (
+    Amount,
+    Moment,
+    Operand,
+    Path,
+    Predicate,
+    PredicateError,
+    PredicateName,
+    Text,
+)
+from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate
+
+_COMPARISONS = frozenset(
+    {PredicateName.EQUAL, PredicateName.NOT_EQUAL, PredicateName.LESS_THAN, PredicateName.GREATER_THAN}
+)
+
+
+def to_document(predicate: Predicate) -> dict[str, Any]:
+    """Return the JSON form of §8: ``predicate_name`` and ``args``, with the arguments of newer versions (§10)."""
+    args: dict[str, Any] = {}
+    names = ARGUMENTS[predicate.name]
+    operands = (predicate.left, predicate.right)
+    for name, operand in zip(names, operands, strict=False):
+        assert operand is not None
+        if isinstance(operand, Amount):
+            args[name] = plain(operand.number)
+            if operand.unit:
+                args["unit"] = operand.unit
+        else:
+            args[name] = _written(operand, predicate.name)
+    args |= dict(_options(predicate))
+    if predicate.condition:
+        args["condition"] = _unless_quoted(predicate.condition)
+    args |= {key: json.loads(value) for key, value in predicate.extra}
+    return {"predicate_name": str(predicate.name), "args": args}
+
+
+def to_text(predicate: Predicate) -> str:
+    """Return the text form, such as ``Equal(water.boiling_point, 100 degC)``; unknown arguments are left out."""
+    operands = (operand for operand in (predicate.left, predicate.right) if operand is not None)
+    parts = [_in_call(operand, predicate.name) for operand in operands]
+    for key, value in _options(predicate):
+        written = str(value).lower() if isinstance(value, bool) else str(value)
+        parts.append(f"{key}={json.dumps(written, ensure_ascii=False) if key == 'condition' else written}")
+    return f"{predicate.name}({', '.join(parts)})"
+
+
+def amount_text(amount: Amount) -> str:
+    """Return number and unit: ``100 degC``, ``50%``, ``30``."""
+    if amount.unit == "%":
+        return f"{plain(amount.number)}%"
+    return f"{plain(amount.number)} {amount.unit}".rstrip()
+
+
+def plain(number: Decimal) -> str:
+    """Return a number without exponent, its trailing zeros kept."""
+    return format(number, "f")
+
+
+def _options(predicate: Predicate) -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    if predicate.tolerance is not None:
+        found.append(("tolerance", amount_text(predicate.tolerance.amount)))
+    if predicate.inclusive:
+        found.append(("inclusive", True))
+    if predicate.condition:
+        found.append(("condition", predicate.condition))
+    return found
+
+
+def _in_call(operand: Operand, name: PredicateName) -> str:
+    if isinstance(operand, Amount):
+        return amount_text(operand)
+    written = _written(operand, name)
+    if isinstance(operand, Text) and not written.startswith('"') and not set(written).isdisjoint(',()"=<>≈≠!≤≥~\\'):
+        return json.dumps(written, ensure_ascii=False)
+    return written
+
+
+def _written(operand: Operand, name: PredicateName) -> str:
+    if isinstance(operand, Path):
+        return str(operand)
+    if isinstance(operand, Moment):
+        text = operand.at.isoformat()
+        return text.replace("+00:00", "Z") if operand.has_time else text[:10]
+    assert isinstance(operand, Text)
+    if name not in _COMPARISONS:
+        return _unless_quoted(operand.text)
+    return operand.text if _reads_back(operand, name) else json.dumps(operand.text, ensure_ascii=False)
+
+
+def _unless_quoted(text: str) -> str:
+    """Return a free text; one that looks quoted is quoted once more, so that its own quotes stay."""
+    return json.dumps(text, ensure_ascii=False) if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def _reads_back(operand: Text, name: PredicateName) -> bool:
+    """Say whether a bare text would be read as this text, and not as a number, a date or an attribute."""
+    try:
+        return parse_predicate(name, {"left": "an.attribute", "right": operand.text}).right == operand
+    except PredicateError:
+        return False
