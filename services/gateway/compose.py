@@ -10,13 +10,13 @@ from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel
+from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.gateway.admin_app import AdminApp
 from services.gateway.admin_servicer import admin_service
 from services.gateway.admission import Admission
 from services.gateway.analysing import Analysing
-from services.gateway.clients.channels import PeerChannels
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
@@ -24,6 +24,7 @@ from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch_app import DispatchApp, DispatchParts
 from services.gateway.domain.policy import PolicyError, parse_policy
+from services.gateway.enveloping import Enveloping
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 from services.gateway.remedying import Remedying
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
@@ -88,7 +89,7 @@ def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) ->
     analysing = Analysing(clients.provenance)
     summariser: Summariser = ModelSummariser(writing) if writing.generative else ExtractiveSummariser(writing)
     return WindowRun(
-        envelopes=clients.envelopes,
+        enveloping=Enveloping(clients.envelopes),
         writing=writing,
         analysing=analysing,
         summarising=Summarising(clients.sessions, clients.provenance, summariser, writing),

@@ -27,13 +27,13 @@ from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.tokens import ModelProfile
+from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import GatewaySettings, ServerSettings, Settings, TelemetrySettings
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
 from services.dag.servicer import SessionServicer
 from services.gateway.admission import Admission
-from services.gateway.clients.channels import PeerChannels
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient

@@ -40,6 +40,8 @@ class PeerSettings(BaseModel):
     """ProvenanceService and GuardService."""
     dag: str = ""
     """SessionService and TransparencyService."""
+    ercp: str = ""
+    """ErcpService."""
     tls: PeerTlsSettings = PeerTlsSettings()
     """TLS and mTLS towards all of them; unix sockets are always plaintext."""
     timeout_s: float = Field(default=60.0, gt=0, le=3600)

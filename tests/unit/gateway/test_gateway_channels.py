@@ -1,8 +1,8 @@
 import pytest
 
 from services.common.errors import UnavailableError
+from services.common.rpc.peers import PEERS, OwnChannel, PeerChannels
 from services.common.settings import PeerSettings, ServerSettings, Settings, SettingsError, TlsSettings
-from services.gateway.clients.channels import PEERS, OwnChannel, PeerChannels
 
 ALL = frozenset(PEERS.values())
 

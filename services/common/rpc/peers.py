@@ -5,7 +5,7 @@ listens on, with the caller's credential.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -22,20 +22,26 @@ PEERS: Final = {
     "dpe": "crp.dpe.v1.ProvenanceService",
     "dag": "crp.dag.v1.SessionService",
 }
-"""What each peer must serve."""
+"""What each peer must serve: those that the gateway and the ERCP service call."""
 
 
 class PeerChannels:
-    """One channel for each peer; peers of this process are dialled once it listens."""
+    """One channel for each peer; peers of this process are dialled once it listens.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        settings: where the peers are.
+        peers: the service that each must serve, by its name in ``settings.peers``.
+    """
+
+    def __init__(self, settings: Settings, peers: Mapping[str, str] = PEERS) -> None:
         self._settings = settings
+        self._peers = peers
         self._own: Channel | None = None
         self._opened: list[Channel] = []
         self._remote: dict[str, Channel] = {}
 
     def to(self, peer: str) -> Channel:
-        """Return the channel to ``peer`` (a key of ``PEERS``)."""
+        """Return the channel to ``peer``, by its name in the settings."""
         target = getattr(self._settings.peers, peer)
         if not target:
             return OwnChannel(self._own_channel)
@@ -52,7 +58,7 @@ class PeerChannels:
 
     async def _check_one(self, peer: str, channel: Channel) -> None:
         stub: Any = health_pb2_grpc.HealthStub(channel)
-        answer = await stub.Check(health_pb2.HealthCheckRequest(service=PEERS[peer]))
+        answer = await stub.Check(health_pb2.HealthCheckRequest(service=self._peers[peer]))
         if answer.status != health_pb2.HealthCheckResponse.SERVING:
             raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, f"{peer} is not serving", peer=peer)
 
@@ -62,11 +68,11 @@ class PeerChannels:
         Raises:
             SettingsError: a peer has no target and this process does not serve it, or cannot be dialled by itself.
         """
-        here = [peer for peer in PEERS if not getattr(self._settings.peers, peer)]
+        here = [peer for peer in self._peers if not getattr(self._settings.peers, peer)]
         problems = [
-            f"GROUNDTRAIL_PEERS__{peer.upper()}: not set, and this process does not serve {PEERS[peer]}"
+            f"GROUNDTRAIL_PEERS__{peer.upper()}: not set, and this process does not serve {self._peers[peer]}"
             for peer in here
-            if PEERS[peer] not in names
+            if self._peers[peer] not in names
         ]
         over_tls = self._settings.server.tls.enabled and not target.startswith("unix:")
         if here and over_tls and self._settings.peers.tls.ca_file is None:
