@@ -9,7 +9,7 @@ from services.gateway.domain.command import Answered, DispatchDraft, DispatchRes
 from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
 from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import UNACCEPTABLE_SYSTEM, Verdict, retry_condition
-from services.gateway.domain.vocabulary import Degradation
+from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation
 from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, ReportSummary, WindowPlace
 
 _DEGRADATION_CODES = {
@@ -18,6 +18,11 @@ _DEGRADATION_CODES = {
     Degradation.CRITICAL: "QUALITY_CRITICAL",
     Degradation.PERSISTENT: "QUALITY_CRITICAL",
 }
+_HIERARCHICAL = Notice(
+    "STRATEGY_RECOMMENDED",
+    "the quality keeps falling: switch to the strategy hierarchical (a window for each part of the query, and one that "
+    "merges them; here fan-out and fan-in); the knowledge may lack depth on this subject",
+)
 
 
 class Conclusions:
@@ -40,6 +45,7 @@ class Conclusions:
             notices=(*dict.fromkeys(notices), *further),
             rounds=tuple(each for part in parts for each in part.draft.rounds),
             calls=tuple(call for part in parts for call in part.draft.calls),
+            upgrades=tuple((d.place.window_id, d.upgrade) for d in (p.draft for p in parts) if d.upgrade is not None),
         )
 
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
@@ -103,6 +109,7 @@ def _gravest(reports: Sequence[ReportSummary]) -> ReportSummary:
 
 
 def _degradation(committed: CommittedWindow) -> tuple[Notice, ...]:
-    """SPEC-004 §13.2: what the trend advises."""
+    """SPEC-004 §13.2: what the trend advises; SPEC-003 §14.3: the strategy that it recommends."""
     code = _DEGRADATION_CODES.get(committed.degradation)
-    return (Notice(code, committed.degradation_advice),) if code and committed.degradation_advice else ()
+    advised = (Notice(code, committed.degradation_advice),) if code and committed.degradation_advice else ()
+    return (*advised, _HIERARCHICAL) if committed.degradation in SUSTAINED_OR_WORSE else advised

@@ -23,6 +23,7 @@ from services.gateway.domain.command import (
 )
 from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
+from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound
 from services.gateway.domain.vocabulary import GroundingMode, Strategy
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
@@ -34,6 +35,9 @@ _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _INTEGRITIES = wire.inverse(wire.INTEGRITIES)
 _ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
 _PURPOSES = wire.inverse(wire.CALL_PURPOSES)
+
+TIER_NOT_ACCEPTED: Final = "QUALITY_TIER_NOT_ACCEPTED"
+"""Why an envelope was built again with another strategy (SPEC-003 §8.4)."""
 
 PART_BREAK: Final = "\n\n"
 """What stands between two windows' answers (SPEC-005 §10.3, 4)."""
@@ -116,7 +120,10 @@ def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
         headers=[dispatch_pb2.CrpHeader(name=header.name, value=header.value) for header in result.headers],
         violations=[_violation(violation) for violation in result.verdict.violations],
         warnings=[dispatch_pb2.Warning(code=notice.code, message=notice.message) for notice in result.notices],
-        remediations=[each for tried in result.rounds for each in _remediations(tried)],
+        remediations=[
+            *(_upgrade(window_id, upgrade) for window_id, upgrade in result.upgrades),
+            *(each for tried in result.rounds for each in _remediations(tried)),
+        ],
         model_calls=[_model_call(call) for call in result.calls],
     )
     match result.outcome:
@@ -127,6 +134,16 @@ def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
         case NotModified(etag, cache_status):
             response.not_modified.CopyFrom(dispatch_pb2.NotModified(etag=etag, cache_status=cache_status))
     return response
+
+
+def _upgrade(window_id: str, upgrade: QualityUpgrade) -> dispatch_pb2.Remediation:
+    return dispatch_pb2.Remediation(
+        kind=dispatch_pb2.REMEDIATION_KIND_STRATEGY_UPGRADE,
+        reason=TIER_NOT_ACCEPTED,
+        attempt=1,
+        window_id=window_id,
+        kept=upgrade.kept,
+    )
 
 
 def _remediations(tried: RemedyRound) -> list[dispatch_pb2.Remediation]:

@@ -47,7 +47,7 @@ from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
 from services.gateway.domain.policy import policy_hash
 from services.gateway.domain.remedies import Focus
-from services.gateway.domain.vocabulary import Degradation, Strategy, WindowStatus
+from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation, Strategy, WindowStatus
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow, WindowPlace
 from services.gateway.ports import DraftStore, OpenWindow, SessionClient
 from services.gateway.window_run import WindowRun
@@ -224,7 +224,7 @@ class DispatchApp:
 
     async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
         """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
-        if draft.rounds:
+        if draft.rounds or draft.upgrade is not None:
             await self._sessions.record_remedies(steps.remedies, draft)
         if draft.report.ai_system_id:
             # Before the commit, and for a withheld answer too, whose report is kept nowhere else (SPEC-005 §14).
@@ -235,6 +235,8 @@ class DispatchApp:
                 await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
             return self._conclusions.halted(draft, None, reason)
         committed = await self._sessions.commit_window(steps.commit, draft)
+        if committed.degradation in SUSTAINED_OR_WORSE:
+            await self._sessions.record_degradation(steps.degraded, draft, committed)
         # A budget that is spent, or low enough for a person to look, is known once the window is in the chain.
         review = OVERSIGHT_REQUIRED if committed.human_review_required else ""
         if reason := committed.halt_reason or review:

@@ -48,6 +48,7 @@ class BuildEnvelope:
     Attributes:
         place: the window; ``None`` while there is none, when only an ETag is compared.
         system_prompt: what the prompt holds besides facts, query and grounding instruction; counted, not read.
+        upgrade_on_risk: the policy in force has the directive (SPEC-003 §8.4).
     """
 
     place: WindowPlace | None
@@ -65,6 +66,7 @@ class BuildEnvelope:
     if_match: str = ""
     cache_directives: tuple[str, ...] = ()
     accept_quality: tuple[QualityTier, ...] = ()
+    upgrade_on_risk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,10 @@ class SessionClient(Protocol):
 
     async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
         """Append the events of every round of remedies, in order (SPEC-005 §19.3); ids, levels and counts only."""
+        ...
+
+    async def record_degradation(self, request_id: str, draft: DispatchDraft, committed: CommittedWindow) -> None:
+        """Append that the quality of the session's envelopes keeps falling (SPEC-003 §14.3): levels, no content."""
         ...
 
     async def grounded_spans(self, session_id: str, window_id: str) -> tuple[Span, ...]:

@@ -7,24 +7,18 @@ the contract: what can be refused before a model is called is refused before.
 import asyncio
 from dataclasses import replace
 
-from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.gateway.analysing import Analysing
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.job import Job
 from services.gateway.domain.prompt import continuation_notice, fixed_prompt, system_prompt
+from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
 from services.gateway.domain.remedy_plan import RemedyCall
-from services.gateway.domain.vocabulary import QualityTier, RiskLevel, Strategy
-from services.gateway.domain.window import (
-    BuiltEnvelope,
-    OpenedWindow,
-    carried_texts,
-    deferred_fact_ids,
-    transferred_fact_ids,
-)
+from services.gateway.domain.vocabulary import RiskLevel, Strategy
+from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
 from services.gateway.domain.written import CallPurpose
-from services.gateway.ports import BuildEnvelope, EnvelopeClient
+from services.gateway.enveloping import Enveloping
 from services.gateway.remedying import Bettered, Case, Remedying
 from services.gateway.summarising import Summarising
 from services.gateway.writing import SAFETY_MARGIN_TOKENS, Writing
@@ -39,13 +33,13 @@ class WindowRun:
     def __init__(
         self,
         *,
-        envelopes: EnvelopeClient,
+        enveloping: Enveloping,
         writing: Writing,
         analysing: Analysing,
         summarising: Summarising,
         remedying: Remedying,
     ) -> None:
-        self._envelopes = envelopes
+        self._enveloping = enveloping
         self._writing = writing
         self._analysing = analysing
         self._summarising = summarising
@@ -63,7 +57,7 @@ class WindowRun:
 
     async def probe(self, job: Job) -> BuiltEnvelope:
         """Compare the presented ETag for a query that has no window yet (SPEC-003 §11)."""
-        return await self._envelopes.build(_envelope_command(job, None, if_match=job.command.context.if_match))
+        return await self._enveloping.probe(job)
 
     async def draft(self, job: Job, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:
         """Take the window to an analysed answer, or find that the presented ETag still stands (the envelope then).
@@ -73,7 +67,8 @@ class WindowRun:
             DeadlineError: too little time is left for the next step.
         """
         resolved, transfers, calls = await self._summarising.summarised(job, opened)
-        envelope = await self._envelope(job, resolved)
+        gated = await self._enveloping.gated(job, resolved)
+        envelope = gated.envelope
         if envelope.not_modified:
             return envelope
         prompt = system_prompt(job.instruction, envelope, notice=continuation_notice(len(opened.parents)))
@@ -84,41 +79,8 @@ class WindowRun:
         took = asyncio.get_running_loop().time() - began
         case = Case(job, resolved, envelope, prompt, request, took)
         found = await self._remedying.bettered(case, first)
-        draft = _draft(case, found)
+        draft = _draft(case, found, gated.upgrade)
         return replace(draft, transfers=transfers, calls=(*calls, call, *found.calls))
-
-    async def _envelope(self, job: Job, opened: OpenedWindow) -> BuiltEnvelope:
-        # For a new session the ETag was compared before there was a window (probe).
-        continues = not job.command.continuation.is_root
-        if_match = job.command.context.if_match if continues else ""
-        envelope = await self._envelopes.build(_envelope_command(job, opened, if_match=if_match))
-        tier, accepted = envelope.summary.quality_tier, job.command.context.accept_quality
-        if envelope.not_modified:
-            return envelope
-        if not envelope.accepted or not tier_accepted(tier, accepted):
-            raise quality_unreachable(tier, accepted)
-        return envelope
-
-
-def _envelope_command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> BuildEnvelope:
-    command = job.command
-    return BuildEnvelope(
-        place=opened.place if opened is not None else None,
-        query=job.envelope_query,
-        model=job.model,
-        grounding_mode=command.grounding_mode,
-        strategy=job.strategy,
-        system_prompt=fixed_prompt(job.instruction),
-        response_tokens=job.max_tokens,
-        max_envelope_tokens=command.context.max_envelope_tokens,
-        facts_seen=opened.facts_seen if opened is not None else (),
-        deferred_fact_ids=deferred_fact_ids(opened) if opened is not None else (),
-        transferred_fact_ids=transferred_fact_ids(opened) if opened is not None else (),
-        carried=carried_texts(opened) if opened is not None else (),
-        if_match=if_match,
-        cache_directives=command.context.cache_directives,
-        accept_quality=command.context.accept_quality,
-    )
 
 
 def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str) -> LanguageRequest:
@@ -140,7 +102,7 @@ def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, p
     )
 
 
-def _draft(case: Case, found: Bettered) -> DispatchDraft:
+def _draft(case: Case, found: Bettered, upgrade: QualityUpgrade | None) -> DispatchDraft:
     job, envelope, place, best = case.job, case.envelope, case.opened.place, found.best
     report = best.analysis.summary
     return DispatchDraft(
@@ -148,17 +110,28 @@ def _draft(case: Case, found: Bettered) -> DispatchDraft:
         envelope=envelope.summary,
         report=replace(report, flow_remediation=found.flow_remediation or report.flow_remediation),
         report_message=best.analysis.message,
-        inputs_message=best.analysis.inputs,
+        # SPEC-003 §16.1: an envelope with personal data is subject to no-store, whatever the caller asked for.
+        inputs_message=b"" if report.gdpr_pii_detected else best.analysis.inputs,
         written=best.written,
         tier=best.tier,
-        strategy=SERVED_UPGRADE if found.upgraded and job.strategy is Strategy.PUSH else job.strategy,
+        strategy=_strategy(job, found, upgrade),
         verdict=best.verdict,
         policy_applied=job.force.applied,
         oversight=job.force.oversight,
         notices=(*_notices(case, found), *found.notices, *_told(case.opened, envelope)),
         rounds=_rounds(case, found),
         focus=_focus(case, best),
+        upgrade=upgrade,
     )
+
+
+def _strategy(job: Job, found: Bettered, upgrade: QualityUpgrade | None) -> Strategy:
+    """Return the strategy that the answer came by: of two upgrades the one of the answer; fan windows keep theirs."""
+    if job.strategy is not Strategy.PUSH:
+        return job.strategy
+    if found.upgraded:
+        return SERVED_UPGRADE
+    return job.strategy if upgrade is None else upgrade.to_strategy
 
 
 def _focus(case: Case, best: Analysed) -> Focus | None:
@@ -175,21 +148,6 @@ def _rounds(case: Case, found: Bettered) -> tuple[RemedyRound, ...]:
     return (*began, *found.rounds, *gaps)
 
 
-def tier_accepted(tier: QualityTier, accepted: tuple[QualityTier, ...]) -> bool:
-    """Say whether the caller takes the tier: a listed one, or a better one than the worst listed (SPEC-003 §8.4)."""
-    return not accepted or tier.rank <= max(each.rank for each in accepted)
-
-
-def quality_unreachable(tier: QualityTier, accepted: tuple[QualityTier, ...]) -> UnavailableError:
-    """Return the refusal of SPEC-003 §8.4: the best achievable tier, and what was asked for."""
-    return UnavailableError(
-        ErrorReason.QUALITY_UNREACHABLE,
-        f"the knowledge base reaches quality tier {tier} for this query; ingest more on it, or accept {tier}",
-        best_tier=tier.value,
-        accepted=",".join(accepted),
-    )
-
-
 def _told(opened: OpenedWindow, envelope: BuiltEnvelope) -> list[Notice]:
     return [
         *(Notice("ENVELOPE", text) for text in envelope.warnings),
@@ -200,7 +158,11 @@ def _told(opened: OpenedWindow, envelope: BuiltEnvelope) -> list[Notice]:
 def _notices(case: Case, found: Bettered) -> list[Notice]:
     job, report, notices = case.job, found.best.analysis.summary, []
     if report.pii_cache_warning:
-        notices.append(Notice("PII_WITHOUT_NO_STORE", "personal data was found; ask with cache directive no-store"))
+        text = "personal data was found: nothing of this call is kept for a replay; ask with cache directive no-store"
+        notices.append(Notice("PII_WITHOUT_NO_STORE", text))
+    if case.envelope.reuse_recommended:  # SPEC-003 §9.3
+        text = "the envelope is nearly full; continue with cache directive reuse-ckf"
+        notices.append(Notice("REUSE_CKF_RECOMMENDED", text))
     upgrade = job.force.policy.upgrade_on_risk
     if upgrade is not None and upgrade != SERVED_UPGRADE and report.risk_level.rank >= RiskLevel.HIGH.rank:
         text = f"the policy asks for an upgrade to {upgrade}; this deployment upgrades to {SERVED_UPGRADE} alone"

@@ -16,8 +16,10 @@ from services.common.ports.credentials import AiSystemRecord
 from services.gateway.domain.ai_systems import UNACCEPTABLE_CLASS, prohibited_rows
 from services.gateway.domain.command import DispatchDraft, derived_id
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
+from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound, ReportRef
-from services.gateway.domain.window import ReportSummary, WindowPlace
+from services.gateway.domain.vocabulary import Strategy
+from services.gateway.domain.window import CommittedWindow, ReportSummary, WindowPlace
 
 MAX_CLAIMS: Final = 150
 """Claims that a halt's event lists; their number is given beside the number of all (65,536 bytes of an event)."""
@@ -108,11 +110,41 @@ def _claim(claim: claim_pb2.Claim) -> list[Any]:
 
 
 def remedy_events(request_id: str, draft: DispatchDraft) -> Iterator[session_service_pb2.AppendEventRequest]:
-    """Yield the events of every round, in order; the ids follow from ``request_id`` (SPEC-005 §19.3)."""
+    """Yield the events of an upgrade for the envelope's sake, then of every round, in order (SPEC-005 §19.3).
+
+    The ids follow from ``request_id``.
+    """
+    if draft.upgrade is not None:  # SPEC-003 §8.4
+        yield _event(derived_id(request_id, "envelope"), draft.place, "STRATEGY_UPGRADE", _upgrade_data(draft.upgrade))
     for number, tried in enumerate(draft.rounds):
         for name in tried.audit_events:
             event_id = derived_id(request_id, f"{number}/{name}")
             yield _event(event_id, draft.place, name, _round_data(tried))
+
+
+def _upgrade_data(upgrade: QualityUpgrade) -> dict[str, Any]:
+    return {
+        "reason": "QUALITY_TIER_NOT_ACCEPTED",
+        "from_strategy": upgrade.from_strategy.value,
+        "to_strategy": upgrade.to_strategy.value,
+        "tier_before": upgrade.before.value,
+        "tier_after": upgrade.after.value,
+        "kept": upgrade.kept,
+    }
+
+
+def degradation_event(
+    request_id: str, draft: DispatchDraft, committed: CommittedWindow
+) -> session_service_pb2.AppendEventRequest:
+    """Return the warning that the quality of a session's envelopes keeps falling (SPEC-003 §14.3)."""
+    data = {
+        "degradation": committed.degradation.value,
+        "quality_tier": draft.tier.value,
+        "recommended_strategy": Strategy.HIERARCHICAL.value,
+        "communities": len(draft.envelope.communities),
+        "saturation": round(draft.envelope.saturation, 6),
+    }
+    return _event(request_id, draft.place, "QUALITY_DEGRADED", data)
 
 
 def _round_data(tried: RemedyRound) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from crp.ckf.v1 import ckf_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
 
 from services.gateway import wire
+from services.gateway.domain.quality import QualityGap, Shortfall
 from services.gateway.domain.window import (
     BuiltEnvelope,
     DeferredFact,
@@ -16,6 +17,8 @@ from services.gateway.ports import BuildEnvelope
 _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
 _TIERS = wire.inverse(wire.TIERS)
+_SIGNAL = "QUALITY_SIGNAL_"
+_RULE = "TIER_RULE_"
 
 
 class GrpcEnvelopeClient:
@@ -56,6 +59,7 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         cache_directives=command.cache_directives,
         accept_quality=[_TIERS[tier] for tier in command.accept_quality],
         include_embeddings=command.place is not None,
+        upgrade_on_risk=command.upgrade_on_risk,
     )
 
 
@@ -71,6 +75,21 @@ def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> Buil
         sub_queries=tuple(response.sub_queries),
         warnings=tuple(response.warnings),
         message=envelope.SerializeToString(deterministic=True),
+        reuse_recommended=response.reuse_ckf_recommended,
+        gap=_gap(response.quality.gap) if response.quality.HasField("gap") else None,
+        recommended_strategy=wire.STRATEGIES.get(response.recommended_strategy),
+    )
+
+
+def _gap(gap: envelope_pb2.QualityGap) -> QualityGap:
+    return QualityGap(
+        reached=wire.TIERS[gap.reached],
+        required=wire.TIERS[gap.required],
+        shortfalls=tuple(
+            Shortfall(envelope_pb2.QualitySignal.Name(each.signal).removeprefix(_SIGNAL), each.value, each.required)
+            for each in gap.shortfalls
+        ),
+        capping_rules=tuple(envelope_pb2.TierRule.Name(rule).removeprefix(_RULE) for rule in gap.capping_rules),
     )
 
 

@@ -12,6 +12,7 @@ from services.common.ports.credentials import AiSystemRecord
 from services.gateway import wire
 from services.gateway.clients.audit_events import (
     classification_event,
+    degradation_event,
     halt_event,
     prohibited_events,
     remedy_events,
@@ -74,6 +75,10 @@ class GrpcSessionClient:
         """Append the events of every round of remedies."""
         for event in remedy_events(request_id, draft):
             await self._stub.AppendEvent(event)
+
+    async def record_degradation(self, request_id: str, draft: DispatchDraft, committed: CommittedWindow) -> None:
+        """Append the warning of a quality that keeps falling."""
+        await self._stub.AppendEvent(degradation_event(request_id, draft, committed))
 
     async def grounded_spans(self, session_id: str, window_id: str) -> tuple[Span, ...]:
         """Read a committed window's report."""

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
+from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Focus, RemedyRound
 from services.gateway.domain.summaries import CarriedTransfer
 from services.gateway.domain.vocabulary import (
@@ -104,11 +105,12 @@ class StepIds:
     event: str
     classified: str
     remedies: str
+    degraded: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
-        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies")
+        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies", "degraded")
         return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in steps))
 
 
@@ -143,6 +145,7 @@ class DispatchDraft:
         calls: calls of the model, in the order in which they ended.
         rounds: what was tried to better the answer, in order.
         focus: what the gateway shall continue with by itself; ``None`` = nothing.
+        upgrade: the attempt that reached a tier which the caller accepts; ``None`` = none was needed (SPEC-003 §8.4).
     """
 
     place: WindowPlace
@@ -161,6 +164,7 @@ class DispatchDraft:
     calls: tuple[ModelCall, ...] = ()
     rounds: tuple[RemedyRound, ...] = ()
     focus: Focus | None = None
+    upgrade: QualityUpgrade | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +218,4 @@ class DispatchResult:
     notices: tuple[Notice, ...]
     rounds: tuple[RemedyRound, ...] = ()
     calls: tuple[ModelCall, ...] = ()
+    upgrades: tuple[tuple[str, QualityUpgrade], ...] = ()

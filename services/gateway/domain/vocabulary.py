@@ -5,6 +5,7 @@ Ordered enums list their members from best to worst (tiers, risks, repetition) o
 """
 
 from enum import StrEnum, unique
+from typing import Final
 
 
 class _Ordered(StrEnum):
@@ -109,6 +110,10 @@ class Degradation(_Ordered):
     SUSTAINED = "SUSTAINED"
     CRITICAL = "CRITICAL"
     PERSISTENT = "PERSISTENT"
+
+
+SUSTAINED_OR_WORSE: Final = frozenset({Degradation.SUSTAINED, Degradation.CRITICAL, Degradation.PERSISTENT})
+"""What the audit trail is warned of (SPEC-003 §14.3)."""
 
 
 @unique

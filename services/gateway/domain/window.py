@@ -7,6 +7,7 @@ kept as the serialised messages that their owners made, so that what is hashed l
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from services.gateway.domain.quality import QualityGap
 from services.gateway.domain.remedy_plan import RemedyPlan
 from services.gateway.domain.vocabulary import (
     ChainIntegrity,
@@ -15,6 +16,7 @@ from services.gateway.domain.vocabulary import (
     RepetitionLevel,
     RiskLevel,
     StageStatus,
+    Strategy,
 )
 
 
@@ -134,6 +136,9 @@ class BuiltEnvelope:
         grounding_instruction: SPEC-003 §13.1's addition to the system prompt; empty in mode open.
         accepted: the tier is one that the caller accepts.
         message: the serialised ``crp.envelope.v1.ContextEnvelope``.
+        reuse_recommended: saturation >= 0.95 (SPEC-003 §9.3).
+        gap: why the tier is not accepted; ``None`` when it is.
+        recommended_strategy: what may reach an accepted tier, where the policy allows an upgrade.
     """
 
     summary: EnvelopeSummary
@@ -144,6 +149,9 @@ class BuiltEnvelope:
     sub_queries: tuple[str, ...]
     warnings: tuple[str, ...]
     message: bytes
+    reuse_recommended: bool = False
+    gap: QualityGap | None = None
+    recommended_strategy: Strategy | None = None
 
 
 @dataclass(frozen=True, slots=True)

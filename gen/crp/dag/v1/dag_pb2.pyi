@@ -82,6 +82,7 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_SUMMARISATION: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SESSION_ERASED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_ERCP_OPERATOR: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_QUALITY_DEGRADED: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -148,6 +149,7 @@ AUDIT_EVENT_TYPE_FLOW_STITCH: AuditEventType
 AUDIT_EVENT_TYPE_SUMMARISATION: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_ERASED: AuditEventType
 AUDIT_EVENT_TYPE_ERCP_OPERATOR: AuditEventType
+AUDIT_EVENT_TYPE_QUALITY_DEGRADED: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel

@@ -1,0 +1,118 @@
+"""Asking for a window's envelope, and for a better one where the caller's tiers ask for it (SPEC-003 §8.4, §11).
+
+One attempt at an upgrade, at most (ADR 0064): the envelope is built once more with the strategy that the envelope
+service recommends and this deployment can build with. It is kept when its tier is accepted; the refusal names the
+better of the two tiers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from services.common.errors import ErrorReason, UnavailableError
+from services.gateway.domain.job import Job
+from services.gateway.domain.prompt import fixed_prompt
+from services.gateway.domain.quality import QualityGap, QualityUpgrade, gap_json, tier_accepted
+from services.gateway.domain.vocabulary import QualityTier, Strategy
+from services.gateway.domain.window import (
+    BuiltEnvelope,
+    OpenedWindow,
+    carried_texts,
+    deferred_fact_ids,
+    transferred_fact_ids,
+)
+from services.gateway.ports import BuildEnvelope, EnvelopeClient
+
+UPGRADES_OF_AN_ENVELOPE: Final = frozenset({Strategy.PULL})
+"""Strategies that change how one envelope is built; hierarchical would take a window for each part of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatedEnvelope:
+    """An envelope whose tier the caller accepts, or a finding that a presented ETag still stands.
+
+    Attributes:
+        upgrade: the attempt that led to it; ``None`` when the first build was accepted.
+    """
+
+    envelope: BuiltEnvelope
+    upgrade: QualityUpgrade | None = None
+
+
+class Enveloping:
+    """Builds envelopes; holds no state between windows."""
+
+    def __init__(self, envelopes: EnvelopeClient) -> None:
+        self._envelopes = envelopes
+
+    async def probe(self, job: Job) -> BuiltEnvelope:
+        """Compare the presented ETag for a query that has no window yet (SPEC-003 §11)."""
+        return await self._envelopes.build(_command(job, None, if_match=job.command.context.if_match))
+
+    async def gated(self, job: Job, opened: OpenedWindow) -> GatedEnvelope:
+        """Build the window's envelope; with ``upgrade-on-risk`` twice, where the first one's tier is not accepted.
+
+        Raises:
+            UnavailableError: QUALITY_UNREACHABLE.
+        """
+        # For a new session the ETag was compared before there was a window (probe).
+        if_match = "" if job.command.continuation.is_root else job.command.context.if_match
+        command = _command(job, opened, if_match=if_match)
+        first = await self._envelopes.build(command)
+        accepted = job.command.context.accept_quality
+        if first.not_modified or _taken(first, accepted):
+            return GatedEnvelope(first)
+        chosen = first.recommended_strategy
+        if not command.upgrade_on_risk or chosen not in UPGRADES_OF_AN_ENVELOPE:
+            raise quality_unreachable(first, accepted)
+        second = await self._envelopes.build(replace(command, strategy=chosen, if_match=""))
+        if not _taken(second, accepted):
+            better = second if second.summary.quality_tier.rank < first.summary.quality_tier.rank else first
+            raise quality_unreachable(better, accepted, attempted=chosen)
+        before, after = first.summary.quality_tier, second.summary.quality_tier
+        return GatedEnvelope(second, QualityUpgrade(command.strategy, chosen, before, after, kept=True))
+
+
+def _taken(envelope: BuiltEnvelope, accepted: tuple[QualityTier, ...]) -> bool:
+    return envelope.accepted and tier_accepted(envelope.summary.quality_tier, accepted)
+
+
+def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> BuildEnvelope:
+    command = job.command
+    return BuildEnvelope(
+        place=opened.place if opened is not None else None,
+        query=job.envelope_query,
+        model=job.model,
+        grounding_mode=command.grounding_mode,
+        strategy=job.strategy,
+        system_prompt=fixed_prompt(job.instruction),
+        response_tokens=job.max_tokens,
+        max_envelope_tokens=command.context.max_envelope_tokens,
+        facts_seen=opened.facts_seen if opened is not None else (),
+        deferred_fact_ids=deferred_fact_ids(opened) if opened is not None else (),
+        transferred_fact_ids=transferred_fact_ids(opened) if opened is not None else (),
+        carried=carried_texts(opened) if opened is not None else (),
+        if_match=if_match,
+        cache_directives=command.context.cache_directives,
+        accept_quality=command.context.accept_quality,
+        upgrade_on_risk=job.force.policy.upgrade_on_risk is not None,
+    )
+
+
+def quality_unreachable(
+    envelope: BuiltEnvelope, accepted: Sequence[QualityTier], attempted: Strategy | None = None
+) -> UnavailableError:
+    """Return the refusal of SPEC-003 §8.4: the best achievable tier, what was asked for, and the gap between them."""
+    tier = envelope.summary.quality_tier
+    gap = envelope.gap or QualityGap(tier, max(accepted, key=lambda each: each.rank, default=tier))
+    tried = f"; an envelope of the strategy {attempted} was tried" if attempted is not None else ""
+    recommended = envelope.recommended_strategy
+    return UnavailableError(
+        ErrorReason.QUALITY_UNREACHABLE,
+        f"the knowledge base reaches quality tier {tier} for this query{tried}; ingest more on it, or accept {tier}",
+        best_tier=tier.value,
+        accepted=",".join(accepted),
+        quality_gap=gap_json(gap),
+        attempted_strategy=attempted.value if attempted is not None else "",
+        recommended_strategy=recommended.value if recommended is not None else "",
+    )
