@@ -150,7 +150,13 @@ class Adapters:
         )
 
     async def knowledge_graph(self) -> KnowledgeGraph:
-        """Return the store of sources and communities."""
+        """Return the store of sources and communities.
+
+        Raises:
+            StartupError: Neo4j is asked for and its driver is not installed.
+        """
+        if self.settings.store.graph == "neo4j":
+            return await self._once("knowledge_graph", self._neo4j_knowledge)
         from services.common.adapters.sqlite.graph import SqliteKnowledgeGraph
 
         return await self._once(
@@ -195,6 +201,12 @@ class Adapters:
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
+
+    async def _neo4j_knowledge(self) -> KnowledgeGraph:
+        _check_neo4j_driver()
+        from services.common.adapters.neo4j import Neo4jKnowledgeGraph
+
+        return await Neo4jKnowledgeGraph.open(self.settings.neo4j)
 
     async def _neo4j_sessions(self) -> SessionStore:
         _check_neo4j_driver()
@@ -249,4 +261,6 @@ async def answering_neo4j(settings: Neo4jSettings) -> None:
 
 def _check_neo4j_driver() -> None:
     if find_spec("neo4j") is None:
-        raise StartupError("GROUNDTRAIL_STORE__SESSIONS=neo4j needs Neo4j's driver: pip install 'groundtrail[neo4j]'")
+        raise StartupError(
+            "a store on Neo4j (GROUNDTRAIL_STORE__…=neo4j) needs its driver: pip install 'groundtrail[neo4j]'"
+        )

@@ -5,7 +5,6 @@ schema can be made twice, at once, and after half of it.
 """
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,8 +15,8 @@ from pydantic import SecretStr
 from services.common.adapters.neo4j import Neo4jSessionStore, event_feed, session_log, session_statements
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.migrations import GraphSchema, migrate
-from services.common.adapters.neo4j.session_log import leaf_key
 from services.common.adapters.neo4j.receipts import receipt_key
+from services.common.adapters.neo4j.session_log import leaf_key
 from services.common.adapters.neo4j.session_records import session_properties
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import key, micros, sort_key
@@ -25,6 +24,7 @@ from services.common.errors import ConflictError, ErrorReason, UnavailableError
 from services.common.merkle import leaf_hash
 from services.common.ports.sessions import EdgeRecord, LeafKind, LogLeaf, SessionChange, TransferType, WindowStatus
 from tests.contract.records import NOW, digest, event, receipt, report, session, window
+from tests.integration.neo4j_profile import RolledBackError, hits, kinds, plan_of, scans
 from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(180)]
@@ -40,8 +40,6 @@ STATEMENTS = {
     for name, statement in vars(module).items()
     if name.isupper() and isinstance(statement, str)
 }
-SCANS = ("Scan",)
-BY_INDEX = {"NodeIndexScan", "NodeUniqueIndexScan"}
 WRITERS, STEPS = 32, 2
 
 
@@ -149,50 +147,21 @@ HITS = {"APPLY": 100, "SNAPSHOT": 150, "PAGE_EVENTS": 200, "PAGE_REPORTS_OF_TENA
 """Most records that a statement may touch here; 60 for the others. Sessions of one moment are sorted by id."""
 
 
-class RolledBackError(Exception):
-    """Ends a transaction that was only to be looked at."""
-
-
-async def plan_of(database: Neo4jDatabase, statement: str, values: dict[str, object]) -> dict[str, object]:
-    """Run a statement, take back what it did, and return its profile."""
-    profile: list[dict[str, object]] = []
-
-    async def job(transaction: AsyncManagedTransaction) -> None:
-        result = await transaction.run(f"PROFILE {statement}", values)
-        profile.append((await result.consume()).profile)
-        raise RolledBackError
-
-    with pytest.raises(RolledBackError):
-        await database.run(job)
-    return profile[0]
-
-
-def operators(plan) -> Iterator[dict[str, object]]:
-    yield plan
-    for child in plan.get("children", ()):
-        yield from operators(child)
-
-
 async def test_every_statement_finds_what_it_needs_by_index(store, database):
     await filled(store)
     await database.rows("CALL db.prepareForReplanning(30)")
     values = parameters()
     assert values.keys() == STATEMENTS.keys()
-    found: dict[str, tuple[list[str], int]] = {}
-    for name, statement in STATEMENTS.items():
-        plan = await plan_of(database, statement, values[name])
-        kinds = [str(operator["operatorType"]).split("@")[0] for operator in operators(plan)]
-        scans = [kind for kind in kinds if kind.endswith(SCANS) and kind not in BY_INDEX]
-        hits = sum(int(operator["args"].get("DbHits", 0)) for operator in operators(plan))
-        found[name] = (scans, hits)
-    assert {name: scans for name, (scans, _) in found.items() if scans} == {}
-    assert {name: hits for name, (_, hits) in found.items() if hits > HITS.get(name, 60)} == {}
+    plans = {name: await plan_of(database, statement, values[name]) for name, statement in STATEMENTS.items()}
+    assert {name: scans(plan) for name, plan in plans.items() if scans(plan)} == {}
+    assert {name: hits(plan) for name, plan in plans.items() if hits(plan) > HITS.get(name, 60)} == {}
 
 
 async def test_a_statement_without_an_index_would_be_seen(store, database):
     await store.write(written("s"))
     plan = await plan_of(database, "MATCH (w:Window {strategy: $strategy}) RETURN w", {"strategy": "x"})
-    assert "NodeByLabelScan" in {str(operator["operatorType"]).split("@")[0] for operator in operators(plan)}
+    assert "NodeByLabelScan" in kinds(plan)
+    assert scans(plan)
 
 
 async def test_thirty_two_writers_of_one_session_lose_nothing(target):

@@ -110,21 +110,26 @@ def _disk(data_dir: Path) -> Finding:
 
 
 async def _stores(settings: Settings) -> list[Finding]:
-    in_files = settings.store.sessions == "sqlite"
-    names = (FACTS_FILE, GRAPH_FILE, *((SESSIONS_FILE,) if in_files else ()), GATEWAY_FILE)
-    return [await asyncio.to_thread(_store, Path(settings.store.data_dir) / name) for name in names]
+    store = settings.store
+    kept = {GRAPH_FILE: store.graph, SESSIONS_FILE: store.sessions}
+    names = (FACTS_FILE, GRAPH_FILE, SESSIONS_FILE, GATEWAY_FILE)
+    in_files = [name for name in names if kept.get(name, "sqlite") == "sqlite"]
+    return [await asyncio.to_thread(_store, Path(store.data_dir) / name) for name in in_files]
 
 
 async def _neo4j(settings: Settings) -> list[Finding]:
     """Ask Neo4j once, where a store is there; nothing is migrated."""
-    if settings.store.sessions != "neo4j":
+    store = settings.store
+    stores = {"the sessions": store.sessions, "sources and communities": store.graph}
+    kept = " and ".join(what for what, where in stores.items() if where == "neo4j")
+    if not kept:
         return []
     try:
         await answering_neo4j(settings.neo4j)
     except (CrpError, StartupError) as error:
         advice = "start Neo4j, or correct GROUNDTRAIL_NEO4J__URI, __USER, __PASSWORD and __DATABASE"
         return [Finding("neo4j", Level.PROBLEM, str(error), advice)]
-    return [Finding("neo4j", Level.OK, f"{settings.neo4j.uri} answers; it keeps the sessions")]
+    return [Finding("neo4j", Level.OK, f"{settings.neo4j.uri} answers; it keeps {kept}")]
 
 
 def _store(path: Path) -> Finding:

@@ -15,6 +15,10 @@ class StoreSettings(BaseModel):
     """Where sessions, windows, audit events and reports are kept: sessions.db under ``data_dir``, or the Neo4j of
     GROUNDTRAIL_NEO4J__URI (ADR 0056). Nothing moves from one to the other when this changes."""
 
+    graph: Literal["sqlite", "neo4j"] = "sqlite"
+    """Where sources and communities are kept: graph.db under ``data_dir``, or the Neo4j of GROUNDTRAIL_NEO4J__URI
+    (ADR 0061). Nothing moves from one to the other when this changes."""
+
     data_dir: Path = Path(".groundtrail")
     """Directory of the databases, relative to the working directory unless absolute; created on first use."""
 

@@ -22,12 +22,15 @@ import services.common.adapters.neo4j
 from services.common import composition
 from services.common.adapters.neo4j import Neo4jSessionStore, session_records
 from services.common.adapters.neo4j.failures import translate, translated
+from services.common.adapters.neo4j.knowledge import source_of, source_properties
+from services.common.adapters.neo4j.receipts import receipt_of, receipt_properties
 from services.common.adapters.neo4j.values import key, micros, moment, sort_key
 from services.common.errors import ConflictError, ErrorReason, StartupError, UnavailableError
+from services.common.ports.graph import SourceStatus
 from services.common.ports.sessions import DeferredFact, EdgeRecord, TransferType, WindowStatus
 from services.common.settings import Settings, StoreSettings
 from services.common.settings.neo4j import Neo4jSettings
-from tests.contract.records import HOSTILE, NOW, event, receipt, report, session, window
+from tests.contract.records import HOSTILE, NOW, event, receipt, report, session, source, window
 
 PACKAGE = Path(services.common.adapters.neo4j.__file__).parent
 
@@ -76,7 +79,17 @@ class TestRecords:
         assert session_records.edge_of("s", row["properties"] | {"source_id": "a", "target_id": "b"}) == flow
         assert session_records.event_of(session_records.event_properties("t", event("s", 1))) == event("s", 1)
         assert session_records.report_of(session_records.report_properties("t", report("s", "r"))) == report("s", "r")
-        assert session_records.receipt_of(session_records.receipt_properties(receipt("q"), "s")) == receipt("q")
+        assert receipt_of(receipt_properties(receipt("q"))) == receipt("q")
+        kept = source("s", fact_ids_pending=("f",), stale_on_activation=("g",), metadata={"ключ": "значение"})
+        assert source_of(source_properties(kept)) == kept
+
+    @pytest.mark.parametrize(
+        ("status", "found_by_uri", "unfinished"),
+        [("INGESTING", True, True), ("ACTIVE", True, False), ("ERASING", True, True), ("ERASED", False, False)],
+    )
+    def test_an_index_holds_a_source_only_where_it_is_looked_for(self, status, found_by_uri, unfinished):
+        properties = source_properties(source("s", status=SourceStatus(status)))
+        assert ("uri_key" in properties, "unfinished" in properties) == (found_by_uri, unfinished)
 
     def test_a_salt_is_never_a_property(self):
         salted = (replace(window("s", 1), salt=b"x" * 32), replace(event("s", 0), salt=b"x" * 32))
@@ -165,11 +178,12 @@ class TestSettings:
         shown = Settings(neo4j=Neo4jSettings(password="s3cr3t-neo4j"))
         assert "s3cr3t-neo4j" not in repr(shown) + str(shown.model_dump(mode="json"))
 
-    async def test_without_the_driver_the_start_says_what_to_install(self, monkeypatch):
+    @pytest.mark.parametrize(("store", "opened"), [("sessions", "session_store"), ("graph", "knowledge_graph")])
+    async def test_without_the_driver_the_start_says_what_to_install(self, monkeypatch, store, opened):
         monkeypatch.setattr(composition, "find_spec", lambda _: None)
-        async with composition.Adapters(Settings(store=StoreSettings(sessions="neo4j"))) as adapters:
+        async with composition.Adapters(Settings(store=StoreSettings(**{store: "neo4j"}))) as adapters:
             with pytest.raises(StartupError, match=r"groundtrail\[neo4j\]"):
-                await adapters.session_store()
+                await getattr(adapters, opened)()
 
 
 def test_no_statement_is_put_together():

@@ -57,7 +57,7 @@ class Neo4jKnowledgeGraph:
             ConflictError: COMMIT_RACE: the request was answered otherwise.
             UnavailableError: STORE_UNAVAILABLE.
         """
-        properties = _source_properties(source)
+        properties = source_properties(source)
 
         async def job(transaction: AsyncManagedTransaction) -> None:
             await rows_of(transaction, statements.PUT_SOURCE, key=properties["key"], source=properties)
@@ -72,23 +72,23 @@ class Neo4jKnowledgeGraph:
     async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
         """Return the source or ``None``."""
         rows = await self._database.rows(statements.GET_SOURCE, key=key(tenant_id, source_id))
-        return _source_of(rows[0]["source"]) if rows else None
+        return source_of(rows[0]["source"]) if rows else None
 
     async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
         """Return the newest source of this URI that is not ERASED."""
         rows = await self._database.rows(statements.FIND_SOURCE, key=key(tenant_id, uri))
-        return _source_of(rows[0]["source"]) if rows else None
+        return source_of(rows[0]["source"]) if rows else None
 
     async def page_sources(self, tenant_id: str, *, after: str, limit: int) -> list[SourceRecord]:
         """Return the next sources by id."""
         whose = {"key": key(tenant_id), "sort_key": sort_key(after)}
         rows = await self._database.rows(statements.PAGE_SOURCES, **whose, after=after, limit=limit)
-        return sorted((_source_of(row["source"]) for row in rows), key=lambda one: one.source_id)
+        return sorted((source_of(row["source"]) for row in rows), key=lambda one: one.source_id)
 
     async def unfinished_sources(self) -> list[SourceRecord]:
         """Return INGESTING and ERASING sources of all tenants."""
         rows = await self._database.rows(statements.UNFINISHED_SOURCES)
-        return sorted((_source_of(row["source"]) for row in rows), key=lambda one: (one.tenant_id, one.source_id))
+        return sorted((source_of(row["source"]) for row in rows), key=lambda one: (one.tenant_id, one.source_id))
 
     async def replace_communities(
         self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
@@ -157,7 +157,7 @@ class Neo4jKnowledgeGraph:
             await self._receipts.forget(receipt.created_at)
 
 
-def _source_properties(source: SourceRecord) -> Properties:
+def source_properties(source: SourceRecord) -> Properties:
     """Return a source's properties; those that an index is on are absent where it does not apply."""
     values: Properties = {
         "key": key(source.tenant_id, source.source_id),
@@ -184,7 +184,8 @@ def _source_properties(source: SourceRecord) -> Properties:
     return values
 
 
-def _source_of(row: Properties) -> SourceRecord:
+def source_of(row: Properties) -> SourceRecord:
+    """Read what ``source_properties`` wrote."""
     return SourceRecord(
         tenant_id=row["tenant_id"],
         source_id=row["source_id"],

@@ -49,7 +49,7 @@ class Neo4jReceipts:
     async def get(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
         rows = await self._database.rows(self._statements.get, key=receipt_key(tenant_id, rpc, request_id))
-        return _receipt_of(rows[0]["receipt"]) if rows else None
+        return receipt_of(rows[0]["receipt"]) if rows else None
 
     async def remember(self, transaction: AsyncManagedTransaction, receipt: Receipt, **others: Any) -> None:
         """Keep the receipt if nobody answered the same request otherwise.
@@ -62,7 +62,7 @@ class Neo4jReceipts:
         Raises:
             ConflictError: COMMIT_RACE.
         """
-        properties = _receipt_properties(receipt) | others
+        properties = receipt_properties(receipt) | others
         oldest = micros(receipt.created_at - RECEIPT_RETENTION)
         statement = self._statements.remember
         rows = await rows_of(transaction, statement, key=properties["key"], receipt=properties, oldest=oldest)
@@ -92,7 +92,8 @@ def receipt_key(tenant_id: str, rpc: str, request_id: str) -> str:
     return key(tenant_id, rpc, request_id)
 
 
-def _receipt_properties(receipt: Receipt) -> Properties:
+def receipt_properties(receipt: Receipt) -> Properties:
+    """Return a receipt's properties."""
     return {
         "key": receipt_key(receipt.tenant_id, receipt.rpc, receipt.request_id),
         "tenant_id": receipt.tenant_id,
@@ -104,7 +105,8 @@ def _receipt_properties(receipt: Receipt) -> Properties:
     }
 
 
-def _receipt_of(row: Properties) -> Receipt:
+def receipt_of(row: Properties) -> Receipt:
+    """Read what ``receipt_properties`` wrote."""
     return Receipt(
         tenant_id=row["tenant_id"],
         rpc=row["rpc"],
