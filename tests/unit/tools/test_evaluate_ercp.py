@@ -1,0 +1,255 @@
+"""``python -m tools.evaluate_ercp``: the scripted generator and the scores, on hand-made problems and findings."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
+from tools import evaluate_ercp
+from tools.evaluation import ercp_tables
+from tools.evaluation.ercp_failures import failures
+from tools.evaluation.ercp_generator import ScriptedGenerator, constraint_lines, meets
+from tools.evaluation.ercp_measure import Checked, Measured, results
+from tools.evaluation.ercp_problems import Condition, Draft, Move, PlantedError, Predicate, ScriptedProblem, load
+from tools.evaluation.ercp_scoring import (
+    FoundError,
+    RunOutcome,
+    distinct_drafts,
+    percentile,
+    score_draft,
+    score_run,
+)
+from tools.evaluation.ercp_system import comparable
+
+TEXT = "The tank holds 5 L. It is red. It holds 7 L."
+WRONG = PlantedError(
+    "contradiction", (31, 44), (0, 19), "two volumes", Predicate("Equal", {"left": "tank.volume"}), False
+)
+ABOUT_VOLUME = Condition(("Equal",), ("volume|holds",), ("tank|drum", "volume"))
+FIRST = Draft("d0", TEXT, (WRONG,), ((20, 30),), (Move("d1", (ABOUT_VOLUME,)),))
+SECOND = Draft("d1", "The tank holds 5 L. It is red.", (), (), (Move("d0", ()),))
+PROBLEM = ScriptedProblem(
+    "tank", "unit", "development", "physics", "How much?", (), (), (FIRST, SECOND), "converged", (), (), ()
+)
+
+
+def asked(*lines):
+    message = ChatMessage(ChatRole.USER, "\n".join(lines))
+    return LanguageRequest(query="?", messages=(message,), evidence=(), model="m")
+
+
+async def told(generator, *lines):
+    return (await generator.complete(asked(*lines))).text
+
+
+class TestScriptedGenerator:
+    async def test_the_first_answer_is_the_first_draft_whatever_is_asked(self):
+        generator = ScriptedGenerator("m")
+        generator.begin(PROBLEM)
+        assert await told(generator, 'Equal {"left": "tank.volume", "right": "5"}') == TEXT
+
+    async def test_it_moves_when_a_constraint_is_met_and_else_says_the_same_again(self):
+        generator = ScriptedGenerator("m")
+        generator.begin(PROBLEM)
+        await told(generator)
+        assert await told(generator, 'Equal {"left": "tank.colour", "right": "red"}') == TEXT
+        assert await told(generator, 'Equal {"left": "tank.volume", "right": "5"}') == SECOND.text
+        assert generator.given == ["d0", "d0", "d1"]
+
+    async def test_a_move_without_conditions_needs_no_constraint(self):
+        generator = ScriptedGenerator("m")
+        generator.begin(PROBLEM)
+        await told(generator)
+        await told(generator, "Equal(tank.volume, 5)")
+        assert await told(generator) == TEXT
+
+    async def test_same_calls_same_answers(self):
+        generator = ScriptedGenerator("m")
+        answers = []
+        for _ in range(2):
+            generator.begin(PROBLEM)
+            answers.append([await generator.complete(asked("Equal volume")) for _ in range(4)])
+        assert answers[0] == answers[1]
+
+    async def test_it_answers_nothing_before_a_problem_was_begun(self):
+        with pytest.raises(RuntimeError, match="begin"):
+            await told(ScriptedGenerator("m"))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Equal(tank.VOLUME, 5)", True),
+        ("NotEqual(vat.volume, 5)", False),
+        ("NoContradiction: the drum has one volume", True),
+        ("Equal(tank.colour, red)", False),
+    ],
+)
+def test_conditions_are_met_by_predicate_or_by_words(line, expected):
+    assert meets(line, ABOUT_VOLUME) is expected
+
+
+def test_only_lines_with_a_predicate_state_constraints():
+    assert constraint_lines(["What is equal?\n- Equal(a, b)\nEquality", "LessThan(a, 2)"]) == (
+        "- Equal(a, b)",
+        "LessThan(a, 2)",
+    )
+
+
+class TestDraftScore:
+    def test_naming_the_other_statement_of_the_pair_is_right_and_naming_both_is_a_repeat(self):
+        found = [FoundError("contradiction", (0, 19)), FoundError("contradiction", None, "It holds 7 L.")]
+        score = score_draft(FIRST, found)
+        assert (score.by_type["contradiction"].right, score.by_type["contradiction"].false, score.repeats) == (1, 0, 1)
+
+    def test_another_type_at_the_place_is_false_but_for_any_type(self):
+        score = score_draft(FIRST, [FoundError("ambiguity", (31, 44))])
+        assert score.missed == [WRONG]
+        assert score.by_type["ambiguity"].false == 1
+        assert (score.by_type["any type"].recall, score.by_type["any type"].precision) == (1.0, 1.0)
+
+    def test_a_finding_on_a_right_sentence_is_false_and_hits_its_hard_negative(self):
+        score = score_draft(FIRST, [FoundError("contradiction", (20, 30))])
+        assert (score.by_type["contradiction"].precision, score.by_type["contradiction"].recall) == (0.0, 0.0)
+        assert score.negatives_hit == 1
+
+    def test_a_finding_without_a_place_is_false(self):
+        assert score_draft(FIRST, [FoundError("contradiction", None)]).by_type["contradiction"].false == 1
+
+    def test_optional_errors_count_neither_way(self):
+        draft = replace(FIRST, errors=(replace(WRONG, optional=True),))
+        assert score_draft(draft, []).missed == []
+        found = score_draft(draft, [FoundError("contradiction", (31, 44))]).by_type
+        assert (found["contradiction"].right, found["contradiction"].false) == (0, 0)
+
+
+class TestRunScore:
+    def test_converging_on_a_draft_with_an_error_is_not_sound(self):
+        assert score_run(PROBLEM, RunOutcome("converged", final_text=TEXT)).sound is False
+        assert score_run(PROBLEM, RunOutcome("converged", final_text=f" {SECOND.text}\n")).sound is True
+        assert score_run(PROBLEM, RunOutcome("converged", final_text="Something else.")).sound is False
+        assert score_run(PROBLEM, RunOutcome("partial", final_text=TEXT)).sound is None
+
+    @pytest.mark.parametrize(
+        ("core", "learned", "exact"),
+        [({"c1", "c2"}, 0, True), ({"c1"}, 0, False), ({"c1", "c2", "c3"}, 0, False), ({"c1", "c2"}, 1, False)],
+    )
+    def test_a_core_is_exact_with_no_more_and_no_less(self, core, learned, exact):
+        problem = replace(PROBLEM, status="infeasible", core=("c1", "c2"))
+        outcome = RunOutcome("infeasible", core=frozenset(core), core_learned=learned)
+        assert score_run(problem, outcome).core_exact is exact
+
+    def test_a_refusal_is_not_an_answer(self):
+        problem = replace(PROBLEM, status="infeasible", core=("c1",))
+        score = score_run(problem, RunOutcome("refused", "INVALID_ARGUMENT"))
+        assert (score.as_expected, score.core_exact) == (False, False)
+
+
+def test_percentiles_are_values_that_were_measured():
+    assert percentile([4, 1, 3, 2], 0.5) == 2
+    assert percentile(range(1, 21), 0.95) == 19
+    assert percentile([7], 0.95) == 7
+    assert percentile([], 0.5) is None
+
+
+def test_drafts_that_say_the_same_are_verified_once():
+    again = replace(PROBLEM, script=(FIRST, SECOND, replace(FIRST, id="d2")))
+    assert [draft.id for draft in distinct_drafts(again)] == ["d0", "d1"]
+
+
+def test_answers_are_compared_but_for_ids_times_and_signatures():
+    def answer(first, second, text="same"):
+        return {
+            "trace_id": first,
+            "timestamp": f"2026-01-0{second}T10:00:00.123456Z",
+            "node_signature": f"hmac:{second}",
+            "constraints": [{"source": {"error_id": first}, "nl_text": text, "confidence": 0.5}],
+        }
+
+    one = "11111111-1111-4111-8111-111111111111"
+    two = "22222222-2222-4222-8222-222222222222"
+    assert comparable(answer(one, 1)) == comparable(answer(two, 2))
+    assert comparable(answer(one, 1)) != comparable(answer(one, 1, "other"))
+    crossed = answer(one, 1) | {"trace_id": two}
+    assert comparable(answer(one, 1)) != comparable(crossed)
+
+
+def measured(half="development"):
+    problem = replace(PROBLEM, half=half)
+    drafts = tuple(
+        Checked(problem, draft, score_draft(draft, [FoundError("contradiction", (20, 30), "It is red.")]))
+        for draft in problem.script
+    )
+    run = score_run(problem, RunOutcome("converged", final_text=TEXT, iterations=3, seconds=0.5))
+    return Measured(drafts, (run,), 1, ("tank",), {})
+
+
+def test_the_results_hold_what_was_counted():
+    found = results(measured())
+    assert found["runs"]["ended"]["converged"]["converged"] == 1
+    assert (found["runs"]["converged"], found["runs"]["sound"]) == (1, 0)
+    assert found["detection"]["types"]["contradiction"] == {
+        "planted": 1,
+        "right": 0,
+        "false": 2,
+        "precision": 0.0,
+        "recall": 0.0,
+    }
+    assert found["detection"]["clean_drafts_with_findings"] == 1
+    assert found["repeated"] == {"problems": 1, "unequal": 1}
+
+
+def test_failures_are_told_by_problem_and_never_of_what_is_held_back():
+    text = failures(measured())
+    assert "tank (unit)" in text
+    assert "converged on d0, which is wrong" in text
+    assert "missed contradiction: 'It holds 7 L.'" in text
+    assert "consecutive runs differ" in text
+    with pytest.raises(ValueError, match="held back"):
+        failures(measured("held_back"))
+
+
+def test_tables_show_each_half_in_its_column(tmp_path):
+    path = tmp_path / "ercp.json"
+    ercp_tables.save(path, {"development": results(measured())})
+    ercp_tables.save(path, {"held_back": results(measured("held_back"))})
+    kept = ercp_tables.load(path)
+    assert sorted(kept) == ["development", "held_back"]
+    page = "# Page\n\n<!-- begin ercp runs -->\nold\n<!-- end ercp runs -->\n"
+    after = ercp_tables.rewritten(page, kept)
+    assert "| feasible problems that converged | 1 of 1 | 1 of 1 |" in after
+    assert "old" not in after
+    assert ercp_tables.rewritten(after, kept) == after
+    only = ercp_tables.rewritten(page, {"held_back": kept["held_back"]})
+    assert "| feasible problems that converged | - | 1 of 1 |" in only
+
+
+def test_the_page_of_the_repository_is_what_its_figures_say():
+    assert evaluate_ercp.run(["--markdown", "--check"]) == 0
+
+
+def test_a_limit_takes_problems_of_all_kinds():
+    some = evaluate_ercp.chosen("development", 12)
+    assert len({problem.kind for problem in some}) > 8
+    assert evaluate_ercp.chosen("development", 500) == load("development")
+
+
+def test_a_missing_model_is_named(monkeypatch, capsys):
+    monkeypatch.delenv("GROUNDTRAIL_TEST_LLM_BASE_URL", raising=False)
+    monkeypatch.delenv("GROUNDTRAIL_LLM__BASE_URL", raising=False)
+    assert evaluate_ercp.run(["--model"]) == 1
+    assert "GROUNDTRAIL_TEST_LLM_BASE_URL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--limit", "0"], ["--save", "--limit", "3"], ["--half", "third"]])
+def test_what_cannot_be_measured_is_refused(arguments):
+    with pytest.raises(SystemExit):
+        evaluate_ercp.run(arguments)
+
+
+def test_a_results_file_of_another_version_is_refused(tmp_path):
+    path = tmp_path / "ercp.json"
+    path.write_text(json.dumps({"schema_version": 9}), encoding="utf-8")
+    with pytest.raises(ercp_tables.EvaluationDataError, match="version"):
+        ercp_tables.load(path)

@@ -1,0 +1,156 @@
+"""Measure the ERCP loop on scripted problems with planted errors (part of ``make eval``).
+
+    python -m tools.evaluate_ercp [--half development|held_back|both] [--limit N] [--failures FILE] [--save]
+    python -m tools.evaluate_ercp --model [--limit N] [--save]
+    python -m tools.evaluate_ercp --markdown [--check]
+
+The generator is scripted: it answers from a table, so the figures say what the loop, the verifier and the solver do,
+not what a language model can. ``--model`` runs the same loop on a real one: the endpoint that GROUNDTRAIL_LLM__BASE_URL
+or GROUNDTRAIL_TEST_LLM_BASE_URL names. Problems: tests/vectors/ercp/problems. There is no target and no figure is left
+out.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import Progress, TimeElapsedColumn
+
+from services.common.errors import CrpError, StartupError
+from services.common.settings import Settings, SettingsError, load_settings
+from tools.evaluation import ercp_tables
+from tools.evaluation.data import EvaluationDataError
+from tools.evaluation.ercp_failures import failures
+from tools.evaluation.ercp_generator import ScriptedGenerator
+from tools.evaluation.ercp_measure import REPEATS, Measured, measure, measure_model, results
+from tools.evaluation.ercp_problems import HALVES, ScriptedProblem, load
+from tools.evaluation.ercp_system import open_system
+
+VARIABLE: Final = "GROUNDTRAIL_TEST_LLM_BASE_URL"
+WIDTH: Final = 150
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser."""
+    described = argparse.RawDescriptionHelpFormatter
+    found = argparse.ArgumentParser("python -m tools.evaluate_ercp", description=__doc__, formatter_class=described)
+    found.add_argument("--half", choices=(*HALVES, "both"), default="both", help="both unless told")
+    found.add_argument("--limit", type=int, metavar="N", help="at most N problems of each half, evenly chosen")
+    found.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help=f"runs of each sampled one; {REPEATS}")
+    found.add_argument(
+        "--failures", type=Path, metavar="FILE", help="write what differed, of the development half alone"
+    )
+    found.add_argument("--model", action="store_true", help="generate with a language model instead of the script")
+    default = ercp_tables.DEFAULT_FILE
+    found.add_argument("--save", action="store_true", help=f"keep the figures in {default} and {ercp_tables.PAGE}")
+    found.add_argument(
+        "--markdown", action="store_true", help=f"measure nothing: write the tables of {ercp_tables.PAGE}"
+    )
+    found.add_argument("--check", action="store_true", help="with --markdown: change nothing, fail when it is stale")
+    return found
+
+
+def chosen(half: str, limit: int | None) -> tuple[ScriptedProblem, ...]:
+    """Return the problems of a half, or so many of them, spread over all kinds."""
+    problems = load(half)
+    if limit is None or limit >= len(problems):
+        return problems
+    return tuple(problems[number * len(problems) // limit] for number in range(limit))
+
+
+async def measure_half(settings: Settings, problems: Sequence[ScriptedProblem], repeats: int) -> Measured:
+    """Measure problems with the scripted generator, with a progress bar on stderr."""
+    generator = ScriptedGenerator(settings.llm.model)
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    with tempfile.TemporaryDirectory() as folder, Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("problems", total=None)
+
+        def report(name: str) -> None:
+            progress.update(task, description=name, advance=1)
+
+        async with open_system(settings, Path(folder), generator) as system:
+            return await measure(system, generator, problems, repeats, report)
+
+
+async def measure_with_model(settings: Settings, problems: Sequence[ScriptedProblem]) -> dict[str, Any]:
+    """Run problems with the model of the settings."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with open_system(settings, Path(folder), None) as system:
+            return await measure_model(system, problems, settings.llm.model)
+
+
+def model_settings() -> Settings:
+    """Return the settings with a language model.
+
+    Raises:
+        EvaluationDataError: none is named.
+    """
+    settings = load_settings()
+    if settings.llm.base_url:
+        return settings
+    base_url = os.environ.get(VARIABLE, "")
+    if not base_url:
+        raise EvaluationDataError(
+            f"no language model is named: set GROUNDTRAIL_LLM__BASE_URL or {VARIABLE} to an OpenAI-compatible one"
+        )
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update={"base_url": base_url})})
+
+
+def write_page(*, check: bool) -> int:
+    """Write the page's tables anew from the kept figures, or tell whether they are; 1 = stale."""
+    before = ercp_tables.PAGE.read_text(encoding="utf-8")
+    after = ercp_tables.rewritten(before, ercp_tables.load(ercp_tables.DEFAULT_FILE))
+    if after == before:
+        return 0
+    if not check:
+        ercp_tables.PAGE.write_text(after, encoding="utf-8")
+    print(f"{ercp_tables.PAGE}: {'stale: run python -m tools.evaluate_ercp --markdown' if check else 'written'}")
+    return int(check)
+
+
+def evaluate(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure what the command line asks for; return the figures by half, or under ``model``."""
+    if options.model:
+        problems = chosen("development", options.limit)
+        return {ercp_tables.MODEL: asyncio.run(measure_with_model(model_settings(), problems))}
+    found = {}
+    for half in HALVES if options.half == "both" else (options.half,):
+        measured = asyncio.run(measure_half(load_settings(), chosen(half, options.limit), options.repeats))
+        found[half] = results(measured)
+        if half == "development" and options.failures is not None:
+            options.failures.write_text(failures(measured), encoding="utf-8")
+    return found
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the command line says and return the exit status."""
+    options = parser().parse_args(arguments)
+    if any(number is not None and number < 1 for number in (options.limit, options.repeats)):
+        parser().error("--limit and --repeats must be at least 1")
+    if options.save and not options.model and (options.limit is not None or options.repeats != REPEATS):
+        parser().error("--save keeps whole measurements: without --limit and --repeats")
+    try:
+        if options.markdown:
+            return write_page(check=options.check)
+        found = evaluate(options)
+        console = Console(width=WIDTH)
+        for table in ercp_tables.tables_of(found):
+            if table.rows:
+                table.show(console)
+        if options.save:
+            ercp_tables.save(ercp_tables.DEFAULT_FILE, found)
+            write_page(check=False)
+    except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
