@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tools.real_servers import __main__ as command_line
-from tools.real_servers import neo4j, processes, provisioning, triton
+from tools.real_servers import llm, neo4j, processes, provisioning, triton
 from tools.real_servers.processes import ServerProcess, free_ports
 from tools.real_servers.provisioning import LOCKS, RealServerError, provisioned
 
@@ -253,3 +253,37 @@ def test_without_java_or_maven_neo4j_is_not_started(monkeypatch, capsys):
     assert "Neo4j is not started: mvn not found" in capsys.readouterr().err
     with pytest.raises(RealServerError, match="install a JDK"):
         neo4j.installation()
+
+
+def test_a_command_beside_the_language_model_learns_where_it_is(monkeypatch):
+    @contextmanager
+    def running():
+        yield llm.RunningModel("http://127.0.0.1:1/v1", SimpleNamespace(running=True))
+
+    monkeypatch.setattr(llm, "running", running)
+    monkeypatch.setattr(llm, "missing", lambda: None)
+    monkeypatch.delenv(llm.VARIABLE, raising=False)
+    assert command_line.main(["llm", "--", *shown(llm.VARIABLE), "http://127.0.0.1:1/v1"]) == 0
+
+
+def test_without_a_compiler_the_language_model_is_not_started(monkeypatch, capsys):
+    monkeypatch.setattr(llm, "supported", lambda: None)
+    monkeypatch.setattr(llm.shutil, "which", lambda program: None if program == "c++" else f"/bin/{program}")
+    monkeypatch.delenv(llm.VARIABLE, raising=False)
+    assert command_line.main(["llm", "--if-possible", "--", sys.executable, "-c", ""]) == 0
+    assert "c++" in capsys.readouterr().err
+
+
+def test_what_is_compiled_is_installed_last_and_all_else_from_wheels(monkeypatch, tmp_path):
+    commands = []
+    monkeypatch.setattr(llm, "run_installer", lambda command, **options: commands.append((command, options)))
+    llm.install(tmp_path, LOCKS / "llm.lock")
+    wheels = (tmp_path / "wheels.txt").read_text(encoding="utf-8")
+    pinned = (LOCKS / "llm.lock").read_text(encoding="utf-8")
+    packages = re.findall(r"^(\S+)==", pinned, re.MULTILINE)
+    assert llm.COMPILED in packages
+    assert re.findall(r"^(\S+)==", wheels, re.MULTILINE) == [name for name in packages if name != llm.COMPILED]
+    assert wheels.count("--hash") < pinned.count("--hash")
+    assert [command[-1] for command, _ in commands[1:]] == ["--only-binary=:all:", "--no-build-isolation"]
+    assert all("--require-hashes" in command for command, _ in commands[1:])
+    assert commands[2][1] == {"deadline_s": llm.BUILD_DEADLINE_S}
