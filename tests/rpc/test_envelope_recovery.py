@@ -8,8 +8,8 @@ import pytest
 from services.common.adapters.memory.facts import MemoryFactStore
 from services.common.adapters.memory.graph import MemoryKnowledgeGraph
 from services.common.errors import ErrorReason, LimitExceededError
-from services.common.ports.graph import SourceStatus
 from tests.fakes.envelope_world import World, refused
+from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 
 FIRST = (
     "The deadline for a motor accident is seven days from the event.\n\n"
@@ -65,8 +65,24 @@ class Faults:
         self.log.clear()
 
 
-def world_with(faults):
-    return World(facts=faults.wrap(MemoryFactStore(384)), graph=faults.wrap(MemoryKnowledgeGraph()))
+@pytest.fixture(params=["memory", pytest.param("neo4j", marks=pytest.mark.needs_neo4j)])
+async def faulty(request):
+    """A function that gives a world whose stores fail as told; the graph in memory, or on a real Neo4j."""
+    opened = []
+
+    async def world_with(faults):
+        graph = MemoryKnowledgeGraph()
+        if request.param == "neo4j":
+            from services.common.adapters.neo4j import Neo4jKnowledgeGraph
+
+            await empty_neo4j(neo4j_settings())
+            graph = await Neo4jKnowledgeGraph.open(neo4j_settings())
+            opened.append(graph)
+        return World(facts=faults.wrap(MemoryFactStore(384)), graph=faults.wrap(graph))
+
+    yield world_with
+    for graph in opened:
+        await graph.close()
 
 
 async def contents(client):
@@ -91,9 +107,9 @@ async def states_of(*documents):
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
 @pytest.mark.parametrize("existing", [False, True], ids=["new source", "changed source"])
-async def test_after_a_crash_at_any_write_the_old_or_the_new_version_stands(existing, step, after):
+async def test_after_a_crash_at_any_write_the_old_or_the_new_version_stands(faulty, existing, step, after):
     faults = Faults()
-    world = world_with(faults)
+    world = await faulty(faults)
     documents = [FIRST, SECOND] if existing else [FIRST]
     states = await states_of(*documents)
     async with world.serving() as clients:
@@ -107,16 +123,16 @@ async def test_after_a_crash_at_any_write_the_old_or_the_new_version_stands(exis
     async with world.serving() as clients:
         found = (await contents(clients()), await knowledge(clients()))
         assert found in states[-2:]
-        assert all(record.status is SourceStatus.ACTIVE for record in world.graph._sources.values())
+        assert await world.graph.unfinished_sources() == []
         await clients().ingest(documents[-1], uri="doc.txt")
         assert (await contents(clients()), await knowledge(clients())) == states[-1]
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("after", [False, True])
-async def test_an_erasure_that_began_is_finished_at_the_next_start(step, after):
+async def test_an_erasure_that_began_is_finished_at_the_next_start(faulty, step, after):
     faults = Faults()
-    world = world_with(faults)
+    world = await faulty(faults)
     async with world.serving() as clients:
         source = (await clients().ingest(FIRST, uri="doc.txt")).source
         faults.heal()
@@ -133,10 +149,10 @@ async def test_an_erasure_that_began_is_finished_at_the_next_start(step, after):
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
 @pytest.mark.parametrize("existing", [False, True])
-async def test_a_full_disk_leaves_the_old_version(existing, step):
+async def test_a_full_disk_leaves_the_old_version(faulty, existing, step):
     faults = Faults()
     states = await states_of(FIRST, SECOND)
-    async with world_with(faults).serving() as clients:
+    async with (await faulty(faults)).serving() as clients:
         if existing:
             await clients().ingest(FIRST, uri="doc.txt")
         faults.heal()

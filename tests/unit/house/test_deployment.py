@@ -159,9 +159,10 @@ def test_the_processes_that_run_encoders_find_triton():
         assert SERVICES[name]["depends_on"]["triton"] == {"condition": "service_healthy", "required": False}
 
 
-def test_dag_finds_neo4j_and_the_image_is_the_version_that_was_tested():
-    environment, settings = SERVICES["dag"]["environment"], Neo4jSettings.model_fields
-    assert environment["GROUNDTRAIL_STORE__SESSIONS"].endswith(":-sqlite}")
+@pytest.mark.parametrize(("service", "store"), [("dag", "SESSIONS"), ("envelope", "GRAPH")])
+def test_a_service_finds_neo4j_and_the_image_is_the_version_that_was_tested(service, store):
+    environment, settings = SERVICES[service]["environment"], Neo4jSettings.model_fields
+    assert environment[f"GROUNDTRAIL_STORE__{store}"].endswith(":-sqlite}")
     assert environment["GROUNDTRAIL_NEO4J__URI"].endswith(
         f":-bolt://neo4j:{settings['uri'].default.rsplit(':', 1)[1]}}}"
     )
