@@ -95,6 +95,8 @@ class ModelEntry(_Strict):
     """Of the ONNX graph, or of ``config.pbtxt`` for a model that is none."""
     outputs: tuple[Tensor, ...] = ()
     """Of the ONNX graph, or of ``config.pbtxt`` for a model that is none."""
+    token_states: Tensor | None = None
+    """Of an embedding model: the value inside its graph that holds a vector per token, before pooling (ADR 0067)."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Longest input, special tokens included; longer texts are read in windows."""
     metrics: dict[str, Any] = Field(default_factory=dict)

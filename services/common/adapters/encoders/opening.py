@@ -37,7 +37,7 @@ async def open_backend(
             or a file of it is not the pinned one.
         StartupError: Triton did not have the model ready in time.
     """
-    entry = await asyncio.to_thread(_verified, repository, name, kind)
+    entry = await asyncio.to_thread(verified_entry, repository, name, kind)
     if settings.backend == "triton":
         from services.common.adapters.triton.backend import open_triton_backend
 
@@ -75,7 +75,12 @@ async def open_model(
         raise
 
 
-def _verified(repository: ModelRepository, name: str, kind: EncoderKind) -> ModelEntry:
+def verified_entry(repository: ModelRepository, name: str, kind: EncoderKind) -> ModelEntry:
+    """Return the entry of a model whose files are all there and the pinned ones.
+
+    Raises:
+        ModelRepositoryError: as ``open_backend``.
+    """
     setting = f"GROUNDTRAIL_INFERENCE__{kind.upper()}_MODEL"
     remedy = f"`{COMMANDS[kind]}` makes the {kind} model; {setting} names another"
     try:

@@ -64,6 +64,11 @@ class EncoderTokenizer:
         return len(self._before) + len(self._after)
 
     @property
+    def text_start(self) -> int:
+        """Where a text's own tokens begin."""
+        return len(self._before)
+
+    @property
     def pair_specials(self) -> int:
         """How many special tokens stand around and between the texts of a pair."""
         return len(self._first) + len(self._between) + len(self._last)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.session import OnnxEncoder
-from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository
+from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
 from services.common.settings.inference import InferenceSettings
 
 
@@ -67,9 +67,22 @@ async def open_onnx_backend(settings: InferenceSettings, repository: ModelReposi
     return await asyncio.to_thread(_open, settings, repository, entry)
 
 
-def _open(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
-    encoder = OnnxEncoder(repository, entry, threads=settings.intra_op_threads)
-    return OnnxBackend(entry, encoder, _policy(repository.config(entry.name), settings))
+async def open_token_states(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
+    """Load a verified embedding model and return it with its token states as the last output.
+
+    Raises:
+        ModelRepositoryError: the manifest names no token states, or the graph has no such value.
+    """
+    if entry.token_states is None:
+        raise ModelRepositoryError(f"MANIFEST.json: the embedding model {entry.name} names no token_states")
+    return await asyncio.to_thread(_open, settings, repository, entry, entry.token_states)
+
+
+def _open(
+    settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry, inner: Tensor | None = None
+) -> OnnxBackend:
+    encoder = OnnxEncoder(repository, entry, threads=settings.intra_op_threads, inner=inner)
+    return OnnxBackend(encoder.entry, encoder, _policy(repository.config(entry.name), settings))
 
 
 def _policy(config: ModelConfig, settings: InferenceSettings) -> BatchPolicy:

@@ -10,11 +10,13 @@ import onnxruntime
 
 from services.common.adapters.encoders.backend import Outputs, TokenIds
 from services.common.adapters.encoders.outputs import checked
+from services.common.adapters.onnx.declaration import output_declaration
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.model_repository import (
     ModelEntry,
     ModelRepository,
     ModelRepositoryError,
+    Tensor,
     TensorSpec,
     check_tensors,
 )
@@ -40,17 +42,24 @@ class OnnxEncoder:
         repository: where the model lies; its files must have been verified.
         entry: the model's manifest entry; the graph's tensors must be those it names.
         threads: threads of one inference; 0 = as many as the process may run on.
+        inner: a value inside the graph that becomes one more output, the last; the file stays as it is.
 
     Raises:
         ModelRepositoryError: the graph cannot be loaded, its tensors differ from the manifest's, or it is no encoder.
     """
 
-    def __init__(self, repository: ModelRepository, entry: ModelEntry, *, threads: int) -> None:
+    def __init__(
+        self, repository: ModelRepository, entry: ModelEntry, *, threads: int, inner: Tensor | None = None
+    ) -> None:
         path = repository.folder(entry.name) / WEIGHTS_FILE
         if {tensor.name for tensor in entry.inputs} != INPUTS:
             raise ModelRepositoryError(f"{path}: an encoder's inputs are {' and '.join(sorted(INPUTS))}")
+        if inner is not None:
+            entry = entry.model_copy(update={"outputs": (*entry.outputs, inner)})
+        self.entry: Final = entry
+        """The manifest's entry, with the inner value among its outputs."""
         self._entry = entry
-        self._session = _open_session(path, threads)
+        self._session = _open_session(path, threads, inner)
         check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
         check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
         self._outputs = [tensor.name for tensor in entry.outputs]
@@ -96,7 +105,7 @@ def available_threads() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _open_session(path: Path, threads: int) -> onnxruntime.InferenceSession:
+def _open_session(path: Path, threads: int, inner: Tensor | None) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or available_threads()
     options.inter_op_num_threads = 1
@@ -104,7 +113,8 @@ def _open_session(path: Path, threads: int) -> onnxruntime.InferenceSession:
     # Lengths vary from batch to batch: a plan per shape would only be kept, never used again.
     options.enable_mem_pattern = False
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        source = str(path) if inner is None else path.read_bytes() + output_declaration(inner)
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error
 
