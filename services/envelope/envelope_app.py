@@ -14,7 +14,7 @@ from services.common.ports.tokens import ModelProfile, TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
-from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason
+from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason, miss_status
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -105,6 +105,15 @@ class EnvelopeApp:
             return TokenCounts(self._tokens.count(texts, profile.counting_name), profile)
         return TokenCounts(await asyncio.to_thread(self._tokens.count, texts, profile.counting_name), profile)
 
+    async def compare(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope | MissReason:
+        """Say whether the presented ETag still stands: what was built then, or why not (SPEC-003 §11.2).
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
+            LimitExceededError: BUDGET_TOO_SMALL.
+        """
+        return await self._compared(tenant_id, request, self._plan(request))
+
     async def build(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build one window's envelope, or say that the presented one still stands.
 
@@ -114,25 +123,36 @@ class EnvelopeApp:
             PreconditionError: NO_RELEVANT_FACTS, with only-if-ckf.
         """
         plan = self._plan(request)
-        remembered = self._builds.get(tenant_id, plan.key)
-        standing = remembered.standing if remembered else None
-        reason = miss_reason(request.if_match_etag, request.directives, standing, plan.now)
-        if reason is None and remembered is not None:
-            present = await self._states.of(tenant_id, remembered.summary.communities or ("",))
-            if present == remembered.summary.state_hash:
-                return self._not_modified(remembered, plan, request)
-            reason = MissReason.FACTS_UPDATED
+        compared = await self._compared(tenant_id, request, plan)
+        if isinstance(compared, BuiltEnvelope):
+            return compared
         version = await self._states.version(tenant_id)
-        built = await self._build(tenant_id, request, plan, reason or MissReason.NOT_CONDITIONAL)
+        built = await self._build(tenant_id, request, plan, compared)
         # What a model's absence made worse must not stand once the model is back (ADR 0067).
         as_asked = built.summary.retrieval_mode is self._mode(request)
-        if as_asked and version == await self._states.version(tenant_id) and not request.directives.no_store:
+        keep = self._conditional(request) and as_asked and not request.directives.no_store
+        if keep and version == await self._states.version(tenant_id):
             remembered = RememberedBuild(built.summary, built.continuation_recommended)
             self._builds.put(tenant_id, plan.key, remembered)
         ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
         with suppress(CrpError):  # access counts are best effort
             await self._facts.touch(tenant_id, ids, at=plan.now)
         return built
+
+    async def _compared(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan) -> BuiltEnvelope | MissReason:
+        remembered = self._builds.get(tenant_id, plan.key) if self._conditional(request) else None
+        standing = remembered.standing if remembered else None
+        reason = miss_reason(request.if_match_etag, request.directives, standing, plan.now)
+        if reason is not None or remembered is None:
+            return reason or MissReason.UNKNOWN_ETAG
+        present = await self._states.of(tenant_id, remembered.summary.communities or ("",))
+        if present != remembered.summary.state_hash:
+            return MissReason.FACTS_UPDATED
+        return self._not_modified(remembered, plan, request)
+
+    def _conditional(self, request: EnvelopeRequest) -> bool:
+        """Say whether an ETag can match: a salted one is its session's own, and tells nothing outside of it (§16.2)."""
+        return bool(request.session_id) or not self._settings.etag_salt
 
     async def preview(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build without counting accesses and without remembering (SPEC-003 §12)."""
@@ -245,7 +265,7 @@ class EnvelopeApp:
             deferred=tuple(fact for fact in assembly.excluded if not fact.candidate.is_carried),
             grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
             sub_queries=plan.sub_queries,
-            cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else f"MISS; reason={reason.value}",
+            cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else miss_status(reason),
             warnings=(*selection.warnings, *_warnings(assembly, terms)),
             continuation_recommended=assembly.under_pressure,
             reuse_recommended=recommends_reuse(assembly.saturation),

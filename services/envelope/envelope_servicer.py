@@ -11,6 +11,7 @@ from crp.envelope.v1 import envelope_service_pb2_grpc as pb_grpc
 from services.common.context import current_call
 from services.common.telemetry.notes import note
 from services.envelope.convert import envelope as convert
+from services.envelope.domain.caching import MissReason, miss_status
 from services.envelope.envelope_app import EnvelopeApp
 from services.envelope.validate import envelope as validate
 
@@ -34,7 +35,10 @@ class EnvelopeServicer(pb_grpc.EnvelopeServiceServicer):
         note(session_id=request.session_id, window_id=request.window_id)
         validate.build_envelope(request, self._max_query_chars)
         asked = convert.build_request(request)
-        built = await self._app.build(current_call().caller.tenant_id, asked)
+        tenant_id = current_call().caller.tenant_id
+        built = await (self._app.compare if request.compare_only else self._app.build)(tenant_id, asked)
+        if isinstance(built, MissReason):
+            return pb.BuildEnvelopeResponse(cache_status=miss_status(built))
         return convert.build_response(asked, built, include_embeddings=request.include_embeddings)
 
     async def PreviewEnvelope(self, request: pb.PreviewEnvelopeRequest, context: Context) -> pb.PreviewEnvelopeResponse:

@@ -97,13 +97,23 @@ class DispatchApp:
         job = await self._admission.job(command, tenant_id)
         began = asyncio.get_running_loop().time()
         async with self._one_at_a_time(tenant_id, command.request_id):
-            if command.continuation.is_root and command.context.if_match:
+            if (
+                command.continuation.is_root
+                and command.context.if_match
+                and not await self._answered(tenant_id, command)
+            ):
                 probed = await self._run.probe(job)
-                if probed.not_modified:
+                if isinstance(probed, BuiltEnvelope):
                     return self._conclusions.not_modified(job, probed)
+                job = replace(job, cache_status=probed)
             result = await self._tried(job)
             took = asyncio.get_running_loop().time() - began
             return await self._continued(job, result, took)
+
+    async def _answered(self, tenant_id: str, command: DispatchCommand) -> bool:
+        """Say whether an earlier try has an answer: it stands, although its envelope would now be found unchanged."""
+        steps = StepIds.of(command.request_id, 0)
+        return await self._drafts.find(tenant_id, steps.draft, command.body_hash) is not None
 
     async def close(self) -> None:
         """Wait for windows that are being given up."""
@@ -298,4 +308,5 @@ def _continuing(job: Job, last: Part, focus: Focus, number: int) -> Job:
         ),
         strategy=Strategy.PUSH,
         focus=focus,
+        cache_status="",
     )

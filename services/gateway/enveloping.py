@@ -23,6 +23,7 @@ from services.gateway.domain.window import (
 )
 from services.gateway.ports import BuildEnvelope, EnvelopeClient
 
+_MISS: Final = "MISS"
 UPGRADES_OF_AN_ENVELOPE: Final = frozenset({Strategy.PULL})
 """Strategies that change how one envelope is built; hierarchical would take a window for each part of the query."""
 
@@ -45,9 +46,9 @@ class Enveloping:
     def __init__(self, envelopes: EnvelopeClient) -> None:
         self._envelopes = envelopes
 
-    async def probe(self, job: Job) -> BuiltEnvelope:
-        """Compare the presented ETag for a query that has no window yet (SPEC-003 §11)."""
-        return await self._envelopes.build(_command(job, None, if_match=job.command.context.if_match))
+    async def probe(self, job: Job) -> BuiltEnvelope | str:
+        """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
+        return await self._envelopes.compare(_command(job, None, if_match=job.command.context.if_match))
 
     async def gated(self, job: Job, opened: OpenedWindow) -> GatedEnvelope:
         """Build the window's envelope; with ``upgrade-on-risk`` twice, where the first one's tier is not accepted.
@@ -58,19 +59,27 @@ class Enveloping:
         # For a new session the ETag was compared before there was a window (probe).
         if_match = "" if job.command.continuation.is_root else job.command.context.if_match
         command = _command(job, opened, if_match=if_match)
-        first = await self._envelopes.build(command)
+        first = _with_status(await self._envelopes.build(command), job.cache_status)
         accepted = job.command.context.accept_quality
         if first.not_modified or _taken(first, accepted):
             return GatedEnvelope(first)
         chosen = first.recommended_strategy
         if not command.upgrade_on_risk or chosen not in UPGRADES_OF_AN_ENVELOPE:
             raise quality_unreachable(first, accepted)
-        second = await self._envelopes.build(replace(command, strategy=chosen, if_match=""))
+        rebuilt = await self._envelopes.build(replace(command, strategy=chosen, if_match=""))
+        second = _with_status(rebuilt, first.summary.cache_status)
         if not _taken(second, accepted):
             better = second if second.summary.quality_tier.rank < first.summary.quality_tier.rank else first
             raise quality_unreachable(better, accepted, attempted=chosen)
         before, after = first.summary.quality_tier, second.summary.quality_tier
         return GatedEnvelope(second, QualityUpgrade(command.strategy, chosen, before, after, kept=True))
+
+
+def _with_status(envelope: BuiltEnvelope, compared: str) -> BuiltEnvelope:
+    """Say why it was built where the comparison came before it; PARTIAL says more and stays (SPEC-003 §9.3)."""
+    if not compared.startswith(_MISS) or not envelope.summary.cache_status.startswith(_MISS):
+        return envelope
+    return replace(envelope, summary=replace(envelope.summary, cache_status=compared))
 
 
 def _taken(envelope: BuiltEnvelope, accepted: tuple[QualityTier, ...]) -> bool:

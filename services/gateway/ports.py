@@ -148,6 +148,10 @@ class EnvelopeClient(Protocol):
         """Build an envelope, or find that the presented ETag still stands."""
         ...
 
+    async def compare(self, command: BuildEnvelope) -> BuiltEnvelope | str:
+        """Return the envelope that still stands, or the CRP-Context-Cache-Status that says why none does."""
+        ...
+
 
 class ProvenanceClient(Protocol):
     """The dpe service."""

@@ -55,8 +55,8 @@ class WindowRun:
         ceiling = job.command.context.max_envelope_tokens
         return max(0, room if ceiling is None else min(room, ceiling))
 
-    async def probe(self, job: Job) -> BuiltEnvelope:
-        """Compare the presented ETag for a query that has no window yet (SPEC-003 §11)."""
+    async def probe(self, job: Job) -> BuiltEnvelope | str:
+        """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
         return await self._enveloping.probe(job)
 
     async def draft(self, job: Job, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:

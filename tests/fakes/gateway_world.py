@@ -142,6 +142,8 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
 
     def _built(self, request):
         script = self.script
+        if request.compare_only and not script.not_modified:
+            return env.BuildEnvelopeResponse(cache_status="MISS; reason=unknown-etag")
         seen = set(request.facts_seen)
         known = [(f"f-{content[:12]}", content, "") for content in script.facts]
         carried = [(f"c-{text.content[:12]}", text.content, text.source_window_id) for text in request.carried_facts]

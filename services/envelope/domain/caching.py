@@ -27,6 +27,11 @@ class MissReason(StrEnum):
     FACTS_UPDATED = "facts-updated"
 
 
+def miss_status(reason: MissReason) -> str:
+    """Return the value of CRP-Context-Cache-Status for an envelope that was built (SPEC-003 §11.2)."""
+    return f"MISS; reason={reason.value}"
+
+
 @dataclass(frozen=True, slots=True)
 class CacheDirectives:
     """What CRP-Context-Cache asks for."""

@@ -31,6 +31,13 @@ class GrpcEnvelopeClient:
         """Build an envelope."""
         return built_envelope(await self._stub.BuildEnvelope(build_request(command)))
 
+    async def compare(self, command: BuildEnvelope) -> BuiltEnvelope | str:
+        """Compare an ETag; nothing is built."""
+        request = build_request(command)
+        request.compare_only = True
+        response = await self._stub.BuildEnvelope(request)
+        return built_envelope(response) if response.not_modified else str(response.cache_status)
+
 
 def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeRequest:
     """Return the request to build an envelope."""

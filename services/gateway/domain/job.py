@@ -18,6 +18,7 @@ class Job:
         remedies: which remedies are carried out.
         prompt_augmentation: the deployment has it switched on (SPEC-005 §19.1, 4).
         focus: what the gateway continues with by itself; ``None`` for the caller's own query.
+        cache_status: what a comparison before the window said (SPEC-003 §11.2); empty = none was made.
     """
 
     command: DispatchCommand
@@ -30,6 +31,7 @@ class Job:
     remedies: RemedyMode = RemedyMode.POLICY
     prompt_augmentation: bool = True
     focus: Focus | None = None
+    cache_status: str = ""
 
     @property
     def instruction(self) -> str:
