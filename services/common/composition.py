@@ -29,7 +29,9 @@ from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
+from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
+from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import Neo4jSettings, Settings
 
@@ -124,6 +126,19 @@ class Adapters:
         from services.common.adapters.encoders.grounding import open_grounding
 
         return await self._once("grounding", lambda: open_grounding(self.settings.inference))
+
+    async def reranker(self) -> Reranker | None:
+        """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
+        from services.common.adapters.encoders.grounding import EncoderGroundingModel
+
+        grounding = await self.grounding()
+        return grounding.reranker() if isinstance(grounding, EncoderGroundingModel) else None
+
+    async def token_vectors(self) -> TokenVectorModel:
+        """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""
+        from services.common.adapters.encoders.token_vectors import open_token_vectors
+
+        return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
 
     async def tokens(self) -> TokenCounter:
         """Return the token counter for all target models."""

@@ -8,6 +8,7 @@ import grpc
 from crp.ckf.v1 import knowledge_service_pb2_grpc as ckf_grpc
 from crp.envelope.v1 import envelope_service_pb2_grpc as envelope_grpc
 
+from services.common.blas import limit_blas_threads
 from services.common.clock import Clock
 from services.common.composition import Adapters
 from services.common.context import Role
@@ -78,11 +79,18 @@ async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
     """Return what the service is made of, from the process's shared adapters."""
     models = TextModels(await adapters.embedding(), await adapters.entity_recognizer(), await adapters.tokens())
     facts, graph = await adapters.fact_store(), await adapters.knowledge_graph()
-    return EnvelopeParts(facts, graph, models, settings.envelope, adapters.clock)
+    if settings.envelope.retrieval_mode == "reranked":  # open now what every envelope will ask for
+        await adapters.reranker()
+    if settings.envelope.retrieval_mode == "late_interaction":
+        await adapters.token_vectors()
+    return EnvelopeParts(
+        facts, graph, models, settings.envelope, adapters.clock, adapters.reranker, adapters.token_vectors
+    )
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return KnowledgeService and EnvelopeService; what a crash left half-written is settled first."""
+    limit_blas_threads(1)
     return await assemble_services(await open_parts(settings, adapters))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from services.common.adapters.encoders.backend import EncoderBackend
 from services.common.adapters.encoders.grounding_reading import GroundingReader, Reading
 from services.common.adapters.encoders.opening import open_model
+from services.common.adapters.encoders.reranking import EncoderReranker
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.grounding.combiner import PRODUCT, Combiner, CombinerError, logistic, parse_combiner
 from services.common.grounding.signals import SIGNALS
@@ -41,6 +42,7 @@ class EncoderGroundingModel:
 
     def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer, combiner: Combiner) -> None:
         self._backend = backend
+        self._tokenizer = tokenizer
         self._combiner = combiner
         self._reader = GroundingReader(backend, tokenizer, combiner.windows)
         used = dict.fromkeys(part for name in combiner.signals.names for part in name.split(PRODUCT))
@@ -50,6 +52,10 @@ class EncoderGroundingModel:
     def fingerprint(self) -> str:
         """``name@version+sha256:<16 hex>`` over weights, tokenizer and combiner."""
         return self._backend.entry.fingerprint
+
+    def reranker(self) -> EncoderReranker:
+        """Return a reranker over the same encoder; it lives as long as this model."""
+        return EncoderReranker(self._backend, self._tokenizer)
 
     @property
     def threshold(self) -> float:
