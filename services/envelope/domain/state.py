@@ -117,11 +117,13 @@ class StateIndex:
         """Return how many entries these communities have."""
         if communities is None:
             return len(self._places)
-        return sum(len(self._communities[name].entries) for name in communities & self._communities.keys())
+        return sum(len(self._communities[name].entries) for name in communities if name in self._communities)
 
     def entries(self, communities: frozenset[str] | None) -> list[str]:
         """Return the entries of known communities, sorted; ``None`` = of all."""
-        chosen = self._communities if communities is None else communities & self._communities.keys()
+        chosen = (
+            self._communities if communities is None else [name for name in communities if name in self._communities]
+        )
         merged: list[str] = []
         for name in sorted(chosen, key=lambda name: -len(self._communities[name].entries)):
             merged.extend(self._communities[name].ordered())

@@ -28,6 +28,7 @@ from services.common.ports.facts import FactRecord, FactStatus, Vectors
 from services.common.ports.recognition import Entity, EntityKind
 
 _STATUSES: Final = {status.value: status for status in FactStatus}
+_KINDS: Final = {kind.value: kind for kind in EntityKind}
 VECTOR_TYPE: Final = np.dtype("<f4")
 
 _COLUMNS: Final = (
@@ -120,7 +121,7 @@ def vector_of(embedding: bytes | None, dimension: int) -> Vectors:
 def _entities(text: str) -> tuple[Entity, ...]:
     if text == "[]":
         return ()
-    return tuple(Entity(EntityKind(kind), mention, start, end) for kind, mention, start, end in json.loads(text))
+    return tuple(Entity(_KINDS[kind], mention, start, end) for kind, mention, start, end in json.loads(text))
 
 
 def tenant_number(connection: sqlite3.Connection, tenant_id: str) -> int | None:

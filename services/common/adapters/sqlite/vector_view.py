@@ -26,6 +26,8 @@ _OVERFETCH_GROWTH: Final = 4
 _COMPARED_PER_PROPOSAL: Final = 4
 """Vectors that can be compared in the time that the graph takes for one more proposal (ADR 0031)."""
 _OVERFETCH_MAX: Final = 4_096
+_FEW: Final = 1_024
+"""Slots that a filter leaves, up to which they are compared one by one without looking at any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,34 @@ class VectorView:
             limit: how many hits are wanted.
             where: what may be returned.
         """
+        if where.communities or where.source_ids:  # few facts, so that looking at each beats a mask over all of them
+            slots = self._chosen_slots(where)
+            if len(slots) <= _FEW:
+                return self._compared_slots(slots, queries, limit)
         mask = self.allowed(where)
         parts = [self._tail_candidates(queries, limit, mask), self._graph_candidates(queries, limit, mask)]
         return [_merge([part[row] for part in parts if part], limit) for row in range(len(queries))]
+
+    def _chosen_slots(self, where: FactFilter) -> NDArray[np.intp]:
+        """Return the slots of retrievable facts that match the filter, whose sources or communities are few."""
+        if where.communities:
+            slots = _slots_of(self.communities, self.community_codes, where.communities)
+            if where.source_ids:
+                slots = slots[_chosen(self.source_codes, where.source_ids)[self.sources[slots]]]
+        else:
+            slots = _slots_of(self.sources, self.source_codes, where.source_ids)
+        wanted = {code for name, code in STATUS_CODES.items() if not where.statuses or name in where.statuses}
+        return slots[np.isin(self.statuses[slots], list(wanted & _RETRIEVABLE_CODES))]
+
+    def _compared_slots(self, slots: NDArray[np.intp], queries: Vectors, limit: int) -> list[Numbers]:
+        split = int(np.searchsorted(slots, self.indexed))
+        parts: list[list[Proposals]] = []
+        if split and self.index is not None:
+            parts.append(_compared(self.index, self.numbers[slots[:split]], queries, limit))
+        if split < len(slots):
+            scores = _rows_of(self.tail, slots[split:] - self.indexed) @ queries.T
+            parts.append(_best(self.numbers[slots[split:]], scores, limit))
+        return [_merge([part[row] for part in parts], limit) for row in range(len(queries))]
 
     def _tail_candidates(self, queries: Vectors, limit: int, mask: Mask) -> list[Proposals]:
         if not self.tail or not mask[self.indexed :].any():
@@ -132,6 +159,26 @@ def _chosen(codes: Mapping[str, int], names: Sequence[str]) -> Mask:
     chosen = np.zeros(len(codes), dtype=np.bool_)
     chosen[[codes[name] for name in names if name in codes]] = True
     return chosen
+
+
+def _slots_of(codes: NDArray[np.int32], known: Mapping[str, int], names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the slots whose code is that of one of the names, ascending."""
+    wanted = [known[name] for name in dict.fromkeys(names) if name in known]
+    if len(wanted) == 1:
+        return np.flatnonzero(codes == wanted[0])
+    return np.flatnonzero(np.isin(codes, wanted))
+
+
+def _rows_of(tail: Sequence[Vectors], places: NDArray[np.intp]) -> Vectors:
+    """Return rows of the tail by their place in it, ascending."""
+    found: list[Vectors] = []
+    start = 0
+    for block in tail:
+        here = places[(places >= start) & (places < start + len(block))]
+        if len(here):
+            found.append(block[here - start])
+        start += len(block)
+    return np.concatenate(found)
 
 
 def _best(numbers: Numbers, scores: Vectors, limit: int) -> list[Proposals]:
