@@ -1,12 +1,14 @@
 """What one tenant's facts are asked for, inside one read transaction."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.adapters.sqlite.access_counts import Accesses
 from services.common.adapters.sqlite.fact_rows import (
     SELECT_FACTS,
     VECTOR_TYPE,
@@ -34,14 +36,22 @@ class FactReads:
         connection: inside a transaction.
         tenant_id: the tenant; one that is not known has no facts.
         dimension: length of a vector.
+        accesses: those that were counted and are not in the file yet.
     """
 
-    def __init__(self, connection: sqlite3.Connection, tenant_id: str, dimension: int) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        tenant_id: str,
+        dimension: int,
+        accesses: Mapping[str, Accesses] = MappingProxyType({}),
+    ) -> None:
         self.connection = connection
         self.tenant_no = tenant_number(connection, tenant_id)
         self._tenant_id = tenant_id
         self._key = _NO_TENANT if self.tenant_no is None else self.tenant_no
         self._dimension = dimension
+        self._accesses = accesses
 
     def change(self) -> int:
         """Return the tenant's change number."""
@@ -106,14 +116,13 @@ class FactReads:
         blob = b"".join(row[1] for row in rows)
         return [row[0] for row in rows], np.frombuffer(blob, dtype=VECTOR_TYPE).reshape(-1, self._dimension)
 
-    def touch(self, fact_ids: Sequence[str], at_us: int) -> None:
-        """Count an access to each fact; needs a write transaction."""
-        for some in chunks(list(dict.fromkeys(fact_ids))):
-            self.connection.execute(
-                "UPDATE facts SET access_count = access_count + 1, last_accessed_us = ? "  # noqa: S608
-                f"WHERE tenant_no = ? AND status <> 'DELETED' AND fact_id IN ({marks(some)})",
-                (at_us, self._key, *some),
-            )
+    def touch(self, accesses: Mapping[str, Accesses]) -> None:
+        """Add to the facts' counted accesses; needs a write transaction."""
+        self.connection.executemany(
+            "UPDATE facts SET access_count = access_count + ?, last_accessed_us = ? "
+            "WHERE tenant_no = ? AND fact_id = ? AND status <> 'DELETED'",
+            ((counted.times, counted.last_us, self._key, fact_id) for fact_id, counted in accesses.items()),
+        )
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Sequence[Any]]:
         """Return rows by fact number, in one statement."""
@@ -122,7 +131,7 @@ class FactReads:
 
     def fact(self, row: Sequence[Any]) -> FactRecord:
         """Return the record of a row."""
-        return record(self._tenant_id, row, self._dimension)
+        return record(self._tenant_id, row, self._dimension, self._accesses.get(row[_FACT_ID]))
 
     def vector(self, row: Sequence[Any]) -> Vectors:
         """Return the vector of a row."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from services.common.adapters.sqlite.access_counts import Accesses
 from services.common.adapters.sqlite.fact_text import add_text, create_text_table, purge_text, remove_text
 from services.common.adapters.sqlite.values import (
     chunks,
@@ -83,10 +84,12 @@ def encode(fact: FactRecord, dimension: int) -> FactRow:
     return FactRow(fact.fact_id, columns, None if erased else fact.content, vector)
 
 
-def record(tenant_id: str, row: Sequence[Any], dimension: int) -> FactRecord:
-    """Return the fact of a row of ``SELECT_FACTS``."""
+def record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Accesses | None = None) -> FactRecord:
+    """Return the fact of a row of ``SELECT_FACTS``, with the accesses that are counted and not written yet."""
     (_, embedding, fact_id, status, source_id, community, content_hash, modified, ingested, ttl, *rest) = row
     accesses, last_accessed, importance, model, location, entities, metadata, content = rest
+    if unwritten is not None and status != FactStatus.DELETED:
+        accesses, last_accessed = accesses + unwritten.times, unwritten.last_us
     return FactRecord(
         tenant_id=tenant_id,
         fact_id=fact_id,

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from services.common.adapters.sqlite.access_counts import AccessCounts
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.fact_changes import known_change, outline_block, state_changes
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
@@ -30,6 +31,7 @@ _LOG: Final = logging.getLogger(__name__)
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 _UNDOING: Final = WriteTraits(reclaims=True)
 _BEST_EFFORT: Final = WriteTraits(best_effort=True)
+_ACCESSES_EVERY_S: Final = 1.0
 _YIELD_EVERY: Final = 1_000
 """Entries between two chances for other tasks to run."""
 
@@ -47,6 +49,8 @@ class SqliteFactStore:
         self._database = database
         self._dimension = dimension
         self._vectors = vectors
+        self._accesses = AccessCounts()
+        self._counting: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, path: Path, settings: StoreSettings, *, dimension: int) -> Self:
@@ -77,9 +81,11 @@ class SqliteFactStore:
             ValueError: a vector has another dimension.
         """
         by_tenant = await asyncio.to_thread(_encoded, facts, self._dimension)
+        counted = {tenant_id: self._accesses.take(tenant_id) for tenant_id in by_tenant}  # of what is replaced now
 
         def job(connection: sqlite3.Connection) -> None:
             for tenant_id, rows in by_tenant.items():
+                self._of(connection, tenant_id).touch(counted[tenant_id])
                 FactChanges(connection, tenant_id).replace(rows)
 
         if by_tenant:
@@ -130,11 +136,31 @@ class SqliteFactStore:
         await self._change(tenant_id, lambda changes: changes.set_communities(labels.items()))
 
     async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
-        """Count an access; a store that cannot write now loses the count, not the answer it was for."""
+        """Count an access; it is shown at once and written within a second, with the others of that second."""
+        if not fact_ids:
+            return
+        self._accesses.add(tenant_id, fact_ids, micros(at))
+        if self._counting is None or self._counting.done():
+            self._counting = asyncio.create_task(self._write_accesses_soon())
+
+    async def _write_accesses_soon(self) -> None:
+        while self._accesses:
+            await asyncio.sleep(_ACCESSES_EVERY_S)
+            await self._write_accesses()
+
+    async def _write_accesses(self) -> None:
+        """Write what was counted; a store that cannot write now loses the counts, not the answers they were for."""
+        taken = self._accesses.take_all()
+
+        def job(connection: sqlite3.Connection) -> None:
+            for tenant_id, accesses in taken.items():
+                self._of(connection, tenant_id).touch(accesses)
+
         try:
-            await self._database.write(lambda c: self._of(c, tenant_id).touch(fact_ids, micros(at)), _BEST_EFFORT)
+            await self._database.write(job, _BEST_EFFORT)
         except CrpError as error:
-            _LOG.warning("accesses were not counted", extra={"reason": error.reason.value, "facts": len(fact_ids)})
+            lost = sum(map(len, taken.values()))
+            _LOG.warning("accesses were not counted", extra={"reason": error.reason.value, "facts": lost})
 
     async def fact_ids_of_source(self, tenant_id: str, source_id: str) -> list[str]:
         """Return the source's facts that are not DELETED."""
@@ -192,12 +218,16 @@ class SqliteFactStore:
         await self._database.check()
 
     async def close(self) -> None:
-        """Stop building indexes and close the file; idempotent."""
+        """Write what was counted, stop building indexes and close the file; idempotent."""
+        if self._counting is not None:
+            self._counting.cancel()
+        if self._accesses:
+            await self._write_accesses()
         await asyncio.to_thread(self._vectors.close)
         await self._database.close()
 
     def _of(self, connection: sqlite3.Connection, tenant_id: str) -> FactReads:
-        return FactReads(connection, tenant_id, self._dimension)
+        return FactReads(connection, tenant_id, self._dimension, self._accesses.of(tenant_id))
 
     def _block_reader(self, tenant_id: str, after: str) -> Callable[[sqlite3.Connection], tuple[list[str], Vectors]]:
         return lambda connection: self._of(connection, tenant_id).embeddings(after)
