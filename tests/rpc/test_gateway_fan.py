@@ -193,6 +193,18 @@ async def test_the_trend_of_quality_is_told(tiers, code):
     assert headers_of(response)["CRP-Context-Quality-Tier"] == tiers[-1]
 
 
+@pytest.mark.parametrize(("tiers", "warned"), [("AA", []), ("AB", []), ("ABC", ["SUSTAINED"]), ("BCD", ["CRITICAL"])])
+async def test_falling_quality_recommends_hierarchical_and_warns_the_audit_trail(tiers, warned):
+    world = GatewayWorld()
+    async with world.serving() as client:
+        response, _ = await degraded(client, world.script, tiers)
+    data = world.events_of("QUALITY_DEGRADED")
+    assert [each["degradation"] for each in data[-1:]] == warned
+    assert {each["recommended_strategy"] for each in data} <= {"hierarchical"}
+    recommended = [warning for warning in response.warnings if warning.code == "STRATEGY_RECOMMENDED"]
+    assert ["hierarchical" in warning.message for warning in recommended] == [True] * len(warned)
+
+
 @pytest.mark.parametrize("refuse", [True, False])
 async def test_persistent_deficiency_may_be_refused(refuse):
     world = GatewayWorld(settings=GatewaySettings(refuse_degraded=refuse))

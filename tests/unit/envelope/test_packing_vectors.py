@@ -24,7 +24,7 @@ from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
-TOPICS = ["budget", "score", "saturation", "weights", "temporal", "envelope"]
+TOPICS = ["budget", "gap", "score", "saturation", "weights", "temporal", "envelope"]
 NOW = datetime(2026, 5, 24, tzinfo=UTC)
 BY_RELEVANCE = RankWeights(1.0, 0.0, 0.0, 0.0)
 DIMENSION = 12

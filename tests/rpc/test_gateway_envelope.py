@@ -1,0 +1,352 @@
+"""The envelope as a caller of the gateway sees it: conditional dispatch, gating, headers, no-store (SPEC-003 §8.4-§16).
+
+The suite is the real one in one process, over memory stores; nothing but generated stubs speaks to it.
+"""
+
+import itertools
+import json
+import re
+
+import grpc
+import pytest
+from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import dag_pb2
+from crp.dag.v1 import session_service_pb2 as dag
+from crp.envelope.v1 import envelope_service_pb2, envelope_service_pb2_grpc
+from crp.gateway.v1 import dispatch_pb2
+
+from services.common.settings import GatewaySettings
+from services.common.settings.envelope import EnvelopeSettings
+from tests.fakes.dag_world import Refusal, fresh_uuid
+from tests.fakes.gateway_world import headers_of
+from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, suite
+
+QUERY = "Within how many days must a motor accident be reported?"
+UPGRADE = "upgrade-on-risk reflexive"
+DIRECTIVES = ("no-cache", "reuse-ckf", "only-if-ckf", "no-store")
+AGES = (None, "max-age=0", "max-age=3600")
+UNKNOWN = "sha256:" + "0" * 64
+
+
+async def refusal(call):
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return Refusal.of(caught.value)
+
+
+async def preview(caller, **fields):
+    stub = envelope_service_pb2_grpc.EnvelopeServiceStub(caller.channel)
+    request = envelope_service_pb2.PreviewEnvelopeRequest(**fields)
+    return await stub.PreviewEnvelope(request, metadata=caller.metadata, timeout=10)
+
+
+async def state_hash(caller):
+    stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
+    request = knowledge_service_pb2.GetStateRequest()
+    return (await stub.GetState(request, metadata=caller.metadata, timeout=10)).SerializeToString(deterministic=True)
+
+
+def directive_lists():
+    for count in range(len(DIRECTIVES) + 1):
+        for chosen in itertools.combinations(DIRECTIVES, count):
+            for age in AGES:
+                yield [*chosen, *([age] if age else [])]
+
+
+def expected(presented, directives):
+    """§11.4 and CRP-SPEC-002's max-age, as a table of conditions; the knowledge never changes meanwhile."""
+    if presented is None:
+        return "MISS; reason=not-conditional"
+    if "no-cache" in directives:
+        return "MISS; reason=no-cache"
+    if presented == UNKNOWN:
+        return "MISS; reason=unknown-etag"
+    return "MISS; reason=expired" if "max-age=0" in directives else "HIT"
+
+
+async def test_every_combination_of_if_match_and_cache_directives(tmp_path):
+    wrong = []
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        # As many tokens as there is knowledge: no PARTIAL hides the reason of a miss.
+        whole = (await preview(caller, query=QUERY, model="gpt-4o-mini")).preview.estimated_tokens
+        etag = (await caller.ask(QUERY, max_envelope_tokens=whole)).answer.envelope.etag
+        before = await state_hash(caller)
+        for presented in (None, UNKNOWN, etag, "*"):
+            for directives in directive_lists():
+                fields = {"if_match": presented or "", "cache_directives": directives, "max_envelope_tokens": whole}
+                response = await caller.ask(QUERY, **fields)
+                status = headers_of(response)["CRP-Context-Cache-Status"]
+                outcome = "not_modified" if status == "HIT" else "answer"
+                given = (expected(presented, directives), headers_of(response)["CRP-Context-ETag"])
+                if (status, etag) != given or response.WhichOneof("outcome") != outcome:
+                    wrong.append((presented, directives, status, response.WhichOneof("outcome")))
+        assert await state_hash(caller) == before  # reuse-ckf, no-store and the rest: nothing was ingested
+    assert wrong == []
+
+
+async def test_only_if_ckf_refuses_what_no_fact_is_relevant_to_whatever_else_is_asked(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        for directives in directive_lists():
+            if "only-if-ckf" in directives:
+                for presented in ("", UNKNOWN, "*"):
+                    call = caller.ask("zebra quantum yoghurt", cache_directives=directives, if_match=presented)
+                    found = await refusal(call)
+                    assert (found.code, found.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "NO_RELEVANT_FACTS")
+
+
+async def test_a_thin_envelope_is_partial_whatever_is_presented(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        for presented in ("", UNKNOWN):
+            headers = headers_of(await caller.ask(QUERY, if_match=presented))
+            assert headers["CRP-Context-Cache-Status"] == "PARTIAL; reason=limited-ckf-coverage"
+
+
+async def test_knowledge_that_came_in_is_named_as_the_reason_of_a_miss(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        first = await caller.ask(QUERY, max_envelope_tokens=100)
+        await caller.ingest(HANDBOOK / PAGES[1])
+        second = await caller.ask(QUERY, max_envelope_tokens=100, if_match=first.answer.envelope.etag)
+    assert headers_of(second)["CRP-Context-Cache-Status"] == "MISS; reason=facts-updated"
+
+
+async def test_nothing_of_a_no_store_call_is_remembered(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        before = await state_hash(caller)
+        first = await caller.ask(QUERY, cache_directives=["no-store"])
+        again = await caller.ask(QUERY, if_match=first.answer.envelope.etag)
+        assert await state_hash(caller) == before
+        assert again.WhichOneof("outcome") == "answer"
+        for answer, kept in ((first.answer, False), (again.answer, True)):
+            assert bool(await analyses(caller, answer.session_id)) is kept
+
+
+async def analyses(caller, session_id):
+    """What a replay of the session's analyses would start from."""
+    request = dag.ExportAuditRequest(session_id=session_id, with_content=True)
+    lines = [json.loads(each.line) async for each in caller.sessions.ExportAudit(request, metadata=caller.metadata)]
+    windows = [line for line in lines if line.get("record") == "analysis"]
+    assert len(windows) == 1
+    return [line for line in windows if line["inputs"]]
+
+
+async def test_personal_data_forces_no_store_upon_what_is_kept_of_the_call(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        response = await caller.ask(f"{QUERY} Answer to jane.doe@example.com.")
+        assert response.answer.report.gdpr_pii_detected
+        assert await analyses(caller, response.answer.session_id) == []
+    assert "PII_WITHOUT_NO_STORE" in [warning.code for warning in response.warnings]
+
+
+async def test_every_field_of_a_preview_is_the_value_of_its_header(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        answered = await caller.ask(QUERY, max_envelope_tokens=200)
+        # The prompt around the facts is counted by the gateway; under a ceiling both budgets are the ceiling.
+        found = (await preview(caller, query=QUERY, model="gpt-4o-mini", max_envelope_tokens=200)).preview
+    headers = headers_of(answered)
+    assert headers["CRP-Context-Facts-Used"] == f"{found.facts_included}/{found.facts_available}"
+    assert headers["CRP-Context-Tokens-Used"] == str(found.estimated_tokens)
+    assert float(headers["CRP-Context-Saturation"]) == pytest.approx(found.saturation, abs=5e-4)
+    assert headers["CRP-Context-ETag"] == found.etag
+    assert headers["CRP-Memory-Tier-Hit"] == str(found.memory_tier_hit)
+    slug = re.sub(r"[^a-z0-9]+", "-", found.communities[0].lower()).strip("-") if found.communities else None
+    assert headers.get("CRP-Memory-CKF-Community") == slug
+    envelope_tier = answered.answer.envelope.quality_tier
+    assert envelope_tier == found.quality_tier
+
+
+async def test_every_header_of_the_envelope_is_there_and_well_formed(tmp_path):
+    async with suite(tmp_path) as caller:
+        for page in PAGES:
+            await caller.ingest(HANDBOOK / page)
+        await rebuild(caller)
+        headers = headers_of(await caller.ask(QUERY, max_envelope_tokens=200))
+    forms = {
+        "CRP-Context-Quality-Tier": "[SABCD]",
+        "CRP-Context-Saturation": r"[01]\.\d{1,3}",
+        "CRP-Context-Facts-Used": r"\d+/\d+",
+        "CRP-Context-Tokens-Used": r"\d+",
+        "CRP-Context-ETag": "sha256:[0-9a-f]{64}",
+        "CRP-Context-Cache-Status": "(?:HIT|MISS|PARTIAL)(?:; reason=[a-z-]+)?",
+        "CRP-Context-Strategy": "push",
+        "CRP-Context-Window": r"1/\d+",
+        "CRP-Context-Continuation-Id": "crp_cont_[A-Za-z0-9]{16,32}",
+        "CRP-Memory-Tier-Hit": "[0-3]",
+        "CRP-Memory-CKF-Hits": r"\d+",
+        "CRP-Memory-CKF-Community": "[a-z0-9-]{1,48}",
+        "CRP-Memory-Knowledge-Age": r"P(?=.)(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?",
+    }
+    assert {name: bool(re.fullmatch(form, headers.get(name, ""))) for name, form in forms.items()} == dict.fromkeys(
+        forms, True
+    )
+
+
+async def rebuild(caller):
+    stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
+    request = knowledge_service_pb2.RebuildCommunitiesRequest(request_id=fresh_uuid())
+    await stub.RebuildCommunities(request, metadata=caller.metadata, timeout=20)
+
+
+async def test_a_deployment_can_keep_the_domain_of_a_query_to_itself(tmp_path):
+    async with suite(tmp_path, gateway=GatewaySettings(community_header=False)) as caller:
+        for page in PAGES:
+            await caller.ingest(HANDBOOK / page)
+        await rebuild(caller)
+        response = await caller.ask(QUERY)
+    assert response.answer.envelope.communities
+    assert "CRP-Memory-CKF-Community" not in headers_of(response)
+
+
+async def test_salted_etags_tell_two_sessions_nothing_of_each_other(tmp_path):
+    async with suite(tmp_path, envelope=EnvelopeSettings(etag_salt=True)) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        plain = (await preview(caller, query=QUERY, model="gpt-4o-mini")).preview.etag
+        first, second = await caller.ask(QUERY), await caller.ask(QUERY)
+        presented = [await caller.ask(QUERY, if_match=tag) for tag in (first.answer.envelope.etag, plain, "*")]
+    etags = {first.answer.envelope.etag, second.answer.envelope.etag, plain}
+    assert len(etags) == 3
+    assert first.answer.envelope.fact_ids == second.answer.envelope.fact_ids
+    assert {response.WhichOneof("outcome") for response in presented} == {"answer"}
+
+
+NARROW = EnvelopeSettings(retrieval_k=1, retrieval_k_pull=50, expansion_communities=0)
+
+
+async def gated(caller, accept, policy=UPGRADE, ceiling=None, **fields):
+    tiers = [taxonomy.QualityTier.Value(f"QUALITY_TIER_{tier}") for tier in accept]
+    return await caller.ask(QUERY, accept_quality=tiers, safety_policy=policy, max_envelope_tokens=ceiling, **fields)
+
+
+async def all_tokens(caller):
+    strategy = taxonomy.DISPATCH_STRATEGY_PULL
+    return (await preview(caller, query=QUERY, model="gpt-4o-mini", strategy=strategy)).preview.estimated_tokens
+
+
+async def test_an_upgrade_reaches_the_tier_is_said_and_is_in_the_audit_trail(tmp_path):
+    async with suite(tmp_path, envelope=NARROW) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        ceiling = await all_tokens(caller)
+        plain = await caller.ask(QUERY, max_envelope_tokens=ceiling)
+        response = await gated(caller, "SAB", ceiling=ceiling)
+        request = dag.ListAuditEventsRequest(session_id=response.answer.session_id, page_size=100)
+        events = (await caller.sessions.ListAuditEvents(request, metadata=caller.metadata, timeout=10)).events
+        verified = await caller.verify(response.answer.session_id)
+    assert plain.answer.envelope.quality_tier > taxonomy.QUALITY_TIER_B
+    assert response.answer.envelope.quality_tier <= taxonomy.QUALITY_TIER_B
+    assert len(response.answer.envelope.fact_ids) > len(plain.answer.envelope.fact_ids)
+    assert headers_of(response)["CRP-Context-Strategy"] == "pull"
+    told = [(each.kind, each.reason, each.kept) for each in response.remediations]
+    assert told == [(dispatch_pb2.REMEDIATION_KIND_STRATEGY_UPGRADE, "QUALITY_TIER_NOT_ACCEPTED", True)]
+    (upgrade,) = [e for e in events if e.event_type == dag_pb2.AUDIT_EVENT_TYPE_STRATEGY_UPGRADE]
+    data = json.loads(upgrade.data)
+    assert (data["from_strategy"], data["to_strategy"], data["kept"]) == ("push", "pull", True)
+    assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID
+
+
+@pytest.mark.parametrize("policy", ["", UPGRADE], ids=["no directive", "upgrade-on-risk"])
+async def test_a_tier_out_of_reach_is_refused_with_the_gap_as_json(tmp_path, policy):
+    async with suite(tmp_path, envelope=NARROW) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        found = await refusal(gated(caller, "SA", policy))
+    assert (found.code, found.reason) == (grpc.StatusCode.UNAVAILABLE, "QUALITY_UNREACHABLE")
+    assert found.metadata["retryable"] == "false"
+    gap = json.loads(found.metadata["quality_gap"])
+    assert (gap["best_tier"], gap["required_tier"]) == (found.metadata["best_tier"], "A")
+    assert gap["capping_rules"] == ["SATURATION_LOW"]
+    signals = {each["signal"]: each for each in gap["signals"]}
+    assert signals["SATURATION"]["required"] == 0.95
+    assert signals["QUALITY_SCORE"]["required"] == 0.85
+    for each in gap["signals"]:
+        assert each["shortfall"] == pytest.approx(each["required"] - each["value"], abs=2e-6)
+        assert each["shortfall"] > 0
+    assert found.metadata["attempted_strategy"] == ("pull" if policy else "")
+
+
+async def test_without_the_directive_no_upgrade_is_tried_though_it_would_help(tmp_path):
+    async with suite(tmp_path, envelope=NARROW) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        found = await refusal(gated(caller, "SAB", policy="", ceiling=await all_tokens(caller)))
+    assert (found.reason, found.metadata["attempted_strategy"]) == ("QUALITY_UNREACHABLE", "")
+
+
+async def test_a_retry_of_an_upgraded_call_gives_the_same_bytes(tmp_path):
+    request_id = fresh_uuid()
+    async with suite(tmp_path, envelope=NARROW) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        ceiling = await all_tokens(caller)
+        first, second = [await gated(caller, "SAB", ceiling=ceiling, request_id=request_id) for _ in range(2)]
+    assert first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True)
+
+
+async def test_logs_name_calls_and_hold_no_word_of_facts_queries_or_answers(tmp_path, capsys):
+    secret = "Zyrthax covers quartz damage within 11 days."
+    async with suite(tmp_path) as caller:
+        stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
+        request = knowledge_service_pb2.IngestSourceRequest(
+            request_id=fresh_uuid(),
+            uri="secret.txt",
+            source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
+            content=secret.encode(),
+        )
+        await stub.IngestSource(request, metadata=caller.metadata, timeout=10)
+        response = await caller.ask("What does Zyrthax cover?")
+        await refusal(caller.ask("Why Zyrthax?", accept_quality=[taxonomy.QUALITY_TIER_S]))
+        await refusal(caller.ask("Zyrthax?", cache_directives=["only-if-ckf"], model="no-such-model"))
+    assert "11 days" in response.answer.text
+    captured = capsys.readouterr()
+    logged = captured.out + captured.err
+    assert "BuildEnvelope" in logged
+    assert not re.search("zyrthax|quartz", logged, re.IGNORECASE)
+    values = " ".join(header.value for header in response.headers)
+    assert not re.search("quartz|11 days", values, re.IGNORECASE)  # SPEC-005 §10.4 has slugs of the query, no fact
+
+
+async def test_a_retry_of_a_conditional_call_meets_its_first_answer(tmp_path):
+    request_id = fresh_uuid()
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        first, again = [await caller.ask(QUERY, if_match="*", request_id=request_id) for _ in range(2)]
+        other = await caller.ask(QUERY, if_match="*")
+    assert first.SerializeToString(deterministic=True) == again.SerializeToString(deterministic=True)
+    assert (first.WhichOneof("outcome"), other.WhichOneof("outcome")) == ("answer", "not_modified")
+
+
+async def test_a_comparison_alone_builds_nothing(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        stub = envelope_service_pb2_grpc.EnvelopeServiceStub(caller.channel)
+        request = envelope_service_pb2.BuildEnvelopeRequest(
+            query=QUERY, model="gpt-4o-mini", if_match_etag="*", compare_only=True
+        )
+        missed = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+        again = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+        request.compare_only = False
+        built = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+        request.compare_only = True
+        stands = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+    assert missed == again == envelope_service_pb2.BuildEnvelopeResponse(cache_status="MISS; reason=unknown-etag")
+    assert (stands.not_modified, stands.envelope.etag) == (True, built.envelope.etag)
+
+
+async def test_a_full_envelope_advises_to_reuse_the_knowledge_and_offers_a_window_for_the_rest(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        whole = (await preview(caller, query=QUERY, model="gpt-4o-mini")).preview.estimated_tokens
+        full = await caller.ask(QUERY, max_envelope_tokens=whole)
+        thin = await caller.ask(QUERY)
+        sizes = (await preview(caller, query=QUERY, model="gpt-4o-mini", max_envelope_tokens=90)).preview
+        pressed = await caller.ask(QUERY, max_envelope_tokens=sizes.estimated_tokens)
+    codes = [[warning.code for warning in response.warnings] for response in (full, thin)]
+    assert ["REUSE_CKF_RECOMMENDED" in each for each in codes] == [True, False]
+    headers = headers_of(pressed)
+    assert headers["CRP-Context-Saturation"] == "1.0"
+    assert pressed.answer.envelope.facts_deferred > 0
+    assert headers["CRP-Context-Continuation-Id"].startswith("crp_cont_")
+    assert headers["CRP-Context-Window"] == "1/5"
