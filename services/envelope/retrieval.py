@@ -110,6 +110,10 @@ class Retriever:
         self._settings = settings
         self._rescorers = rescorers
         self._counts = counts
+        self._candidates = {
+            SearchMode.RERANKED: settings.reranked_candidates,
+            SearchMode.LATE_INTERACTION: settings.late_interaction_candidates,
+        }
 
     async def retrieve(
         self, tenant_id: str, queries: SubQueries, *, mode: SearchMode, limit: int, where: FactFilter | None = None
@@ -150,7 +154,7 @@ class Retriever:
             return await self._dense(_Terms(tenant_id, limit, where), queries)
         depth = max(limit, self._settings.fusion_depth)
         fused = await self._hybrid(_Terms(tenant_id, depth, where), queries)
-        return await self._rescored(tenant_id, queries, fused, mode, limit) if mode in RESCORED_MODES else fused
+        return await self._rescored(tenant_id, queries, fused, mode) if mode in RESCORED_MODES else fused
 
     async def _dense(self, terms: _Terms, queries: SubQueries) -> Retrieval:
         near = await self._by_vectors(terms, queries)
@@ -186,12 +190,9 @@ class Retriever:
         )
         return dict(zip(distinct, found, strict=True))
 
-    async def _rescored(
-        self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode, limit: int
-    ) -> Retrieval:
+    async def _rescored(self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode) -> Retrieval:
         """Order the best of every sub-query by the mode's own model, in one call of it; the rest stay behind them."""
-        most = max(1, MAX_RESCORED // max(1, len(queries.texts)))
-        count = min(max(limit, self._settings.rescored_candidates), most)
+        count = min(self._candidates[mode], max(1, MAX_RESCORED // len(queries.texts)))
         tasks = [
             Rescoring(text, tuple(hit.fact for hit in hits[:count]))
             for text, hits in zip(queries.texts, fused.hits, strict=True)

@@ -28,9 +28,12 @@ class EnvelopeSettings(BaseModel):
     """Facts of the vectors' and of the words' ranking that hybrid retrieval fuses, at least what is asked for. 1-1000,
     default 100."""
 
-    rescored_candidates: int = Field(default=100, ge=1, le=500)
-    """Facts of a sub-query that cross-encoder or late interaction order anew, at least what is asked for; of all
-    sub-queries together at most 512. 1-500, default 100."""
+    reranked_candidates: int = Field(default=20, ge=1, le=500)
+    """Best facts of a sub-query that the cross-encoder orders anew; the others keep their places behind them. Of all
+    sub-queries together at most 512. It changes what an envelope may hold only above retrieval_k. 1-500, default 20."""
+
+    late_interaction_candidates: int = Field(default=100, ge=1, le=500)
+    """The same for late interaction. 1-500, default 100."""
 
     rescoring_deadline_share: float = Field(default=0.5, gt=0.0, le=1.0)
     """Share of the time left to a call that ordering anew may take; beyond it the answer is hybrid's, with a warning.
@@ -41,6 +44,9 @@ class EnvelopeSettings(BaseModel):
 
     token_cache_total_mib: int = Field(default=256, ge=0, le=1_048_576)
     """The same for all tenants together. MiB, default 256."""
+
+    max_sub_queries: int = Field(default=8, ge=1, le=64)
+    """Most sub-queries of one query (SPEC-003 §5.2 step 1.1, ADR 0062); 1 turns decomposition off. 1-64, default 8."""
 
     expansion_communities: int = Field(default=8, ge=0, le=100)
     """Communities that one build looks into again (SPEC-003 §5.2 step 1.3). 0-100, default 8; 0 turns it off."""
