@@ -30,9 +30,15 @@ UNKNOWN = "sha256:" + "0" * 64
 
 
 async def refusal(call):
+    return (await failure(call))[0]
+
+
+async def failure(call):
+    """Return the refusal, and the header of the best tier that came with it."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
-    return Refusal.of(caught.value)
+    tier = dict(caught.value.trailing_metadata()).get("crp-context-quality-tier")
+    return Refusal.of(caught.value), tier
 
 
 async def preview(caller, **fields):
@@ -254,7 +260,7 @@ async def test_an_upgrade_reaches_the_tier_is_said_and_is_in_the_audit_trail(tmp
 async def test_a_tier_out_of_reach_is_refused_with_the_gap_as_json(tmp_path, policy):
     async with suite(tmp_path, envelope=NARROW) as caller:
         await caller.ingest(HANDBOOK / PAGES[0])
-        found = await refusal(gated(caller, "SA", policy))
+        found, tier = await failure(gated(caller, "SA", policy))
     assert (found.code, found.reason) == (grpc.StatusCode.UNAVAILABLE, "QUALITY_UNREACHABLE")
     assert found.metadata["retryable"] == "false"
     gap = json.loads(found.metadata["quality_gap"])
@@ -267,6 +273,7 @@ async def test_a_tier_out_of_reach_is_refused_with_the_gap_as_json(tmp_path, pol
         assert each["shortfall"] == pytest.approx(each["required"] - each["value"], abs=2e-6)
         assert each["shortfall"] > 0
     assert found.metadata["attempted_strategy"] == ("pull" if policy else "")
+    assert tier == gap["best_tier"]
 
 
 async def test_without_the_directive_no_upgrade_is_tried_though_it_would_help(tmp_path):
