@@ -1,6 +1,6 @@
-"""Measure the rules of stages 1 and 3b on the hand-labelled sets, both halves apart.
+"""Measure rules on hand-written sets, both halves apart: those of stages 1 and 3b, or the decomposition of queries.
 
-    python -m tools.evaluate_rules [--save] [--mistakes]
+    python -m tools.evaluate_rules [claims | decomposition] [--save] [--mistakes]
 
 Needs no data but the repository's. Mistakes are shown of the tuning half alone: rules are never fitted to the other.
 """
@@ -18,6 +18,7 @@ from rich.console import Console
 from services.common.adapters.spacy.recognizer import open_recognizer
 from services.common.settings.inference import InferenceSettings
 from services.dpe.domain.findings import DistortionType
+from tools.evaluation.decomposition import HALVES, decomposition_table, missed
 from tools.evaluation.labelled_answers import (
     TUNING,
     LabelledAnswer,
@@ -38,8 +39,11 @@ from tools.evaluation.rules import (
 from tools.evaluation.tables import Table
 
 PAGE: Final = Path("docs/rules.md")
+DECOMPOSITION_PAGE: Final = Path("docs/decomposition.md")
 _SECTION: Final = re.compile(r"^<!-- begin (?P<table>\S+) -->$.*?^<!-- end (?P=table) -->$", re.MULTILINE | re.DOTALL)
 _NONE: Final = "-"
+_BOTH: Final = "both"
+_DEVELOPMENT: Final = "development"
 
 
 def claim_table(scores: Sequence[ClaimScores]) -> Table:
@@ -128,17 +132,34 @@ async def _measure() -> tuple[list[LabelledAnswer], list[LabelledDistortion], li
         await recognizer.close()
 
 
+def _claims(*, with_mistakes: bool) -> tuple[list[Table], list[str]]:
+    answers, pairs, found = asyncio.run(_measure())
+    tables = [claim_table(measure_claims(answers)), distortion_table(measure_distortions(pairs, found))]
+    return tables, mistakes(answers, pairs, found) if with_mistakes else []
+
+
+def _decomposition(half: str, *, with_mistakes: bool) -> tuple[list[Table], list[str]]:
+    table = decomposition_table(list(HALVES) if half == _BOTH else [half])
+    return [table], missed(_DEVELOPMENT) if with_mistakes else []
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tools.evaluate_rules", description=__doc__.partition("\n")[0])
-    parser.add_argument("--save", action="store_true", help=f"write the tables into {PAGE}")
+    parser.add_argument("what", nargs="?", choices=("claims", "decomposition"), default="claims", help="which rules")
+    parser.add_argument("--half", choices=(_BOTH, _DEVELOPMENT), default=_BOTH, help="of the queries to decompose")
+    parser.add_argument("--save", action="store_true", help="write the tables into the rules' page")
     parser.add_argument("--mistakes", action="store_true", help="show the mistakes on the tuning half")
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     options = parser.parse_args()
-    answers, pairs, found = asyncio.run(_measure())
-    tables = [claim_table(measure_claims(answers)), distortion_table(measure_distortions(pairs, found))]
-    if options.mistakes:
-        print("\n".join(mistakes(answers, pairs, found)))
+    if options.save and options.half != _BOTH:
+        parser.error("a page holds both halves: leave out --half, or --save")
+    if options.what == "claims":
+        page, (tables, lines) = PAGE, _claims(with_mistakes=options.mistakes)
+    else:
+        page, (tables, lines) = DECOMPOSITION_PAGE, _decomposition(options.half, with_mistakes=options.mistakes)
+    if lines:
+        print("\n".join(lines))
     if options.json:
         document: dict[str, Any] = {
             table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables
@@ -148,7 +169,7 @@ def main() -> None:
         for table in tables:
             table.show(Console(width=180))
     if options.save:
-        PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        page.write_text(rewritten(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ class EnvelopeApp:
         horizon = horizon_days(settings.freshness_horizon_days, time_sensitive=time_sensitive)
         counting = self._profile(request)
         budget = self._budget(request, counting)
-        sub_queries = decompose(request.query)
+        sub_queries = decompose(request.query, settings.max_sub_queries)
         return _Plan(
             sub_queries=sub_queries,
             time_sensitive=time_sensitive,

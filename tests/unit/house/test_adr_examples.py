@@ -39,6 +39,7 @@ from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.risk import amplified, level_of
+from services.envelope.domain.decomposition import decompose
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -556,3 +557,10 @@ def test_0063_seconds_of_the_limits():
     assert [int(n.replace(",", "")) for n in re.findall(r"(\d[\d,]*) s\b", text.partition("## Worked")[2])] == [
         86_400, 30 * 86_400, 60 * 86_400, 3_600, 24 * 3_600, 86_400, 86_400,
     ]  # fmt: skip
+
+
+def test_0062_the_specifications_example():
+    text = record(62).partition("## Worked")[2]
+    query, *sub_queries = re.findall(r"[\"`]([^\"`]{20,})[\"`]", text)[:1] + re.findall(r"`([^`]{10,})`", text)
+    assert sub_queries == list(decompose(query))
+    assert f"{len(sub_queries)} \u00d7 50 = {50 * len(sub_queries)}" in " ".join(text.split())
