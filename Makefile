@@ -77,9 +77,10 @@ conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the em
 docs: $(DEV_STAMP) ## Check every link, cited file and command line in the docs
 	@$(BIN)/pytest -q tests/unit/house
 
-test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside a Triton and a Neo4j of our own, then sweep Triton's models
+test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers of our own, then sweep Triton's models
 	@$(BIN)/python -m tools.real_servers triton --if-possible -- \
 	  $(BIN)/python -m tools.real_servers neo4j --if-possible -- \
+	  $(BIN)/python -m tools.real_servers llm --if-possible -- \
 	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
