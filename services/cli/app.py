@@ -1,5 +1,6 @@
 """The ``groundtrail`` command: what it is called, what it takes, what it prints; each command is in ``commands/``."""
 
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import typer
 
 from services.cli.commands import ask as ask_command
-from services.cli.commands import audit, dag, doctor, ingest, keys, systems, version
+from services.cli.commands import audit, dag, doctor, ingest, keys, search, systems, version
 from services.cli.commands.dag import DagForm
 from services.cli.commands.ocsf import ExportForm
 from services.cli.runner import run
@@ -27,6 +28,15 @@ key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant, an
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
+
+
+class GroundingWord(StrEnum):
+    """What ``--grounding-mode`` takes (CRP-LLM-Grounding-Mode)."""
+
+    STRICT = "context-strict"
+    PREFERRED = "context-preferred"
+    OPEN = "open"
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
@@ -78,6 +88,18 @@ def ingest_documents(
     run(partial(ingest.ingest, paths=paths, source_type=source_type), as_json=as_json)
 
 
+@app.command("search")
+def search_facts(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    mode: Annotated[str, typer.Option(help="dense, text, hybrid, reranked or late-interaction.")] = "dense",
+    limit: Annotated[int, typer.Option(help="Most facts, 1 to 100.")] = 10,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Find facts in the knowledge base: by meaning, by words, or both."""
+    run(partial(search.search, query=query, mode=mode, limit=limit), as_json=as_json)
+
+
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
@@ -88,6 +110,41 @@ def ask(
 ) -> None:
     """Ask a question; see the answer, every claim checked, and the CRP headers."""
     run(partial(ask_command.ask, question=question, session_id=session, ai_system_id=system), as_json=as_json)
+
+
+Model = Annotated[str, typer.Option(help="Target model: its tokenizer and context window; none = the deployment's.")]
+Budget = Annotated[int, typer.Option(min=0, help="Upper bound of the facts' tokens; 0 = what the window leaves.")]
+Grounding = Annotated[GroundingWord, typer.Option(help="What the model may answer from.")]
+
+
+@app.command("preview")
+def preview_envelope(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    model: Model = "",
+    budget: Budget = 0,
+    grounding_mode: Grounding = GroundingWord.PREFERRED,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a question would get to see: facts, tokens, tier, saturation; no model is asked, nothing is kept."""
+    from services.cli.commands.preview import preview as command
+
+    run(partial(command, question=question, model=model, budget=budget, mode=grounding_mode.value), as_json=as_json)
+
+
+@app.command("envelope")
+def build_envelope(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    model: Model = "",
+    budget: Budget = 0,
+    grounding_mode: Grounding = GroundingWord.PREFERRED,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Build the envelope of a question and list its facts in the order in which a model reads them."""
+    from services.cli.commands.preview import envelope as command
+
+    run(partial(command, question=question, model=model, budget=budget, mode=grounding_mode.value), as_json=as_json)
 
 
 @app.command()

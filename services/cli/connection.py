@@ -10,6 +10,7 @@ import grpc
 from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
 from crp.dag.v1 import session_service_pb2_grpc as sessions
 from crp.dag.v1 import transparency_service_pb2_grpc as transparency
+from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
 from crp.gateway.v1 import admin_service_pb2_grpc as admin
 from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
 
@@ -28,13 +29,14 @@ ResponseT = TypeVar("ResponseT")
 class Suite:
     """Stubs of the services that commands use, and the credential they present.
 
-    ``knowledge``, ``sessions``, ``transparency``, ``admin`` and ``dispatch`` may stand on one address or, behind a
-    proxy, on several.
+    ``knowledge``, ``envelopes``, ``sessions``, ``transparency``, ``admin`` and ``dispatch`` may stand on one address
+    or, behind a proxy, on several.
     """
 
     address: str
     api_key: str
     knowledge: knowledge.KnowledgeServiceStub
+    envelopes: envelopes.EnvelopeServiceStub
     sessions: sessions.SessionServiceStub
     transparency: transparency.TransparencyServiceStub
     admin: admin.AdminServiceStub
@@ -117,6 +119,7 @@ def _suite(address: str, key: str, channel: grpc.aio.Channel) -> Suite:
         address=address,
         api_key=key,
         knowledge=knowledge.KnowledgeServiceStub(channel),  # type: ignore[no-untyped-call]
+        envelopes=envelopes.EnvelopeServiceStub(channel),  # type: ignore[no-untyped-call]
         sessions=sessions.SessionServiceStub(channel),  # type: ignore[no-untyped-call]
         transparency=transparency.TransparencyServiceStub(channel),  # type: ignore[no-untyped-call]
         admin=admin.AdminServiceStub(channel),  # type: ignore[no-untyped-call]

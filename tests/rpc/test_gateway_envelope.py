@@ -16,7 +16,10 @@ from crp.dag.v1 import session_service_pb2 as dag
 from crp.envelope.v1 import envelope_service_pb2, envelope_service_pb2_grpc
 from crp.gateway.v1 import dispatch_pb2
 
-from services.common.settings import GatewaySettings
+from services.cli.commands import preview as preview_command
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import ClientSettings, GatewaySettings, Settings
 from services.common.settings.envelope import EnvelopeSettings
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import headers_of
@@ -357,3 +360,38 @@ async def test_a_full_envelope_advises_to_reuse_the_knowledge_and_offers_a_windo
     assert pressed.answer.envelope.facts_deferred > 0
     assert headers["CRP-Context-Continuation-Id"].startswith("crp_cont_")
     assert headers["CRP-Context-Window"] == "1/5"
+
+
+def printed(text):
+    """The JSON document that a command printed between the log lines of the server beside it."""
+    return json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0]
+
+
+async def test_the_command_line_previews_and_lists_an_envelope(tmp_path, capsys):
+    async with suite(tmp_path / "data") as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        key = dict(caller.metadata)["authorization"].removeprefix("Bearer ")
+        settings = Settings(client=ClientSettings(server=caller.system.address, api_key=key))
+        people, script = Output(as_json=False), Output(as_json=True)
+        asked = {"question": QUERY, "model": "", "budget": 90, "mode": "context-strict"}
+        assert await preview_command.preview(settings, people, **asked) is Exit.OK
+        previewed = capsys.readouterr().out
+        assert await preview_command.envelope(settings, people, **asked) is Exit.OK
+        listed = capsys.readouterr().out
+        assert await preview_command.preview(settings, script, **asked) is Exit.OK
+        document = printed(capsys.readouterr().out)
+        assert await preview_command.envelope(settings, script, **asked) is Exit.OK
+        built = printed(capsys.readouterr().out)
+    assert "CRP-Context-Saturation" in previewed
+    assert "█" in previewed
+    assert "Facts, in prompt order" in listed
+    assert "deferred:" in listed
+    assert document["preview"]["etag"] == built["envelope"]["etag"]
+    assert document["preview"]["facts_included"] == len(built["envelope"]["facts"])
+    assert built["envelope"]["grounding_mode"] == "GROUNDING_MODE_CONTEXT_STRICT"
+
+
+@pytest.mark.parametrize(("saturation", "cells"), [(0.0, 0), (0.024, 0), (0.025, 1), (0.5, 20), (0.999, 39), (1.0, 40)])
+def test_a_saturation_bar_is_full_only_when_nothing_is_left(saturation, cells):
+    filled, empty = preview_command.saturation_bar(saturation)
+    assert (len(filled), len(filled + empty)) == (cells, 40)
