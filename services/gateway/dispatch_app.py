@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.cleanups import Cleanups, reason_of
 from services.common.context import current_call
 from services.common.errors import (
     CrpError,
@@ -27,7 +28,6 @@ from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
 from services.common.telemetry import note
 from services.gateway.admission import Admission
-from services.gateway.cleanups import Cleanups, reason_of
 from services.gateway.conclusions import Conclusions
 from services.gateway.deadlines import left_s
 from services.gateway.domain.ai_systems import prohibited_rows

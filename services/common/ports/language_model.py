@@ -44,6 +44,7 @@ class LanguageRequest:
         model: target model name.
         max_tokens: upper bound of the reply.
         temperature: 0.0-2.0.
+        top_p: nucleus mass, above 0.0 and up to 1.0; ``None`` = the provider's default.
         seed: for providers that honour it.
         timeout_s: seconds left until the caller's deadline; ``None`` = the adapter's default.
     """
@@ -54,6 +55,7 @@ class LanguageRequest:
     model: str
     max_tokens: int = 2048
     temperature: float = 0.7
+    top_p: float | None = None
     seed: int | None = None
     timeout_s: float | None = None
     prior_texts: tuple[str, ...] = ()

@@ -166,6 +166,8 @@ def _parameters(request: LanguageRequest) -> dict[str, Any]:
     else:
         parameters["max_tokens"] = request.max_tokens
         parameters["temperature"] = request.temperature
+        if request.top_p is not None:
+            parameters["top_p"] = request.top_p
     if request.seed is not None:
         parameters["seed"] = request.seed
     return parameters
