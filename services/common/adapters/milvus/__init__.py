@@ -1,0 +1,5 @@
+"""The stores on Milvus; the only package that imports its client (ADR 0060)."""
+
+from services.common.adapters.milvus.facts import MilvusFactStore
+
+__all__ = ["MilvusFactStore"]

@@ -1,0 +1,96 @@
+"""What one tenant's facts are asked for, within one view of them."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from services.common.adapters.milvus.database import MOST_ROWS, MilvusDatabase, Row
+from services.common.adapters.milvus.fact_rows import (
+    STATUS_CODES,
+    digest,
+    fact_number,
+    filter_condition,
+    listed,
+    stem,
+    stem_of,
+)
+from services.common.adapters.milvus.schema import Collections
+from services.common.adapters.milvus.tenants import View
+from services.common.ports.facts import FactFilter, FactStatus
+
+ROWS_WITH_TEXT = 200
+"""Rows with their text that are fetched at a time: 64 MB at the very most, Milvus's limit of an answer."""
+_FACTS_PER_READ = 1_000
+ALIVE = f" and status != {STATUS_CODES[FactStatus.DELETED]}"
+
+
+class FactReads:
+    """Reads of one tenant.
+
+    Args:
+        database: open.
+        collections: all that hold facts.
+        view: what may be seen.
+    """
+
+    def __init__(self, database: MilvusDatabase, collections: Collections, view: View) -> None:
+        self._database = database
+        self._collections = collections
+        self.view = view
+
+    async def by_stems(self, stems: Sequence[str], fields: Sequence[str]) -> dict[str, list[Row]]:
+        """Return by collection the rows of facts, tombstones too; ``fields`` must hold ``key``."""
+        step = ROWS_WITH_TEXT if "body" in fields else _FACTS_PER_READ
+        found: dict[str, list[Row]] = {}
+        for start in range(0, len(stems), step):
+            some = set(stems[start : start + step])
+            where = f"{self.view.visible} and {listed('fact', sorted(map(fact_number, some)))}"
+            for collection, rows in (await self._everywhere(where, fields, step)).items():
+                found.setdefault(collection, []).extend(row for row in rows if stem_of(row["key"]) in some)
+        return found
+
+    async def of_source(self, source_id: str, fields: Sequence[str]) -> dict[str, list[Row]]:
+        """Return by collection the rows of the source's facts that are not DELETED."""
+        where = f'{self.view.visible}{ALIVE} and source == "{digest(source_id)}"'
+        return await self._everywhere(where, fields, ROWS_WITH_TEXT if "body" in fields else MOST_ROWS)
+
+    async def page(self, where: FactFilter, after: str, limit: int, fields: Sequence[str]) -> list[Row]:
+        """Return the next rows by fact id."""
+        found: list[Row] = []
+        last = stem(self.view.tenant, after)
+        while len(found) < limit:
+            step = min(limit - len(found), ROWS_WITH_TEXT if "body" in fields else MOST_ROWS)
+            condition = f'{self.view.visible}{filter_condition(where)} and key > "{last}/"'
+            rows = await asyncio.gather(
+                *(
+                    self._database.rows(collection, condition, fields, self.view.level, step)
+                    for collection in self._collections.facts
+                )
+            )
+            some = sorted_rows(row for part in rows for row in part)[:step]
+            found += some
+            if len(some) < step:
+                break
+            last = stem_of(some[-1]["key"])
+        return found
+
+    async def all(self, where: FactFilter, fields: Sequence[str]) -> list[Row]:
+        """Return every row that matches, by fact id."""
+        found = await self._everywhere(f"{self.view.visible}{filter_condition(where)}", fields, MOST_ROWS)
+        return sorted_rows(row for rows in found.values() for row in rows)
+
+    async def count(self, where: FactFilter) -> int:
+        """Count matching facts."""
+        condition = f"{self.view.visible}{filter_condition(where)}"
+        return sum([await self._database.count(name, condition, self.view.level) for name in self._collections.facts])
+
+    async def _everywhere(self, where: str, fields: Sequence[str], step: int) -> dict[str, list[Row]]:
+        names = self._collections.facts
+        found = await asyncio.gather(
+            *(self._database.all_rows(name, where, fields, self.view.level, step) for name in names)
+        )
+        return dict(zip(names, found, strict=True))
+
+
+def sorted_rows(rows: Iterable[Row]) -> list[Row]:
+    """Return rows ordered by fact id."""
+    return sorted(rows, key=lambda row: str(row["key"]))
