@@ -89,6 +89,15 @@ class Client:
         return list((await self.call("ListFacts", page_size=1000, **fields)).facts)
 
 
+def provider_of(model):
+    """Return what opens this model when it is first needed."""
+
+    async def provide():
+        return model
+
+    return provide
+
+
 def fresh_id():
     return str(uuid.uuid4())
 
@@ -102,13 +111,23 @@ class World:
     embedding: MemoryEmbeddingModel = field(default_factory=MemoryEmbeddingModel)
     clock: TurnedClock = field(default_factory=TurnedClock)
     settings: EnvelopeSettings = field(default_factory=EnvelopeSettings)
+    reranker: object = None
+    token_vectors: object = None
 
     @contextlib.asynccontextmanager
     async def serving(self):
         """Serve and yield a function that gives a client for a subject."""
         tokens = await open_token_counter(InferenceSettings())
         models = TextModels(self.embedding, MemoryEntityRecognizer(), tokens)
-        parts = EnvelopeParts(self.facts, self.graph, models, self.settings, self.clock)
+        parts = EnvelopeParts(
+            self.facts,
+            self.graph,
+            models,
+            self.settings,
+            self.clock,
+            provider_of(self.reranker),
+            provider_of(self.token_vectors),
+        )
         settings = Settings(
             server=ServerSettings(port=0, drain_grace_s=5, health_interval_s=0.05),
             telemetry=TelemetrySettings(http_port=0),

@@ -1,0 +1,44 @@
+"""``groundtrail search QUERY``: facts of the knowledge fabric, in any mode of retrieval (ADR 0066)."""
+
+from typing import Final
+
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+
+from services.cli import render
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.settings import Settings
+
+MAX_FACT_CHARS: Final = 240
+"""More of a fact is not shown in the table; --json has all of it."""
+
+
+async def search(settings: Settings, output: Output, query: str, mode: str, limit: int) -> Exit:
+    """Find facts and show them best first; what retrieval had to do without is said in yellow."""
+    name = f"SEARCH_MODE_{mode.upper().replace('-', '_')}"
+    known = knowledge.SearchMode.keys()[1:]
+    if name not in known:
+        modes = ", ".join(each.removeprefix("SEARCH_MODE_").lower().replace("_", "-") for each in known)
+        raise InvalidRequestError.of(FieldViolation("--mode", f"{mode} is none of {modes}"))
+    request = knowledge.SearchFactsRequest(query=query, mode=knowledge.SearchMode.Value(name), limit=limit)
+    async with connect(settings) as suite:
+        found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
+    rows = [
+        (str(place), f"{hit.score:.4f}", _shortened(hit.fact.content), hit.fact.source_location, hit.fact.fact_id)
+        for place, hit in enumerate(found.hits, start=1)
+    ]
+    title = f"Facts ({render.enum_text(knowledge.SearchMode, found.mode).lower().replace('_', '-')})"
+    output.table(title, ("", "score", "fact", "where", "fact id"), rows)
+    if found.keyword_fallback:
+        output.say("The vectors returned nothing: found by words.", style="yellow")
+    for warning in found.warnings:
+        output.say(warning, style="yellow")
+    output.result(render.response_json(found))
+    return Exit.OK
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_FACT_CHARS else f"{line[: MAX_FACT_CHARS - 1]}…"
