@@ -10,7 +10,7 @@ from tools import evaluate_ercp
 from tools.evaluation import ercp_tables
 from tools.evaluation.ercp_failures import failures
 from tools.evaluation.ercp_generator import ScriptedGenerator, constraint_lines, meets
-from tools.evaluation.ercp_measure import Checked, Measured, results
+from tools.evaluation.ercp_measure import Checked, Measured, measure, measure_model, results
 from tools.evaluation.ercp_problems import Condition, Draft, Move, PlantedError, Predicate, ScriptedProblem, load
 from tools.evaluation.ercp_scoring import (
     FoundError,
@@ -253,3 +253,49 @@ def test_a_results_file_of_another_version_is_refused(tmp_path):
     path.write_text(json.dumps({"schema_version": 9}), encoding="utf-8")
     with pytest.raises(ercp_tables.EvaluationDataError, match="version"):
         ercp_tables.load(path)
+
+
+class LoopWithoutRules:
+    """Stands in for the service: two rounds, then whatever is there; every second answer of ``wavers`` is another."""
+
+    def __init__(self, generator, *, wavers=False):
+        self.generator = generator
+        self.wavers = wavers
+        self.runs = 0
+
+    async def verify(self, problem, draft):
+        return [FoundError("contradiction", (31, 44))] if draft.errors else [], ("nli: MODEL_NOT_CONFIGURED",)
+
+    async def run(self, problem, config):
+        self.runs += 1
+        await self.generator.complete(asked())
+        text = await told(self.generator, "Equal(tank.volume, 5)")
+        outcome = RunOutcome("converged", final_text=text, iterations=2, seconds=0.1)
+        return outcome, {"trace_id": "t", "final": text if self.runs % 2 or not self.wavers else "other"}
+
+
+async def test_measuring_verifies_each_draft_and_repeats_the_sample():
+    generator = ScriptedGenerator("m")
+    loop = LoopWithoutRules(generator)
+    told_of = []
+    found = results(await measure(loop, generator, [PROBLEM], 10, told_of.append))
+    assert loop.runs == 11
+    assert told_of == ["tank", "tank, 10 times"]
+    assert found["runs"]["sound"] == 1
+    assert found["detection"]["types"]["contradiction"]["recall"] == 1.0
+    assert found["repeated"] == {"problems": 1, "unequal": 0}
+    assert found["skipped_detectors"] == {"nli: MODEL_NOT_CONFIGURED": 2}
+
+
+async def test_consecutive_runs_that_differ_are_counted():
+    generator = ScriptedGenerator("m")
+    found = await measure(LoopWithoutRules(generator, wavers=True), generator, [PROBLEM], 2, lambda _: None)
+    assert found.unequal == ("tank",)
+
+
+async def test_a_real_model_is_reported_as_it_ends():
+    generator = ScriptedGenerator("m")
+    generator.begin(PROBLEM)
+    found = await measure_model(LoopWithoutRules(generator), [PROBLEM], "some-model")
+    assert (found["model"], found["ended"], found["problems"]) == ("some-model", {"converged": 1}, 1)
+    assert ercp_tables.tables_of({"model": found})[-1].rows[0] == ("model", "some-model")
