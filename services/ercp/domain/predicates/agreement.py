@@ -27,7 +27,7 @@ def entity_agrees(path: Path, facts: TextFacts) -> Evaluation:
     statements = [
         statement for statement in facts.statements if wanted <= frozenset((*statement.subject, *statement.predicate))
     ]
-    clash = value_clash(values) or statement_clash(statements) or order_clash(wanted, facts.orders)
+    clash = value_clash(values) or statement_clash(statements) or order_clash(wanted, facts)
     if clash is not None:
         first, second, why = clash
         places = tuple(sorted({first, second}, key=lambda span: (span.start, span.end)))

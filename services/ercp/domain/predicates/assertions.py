@@ -1,38 +1,349 @@
-"""Values that a text gives to an attribute: "the boiling point of water is 100 °C at sea level" (ADR 0070)."""
+"""Values that a text gives to an attribute: "the boiling point of water is 100 °C at sea level" (ADR 0070).
+
+A sentence is walked once, from left to right, over its verbs, boundaries and amounts. An amount is bound when a verb
+that ties values stands before it with nothing unknown between, and when what stands before the verb names one thing.
+Hypothetical, denied and hedged clauses and questions assert nothing.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from services.ercp.domain.predicates.facts import Condition, Interval, Span, Subject, ValueFact
-from services.ercp.domain.predicates.model import Amount
+from services.ercp.domain.predicates.facts import Condition, Interval, Span, Subject, ValueFact, Words
+from services.ercp.domain.predicates.mentions import Mention, is_bare, read_mentions
 from services.ercp.domain.predicates.naming import condition_of, words_of
-from services.ercp.domain.predicates.units import in_base, unit_named
-
-_STATED: Final = re.compile(
-    r"(?i:the )?(?P<attribute>[a-z]+(?: [a-z]+)?)(?: of (?P<entity>[A-Za-z]+))? is (?P<number>\d+(?:\.\d+)?)"
-    r"(?: ?(?P<unit>[°%]?[A-Za-z]+))?(?: (?:at|in) (?P<condition>[A-Za-z ]+))?"
+from services.ercp.domain.predicates.phrases import (
+    ADJECTIVE,
+    BOUNDARY,
+    CONDITION,
+    COUNTED,
+    DENIED,
+    DIMENSIONS,
+    FILLER,
+    FLIPPED,
+    HYPOTHETICAL,
+    INHERITING,
+    LEADING,
+    LEXICAL,
+    NAMED,
+    NO_CONDITION,
+    VERB,
+    relation_of,
 )
+from services.ercp.domain.predicates.printing import plain
+from services.ercp.domain.predicates.subjects import NounPhrase, read_noun_phrase
+from services.ercp.domain.predicates.values import CALENDAR, about
+
+_REACH: Final = 240
+"""So many characters of a clause are read before and after a value."""
+_HEDGES: Final = frozenset({"may", "might", "could", "would"})
+_WHEN: Final = re.compile(
+    r"\s*,?\s*\b(?P<phrase>(?:when|if|whenever|as\s+long\s+as|provided|where|given)\s[^,.;()]{1,120}(?:(?<=\d)[.,](?=\d)[^,.;()]{1,40})?)",
+    re.IGNORECASE,
+)
+_SIGNS: Final = {"<": "<", ">": ">", "<=": "<=", ">=": ">=", "≤": "<=", "≥": ">=", "=": "=", ":": "=", "≈": "="}
+_HARD: Final = re.compile(r"[;—]|\b(?:but|while|whereas|although|though)\b", re.IGNORECASE)
+_IF: Final = re.compile(r"\b(?:if|when|whenever|where|unless|as\s+long\s+as|provided|given)\b", re.IGNORECASE)
+_NEGATIVE: Final = re.compile(r"n['\u2019]t\b|\bcannot\b|\bnot\b|\bnever\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where the walk through a sentence stands.
+
+    Attributes:
+        start: where the clause begins.
+        verb: the clause's last verb, and
+        subject_end: where its first verb begins.
+        leads: conditions that stand before: "At sea level, …".
+        is_asserted: False in a clause that only supposes or denies.
+        last: the value that was bound last, and
+        last_end: where what belongs to it ends.
+    """
+
+    text: str
+    sentence: Span
+    start: int
+    known: Words
+    verb: re.Match[str] | None = None
+    subject_end: int = -1
+    leads: list[str] = field(default_factory=list)
+    is_asserted: bool = True
+    last: ValueFact | None = None
+    last_end: int = -1
+    last_phrase: NounPhrase | None = None
+    facts: list[ValueFact] = field(default_factory=list)
 
 
 def read_values(text: str, sentences: Sequence[Span]) -> Iterator[ValueFact]:
     """Yield the values that a text gives to attributes, in text order."""
+    known: Words = ()
     for sentence in sentences:
-        for match in _STATED.finditer(text, sentence.start, sentence.end):
-            unit = unit_named(match["unit"] or "") or ""
-            base = in_base(Amount(Decimal(match["number"]), unit))
-            yield ValueFact(
-                Subject(words_of(match["entity"] or ""), words_of(match["attribute"])),
-                Interval.point(base.value),
-                base.dimension,
-                "",
-                match.group()[match.start("number") - match.start() :],
-                match["number"],
-                unit,
-                condition_of([match["condition"] or ""]) if match["condition"] else Condition(),
-                negated=False,
-                approximate=False,
-                span=Span(*match.span()),
-                value_span=Span(match.start("number"), match.end()),
-            )
+        if text[sentence.start : sentence.end].rstrip("\"')* ").endswith("?"):
+            continue
+        mentions = read_mentions(text, sentence)
+        walk = _Walk(text, sentence, sentence.start, known)
+        _go(walk, mentions)
+        yield from walk.facts
+        known = _topic(walk) or (known if walk.facts else ())
+
+
+def _topic(walk: _Walk) -> Words:
+    """Return what "it" in the next sentence means: the entity of the sentence's values, when there is one alone."""
+    entities = {fact.subject.entity for fact in walk.facts}
+    if len(entities) != 1:
+        return ()
+    return entities.pop()
+
+
+def _go(walk: _Walk, mentions: Sequence[Mention]) -> None:
+    taken = [(mention.span.start, mention.span.end) for mention in mentions]
+    verbs = _outside(VERB.finditer(walk.text, walk.sentence.start, walk.sentence.end), taken)
+    boundaries = _outside(BOUNDARY.finditer(walk.text, walk.sentence.start, walk.sentence.end), taken)
+    steps: list[tuple[int, int, re.Match[str] | Mention]] = [
+        *((match.start(), 0, match) for match in boundaries),
+        *((match.start(), 1, match) for match in verbs),
+        *((mention.span.start, 2, mention) for mention in mentions),
+    ]
+    for _, _, step in sorted(steps, key=lambda step: step[:2]):
+        if isinstance(step, Mention):
+            _at_mention(walk, step)
+        elif step.re is BOUNDARY:
+            _at_boundary(walk, step)
+        elif step.start() >= walk.start:
+            _at_verb(walk, step)
+
+
+def _outside(matches: Iterator[re.Match[str]], taken: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """Leave out what stands inside an amount, such as the comma of 1,000."""
+    place = 0
+    for match in matches:
+        while place < len(taken) and taken[place][1] <= match.start():
+            place += 1
+        if place == len(taken) or match.start() < taken[place][0]:
+            yield match
+
+
+def _at_boundary(walk: _Walk, match: re.Match[str]) -> None:
+    if match.start() < walk.start:
+        return
+    clause = walk.text[walk.start : match.start()]
+    word = match.group().strip().lower()
+    lead = LEADING.fullmatch(clause[:_REACH]) if walk.last is None or walk.last_end <= walk.start else None
+    if word == "," and lead is not None and (walk.verb is None or _IF.match(lead["phrase"])):
+        walk.leads.append(lead["phrase"])
+    if _HARD.search(word):
+        walk.leads = []
+    walk.is_asserted = not _IF.fullmatch(word) and not (word == "that" and DENIED.fullmatch(clause[-_REACH:]))
+    walk.start, walk.verb, walk.subject_end = match.end(), None, -1
+
+
+def _at_verb(walk: _Walk, match: re.Match[str]) -> None:
+    if match["sign"] == ":" and walk.verb is not None:
+        walk.start, walk.verb, walk.subject_end = match.end(), None, -1
+        return
+    earlier = walk.verb
+    is_noun = earlier is not None and bool(earlier["lexical"]) and not match["sign"]  # "the cost of the bridge is"
+    if earlier is None or is_noun:
+        walk.subject_end = match.start()
+    walk.verb = match
+
+
+def _at_mention(walk: _Walk, mention: Mention) -> None:
+    bound = _bound(walk, mention) or _inherited(walk, mention)
+    if bound is None:
+        return
+    fact, phrase, end = bound
+    walk.facts.append(fact)
+    walk.last, walk.last_phrase, walk.last_end = fact, phrase, end
+    walk.start, walk.verb, walk.subject_end = max(walk.start, end), None, -1
+    if phrase.subject.entity:
+        walk.known = phrase.subject.entity
+
+
+def _bound(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+    """Bind a value to the subject of the verb before it."""
+    verb = walk.verb
+    if verb is None or mention.span.start - walk.start > 2 * _REACH:
+        return None
+    clause = walk.text[walk.start : walk.subject_end]
+    if not walk.is_asserted or HYPOTHETICAL.fullmatch(clause) or (verb["modal"] or "").lower() in _HEDGES:
+        return None
+    gap = walk.text[verb.end() : mention.span.start]
+    attribute = ""
+    if verb["have"]:
+        named = NAMED.fullmatch(gap)
+        if named is not None:
+            attribute, gap = named["attribute"], named["rest"] or ""
+    filler = FILLER.fullmatch(gap)
+    phrase = read_noun_phrase(clause, walk.known)
+    if filler is None or phrase is None:
+        return None
+    end = mention.span.end
+    subject: Subject | None = phrase.subject
+    if verb["have"]:
+        subject, end = _possessed(walk, phrase, attribute, mention)
+    elif verb["lexical"]:
+        subject = _of_verb(phrase.subject, verb["lexical"])
+    else:
+        subject, end = _measured(walk, phrase.subject, end)
+    if subject is None:
+        return None
+    phrase = replace(phrase, subject=subject)
+    return _fact(
+        walk, mention, phrase, _Link(_relation(verb, filler), bool(filler["approximate"]) or verb["sign"] == "≈"), end
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """How a value is tied to its subject."""
+
+    relation: str
+    approximate: bool
+
+
+def _relation(verb: re.Match[str], filler: re.Match[str]) -> str:
+    """Return ``=``, ``!=`` or the comparison between the subject and the value."""
+    relation = relation_of(filler["relation"])
+    if verb["sign"]:
+        relation = _SIGNS[verb["sign"]]
+    if (verb["lexical"] or "").lower().startswith(("exceed", "surpass")):
+        relation = ">"
+    is_negative = bool(_NEGATIVE.search(verb.group())) != bool(filler["neg"])
+    if not is_negative:
+        return relation
+    return FLIPPED.get(relation, "!=")
+
+
+def _of_verb(subject: Subject, verb: str) -> Subject:
+    """Return the attribute that a verb names: what boils has a boiling point."""
+    stem = next(stem for stem in LEXICAL if verb.lower().startswith(stem) or _IRREGULAR.get(verb.lower()) == stem)
+    if not LEXICAL[stem]:
+        return subject
+    if not subject.entity:
+        return Subject(subject.attribute, words_of(LEXICAL[stem]))
+    return Subject((*subject.entity, *subject.attribute), words_of(LEXICAL[stem]))
+
+
+_IRREGULAR: Final = {"took": "tak", "ran": "run", "froze": "freez"}
+
+
+def _possessed(walk: _Walk, phrase: NounPhrase, attribute: str, mention: Mention) -> tuple[Subject | None, int]:
+    """Return what an entity has: "a mass of 5 kg", "5 members"."""
+    owner = (*phrase.subject.entity, *phrase.subject.attribute)
+    if attribute:
+        return Subject(owner, words_of(attribute)), mention.span.end
+    counted = COUNTED.match(walk.text, mention.span.end, walk.sentence.end)
+    if not is_bare(mention) or counted is None:
+        return None, mention.span.end
+    noun = counted["noun"].split()[0]
+    return Subject(owner, words_of(noun)), counted.start("noun") + len(noun)
+
+
+def _measured(walk: _Walk, subject: Subject, end: int) -> tuple[Subject, int]:
+    """Read the adjective after a value: what is 50 m long has a length."""
+    adjective = ADJECTIVE.match(walk.text, end, min(end + _REACH, walk.sentence.end))
+    if adjective is None:
+        return subject, end
+    word = adjective["word"].lower()
+    return Subject((*subject.entity, *subject.attribute), words_of(DIMENSIONS.get(word, word))), adjective.end()
+
+
+def _inherited(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+    """Bind one more value of the same attribute: "100 °C (212 °F) at sea level and 93 °C in Denver"."""
+    if walk.last is None or walk.last_phrase is None or mention.span.start - walk.last_end > _REACH:
+        return None
+    gap = INHERITING.fullmatch(walk.text, walk.last_end, mention.span.start)
+    if gap is None or not gap["joined"]:
+        return None
+    is_same = gap["joined"] == "("
+    condition = walk.last.condition if is_same else None
+    if gap["lead"]:
+        condition = condition_of([gap["lead"]])
+    if mention.dimension != walk.last.dimension and not is_same:
+        return None
+    if is_same and mention.dimension != walk.last.dimension and is_bare(mention):
+        return None
+    subject, end = _again_measured(walk, mention)
+    phrase = replace(walk.last_phrase, subject=subject)
+    link = _Link(relation_of(gap["relation"]), bool(gap["approximate"]) or (is_same and walk.last.approximate))
+    return _fact(walk, mention, phrase, link, end, condition)
+
+
+def _again_measured(walk: _Walk, mention: Mention) -> tuple[Subject, int]:
+    assert walk.last_phrase is not None
+    subject, end = walk.last_phrase.subject, mention.span.end
+    adjective = ADJECTIVE.match(walk.text, end, min(end + _REACH, walk.sentence.end))
+    if adjective is None or not subject.entity:
+        return subject, end
+    word = adjective["word"].lower()
+    return Subject(subject.entity, words_of(DIMENSIONS.get(word, word))), adjective.end()
+
+
+def _fact(
+    walk: _Walk, mention: Mention, phrase: NounPhrase, link: _Link, end: int, condition: Condition | None = None
+) -> tuple[ValueFact, NounPhrase, int] | None:
+    after, end = _conditions_after(walk, end)
+    if condition is None:
+        condition = condition_of([*walk.leads, phrase.condition, *after])
+    interval = _interval(mention, link)
+    amount = mention.amount if link.relation in {"=", "!="} else None
+    fact = ValueFact(
+        subject=phrase.subject,
+        interval=interval,
+        dimension=mention.dimension,
+        text="",
+        written=walk.text[mention.span.start : mention.span.end],
+        number=plain(amount.number) if amount else "",
+        unit=mention.amount.unit if mention.amount else "",
+        condition=condition,
+        negated=link.relation == "!=",
+        approximate=link.approximate,
+        span=Span(_trimmed(walk), max(end, mention.span.end)),
+        value_span=mention.span,
+    )
+    return fact, phrase, end
+
+
+def _trimmed(walk: _Walk) -> int:
+    start = walk.start
+    while start < walk.sentence.end and walk.text[start] in " ,(\n\t":
+        start += 1
+    return start
+
+
+def _conditions_after(walk: _Walk, end: int) -> tuple[list[str], int]:
+    """Return the phrases that limit a value, and where the last one ends; a converted value in brackets is skipped."""
+    found: list[str] = []
+    limit = min(end + _REACH, walk.sentence.end)
+    place = end
+    bracket = re.compile(r"\s*\([^()]{1,60}\)").match(walk.text, place, limit)
+    if bracket is not None:
+        place = bracket.end()
+    for pattern in (CONDITION, CONDITION, _WHEN):
+        match = pattern.match(walk.text, place, limit)
+        if match is None:
+            continue
+        place = match.end()
+        if not NO_CONDITION.fullmatch(match["phrase"]):
+            found.append(match["phrase"])
+    # What is in the brackets is read on its own.
+    return found, end if bracket is not None else place
+
+
+def _interval(mention: Mention, link: _Link) -> Interval:
+    """Return the values that a value with its comparison leaves open."""
+    value = mention.interval
+    match link.relation:
+        case "<":
+            return Interval(high=value.low, high_closed=False)
+        case "<=":
+            return Interval(high=value.high, high_closed=value.high_closed)
+        case ">":
+            return Interval(low=value.high, low_closed=mention.dimension == CALENDAR)
+        case ">=":
+            return Interval(low=value.low)
+        case _:
+            return about(mention.amount) if link.approximate and mention.amount else value

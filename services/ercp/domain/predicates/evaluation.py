@@ -14,7 +14,7 @@ from services.ercp.domain.predicates.agreement import entity_agrees
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName
-from services.ercp.domain.predicates.naming import condition_of
+from services.ercp.domain.predicates.naming import condition_of, path_words
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
 from services.ercp.domain.predicates.selection import about_attribute, under
@@ -22,6 +22,19 @@ from services.ercp.domain.predicates.units import DIMENSIONLESS
 from services.ercp.domain.predicates.values import TEXTUAL, Constant, agree_as_written, constant_of, demanded
 
 _MAX_EVIDENCE: Final = 8
+_WAYS: Final = {
+    "<": frozenset("<"), "<=": frozenset("<="), ">": frozenset(">"), ">=": frozenset(">="), "=": frozenset("="),
+    "!=": frozenset("<>"),
+}  # fmt: skip
+_TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SIGN_OF: Final = {
+    (PredicateName.EQUAL, False): "=",
+    (PredicateName.NOT_EQUAL, False): "!=",
+    (PredicateName.LESS_THAN, False): "<",
+    (PredicateName.LESS_THAN, True): "<=",
+    (PredicateName.GREATER_THAN, False): ">",
+    (PredicateName.GREATER_THAN, True): ">=",
+}
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 
 
@@ -41,6 +54,10 @@ def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
 def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
     assert isinstance(predicate.left, Path)
     assert predicate.right is not None
+    if isinstance(predicate.right, Path):
+        compared = _stated_comparison(predicate, predicate.right, facts)
+        if compared is not None:
+            return compared
     chosen, is_stated = _chosen(predicate, predicate.left, facts)
     if not chosen:
         return _unknown(f"the text gives no value for the {said(predicate.left)}{_under(predicate)}")
@@ -50,6 +67,37 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
     assert right is not None
     answers = [(fact, _one(predicate, right, fact)) for fact in chosen]
     return _joined(predicate, answers, is_stated=is_stated)
+
+
+def _stated_comparison(predicate: Predicate, right: Path, facts: TextFacts) -> Evaluation | None:
+    """Hold "the cost is less than the budget" against a predicate that compares the two."""
+    assert isinstance(predicate.left, Path)
+    left_words, right_words = frozenset(path_words(predicate.left)), frozenset(path_words(right))
+    answers: list[tuple[Span, Holds]] = []
+    for comparison in facts.comparisons:
+        sides = tuple(frozenset((*side.entity, *side.attribute)) for side in (comparison.left, comparison.right))
+        relation = comparison.relation
+        if sides == (right_words, left_words):
+            relation = _TURNED.get(relation, relation)
+        elif sides != (left_words, right_words):
+            continue
+        answers.append((comparison.span, _follows(predicate, relation)))
+    for wanted in (Holds.FALSE, Holds.TRUE):
+        spans = [span for span, holds in answers if holds is wanted]
+        if spans:
+            why = f"the text compares the {said(predicate.left)} with the {said(right)}, {_demand(predicate)}"
+            return Evaluation(wanted, _spans(spans), why)
+    return None
+
+
+def _follows(predicate: Predicate, relation: str) -> Holds:
+    """Say what a stated relation means for the demanded one, over the three ways in which two values can stand."""
+    stated = _WAYS[relation]
+    demand_sign = _SIGN_OF[predicate.name, predicate.inclusive]
+    demanded_ways = _WAYS[demand_sign]
+    if stated <= demanded_ways:
+        return Holds.TRUE
+    return Holds.UNKNOWN if stated & demanded_ways else Holds.FALSE
 
 
 def _chosen(predicate: Predicate, path: Path, facts: TextFacts) -> tuple[list[ValueFact], bool]:

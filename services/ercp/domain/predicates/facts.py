@@ -164,6 +164,16 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two attributes that the text compares: ``<``, ``<=``, ``>``, ``>=``, ``=`` or ``!=``."""
+
+    left: Subject
+    right: Subject
+    relation: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class TextFacts:
     """Everything that was read in a text, each kind in text order."""
 
@@ -173,6 +183,7 @@ class TextFacts:
     orders: tuple[OrderFact, ...] = ()
     justifications: tuple[Justification, ...] = ()
     statements: tuple[Statement, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
 
 @unique

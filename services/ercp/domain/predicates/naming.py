@@ -13,16 +13,18 @@ from services.common.grounding.words import stem
 from services.ercp.domain.predicates.facts import Condition, Words
 from services.ercp.domain.predicates.model import Moment, Operand, Path, Text
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*|[°%]")  # noqa: RUF001 - typographic apostrophe
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[°%]")
 _LINKING: Final = frozenset(
     """a an the this that these those of for to in on at by with under from and or its it his her their our your my is
     are was were be been being has have had do does did will would shall should must can could may might very so then
-    also""".split()  # noqa: SIM905 - one word a line would be a page
+    also when whenever if where long""".split()  # noqa: SIM905 - one word a line would be a page
 )
 _SAME: Final = {
     "max": "maximum", "maximal": "maximum", "min": "minimum", "minimal": "minimum", "temp": "temperatur",
     "avg": "averag", "mean": "averag", "pric": "cost", "mass": "weight", "alpha": "alpha",
 }  # fmt: skip
+_LIGHT: Final = frozenset({"happen", "occur", "tak", "com", "mak", "don", "then", "dat", "event", "step"})
+"""Words that say only that something is an event, and when it comes in a list."""
 _STANDARD: Final = (
     "sea level", "standard pressure", "standard atmospheric pressure", "normal pressure", "normal atmospheric pressure",
     "atmospheric pressure", "standard conditions", "normal conditions", "one atmosphere", "1 atm", "1 atmosphere",
@@ -33,7 +35,11 @@ _STANDARD: Final = (
 
 def words_of(text: str) -> Words:
     """Return the stems of a text's words in order; articles and linking words only when there is nothing else."""
-    found = tuple(_stem(match) for match in _WORD.findall(text.replace("_", " ")))
+    # A capital A that does not begin the text is a name and no article.
+    found = tuple(
+        "A" if word == "A" and place else _stem(word)
+        for place, word in enumerate(_WORD.findall(text.replace("_", " ")))
+    )
     telling = tuple(word for word in found if word not in _LINKING)
     return telling or found
 
@@ -45,6 +51,13 @@ def _stem(word: str) -> str:
         return low
     stemmed = stem(low) if low not in {"%", "°"} else low
     return _SAME.get(stemmed, stemmed)
+
+
+def event_words(text: str) -> Words:
+    """Return the stems that name an event: "the signing of the contract took place" is ``sign contract``."""
+    found = words_of(text.replace(".", " "))
+    light = _LIGHT | ({"plac"} if "tak" in found else set())
+    return tuple(word for word in found if word not in light) or found
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +72,7 @@ def operand_words(operand: Operand) -> Words:
         case Path():
             return path_words(operand)
         case Text():
-            return words_of(operand.text.replace(".", " "))
+            return event_words(operand.text)
         case Moment():
             return ()
         case _:

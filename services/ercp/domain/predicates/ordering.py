@@ -1,19 +1,25 @@
 """Events of a text in order: what comes before what, over any number of steps (ERCP 1.0 §8 TemporalOrder)."""
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Sequence
+from fractions import Fraction
+from itertools import pairwise
 
 from services.ercp.domain.predicates.describing import said
-from services.ercp.domain.predicates.facts import Evaluation, Holds, OrderFact, Span, TextFacts, Words
+from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, TextFacts
 from services.ercp.domain.predicates.model import Moment, Operand
-from services.ercp.domain.predicates.naming import operand_words
+from services.ercp.domain.predicates.naming import event_words, operand_words
+from services.ercp.domain.predicates.selection import subject_words
+from services.ercp.domain.predicates.values import CALENDAR, moment_interval
 
-Event = frozenset[str]
+Node = frozenset[str] | tuple[Fraction, int]
+"""An event by its words, or a point of time: the 0 side lies before it, the 1 side after it."""
+Graph = dict[Node, dict[Node, Span | None]]
 
 
 def events_in_order(before: Operand, after: Operand, facts: TextFacts) -> Evaluation:
     """Say whether a text puts one event before another."""
-    graph, events = _graph(facts.orders)
+    graph, events = _graph(facts, [before, after])
     first, second = _nodes(before, events), _nodes(after, events)
     names = f'"{said(before)}" before "{said(after)}"'
     if not first or not second:
@@ -21,8 +27,8 @@ def events_in_order(before: Operand, after: Operand, facts: TextFacts) -> Evalua
         return Evaluation(Holds.UNKNOWN, (), f'the text puts "{missing}" into no order')
     if first & second:
         return Evaluation(Holds.UNKNOWN, (), f"the text does not tell {names} apart")
-    back = _path(graph, second, first)
-    forth = _path(graph, first, second)
+    forth = _path(graph, _ends(first, before), second)
+    back = _path(graph, _ends(second, after), first)
     if back is not None:
         spans = _sorted_spans([*back, *(forth or ())])
         also = " and also the other way round" if forth is not None else ""
@@ -32,51 +38,109 @@ def events_in_order(before: Operand, after: Operand, facts: TextFacts) -> Evalua
     return Evaluation(Holds.UNKNOWN, (), f"the text does not say whether {names} is so")
 
 
-def order_clash(wanted: Collection[str], orders: Sequence[OrderFact]) -> tuple[Span, Span, str] | None:
+def order_clash(wanted: Collection[str], facts: TextFacts) -> tuple[Span, Span, str] | None:
     """Return two places that put the same events in opposite orders, where an event is about the wanted words."""
-    graph, _ = _graph(orders)
     needed = frozenset(wanted)
-    for order in orders:
+    about = [order for order in facts.orders if needed <= {*order.before} or needed <= {*order.after}]
+    if not about:
+        return None
+    graph, _ = _graph(facts, ())
+    knotted = _knotted(graph)
+    for order in about:
         before, after = frozenset(order.before), frozenset(order.after)
-        if not needed <= before and not needed <= after:
-            continue
-        back = _path(graph, {after}, {before})
-        if back is not None:
-            return order.span, back[0], f'"{order.before_text}" before "{order.after_text}" and the other way round'
+        if before in knotted and after in knotted:
+            back = _path(graph, {after}, {before})
+            if back:
+                return order.span, back[0], f'"{order.before_text}" before "{order.after_text}" and the other way round'
     return None
 
 
-def _graph(orders: Sequence[OrderFact]) -> tuple[dict[Event, dict[Event, Span]], set[Event]]:
-    graph: defaultdict[Event, dict[Event, Span]] = defaultdict(dict)
-    events: set[Event] = set()
-    for order in orders:
+def _graph(facts: TextFacts, operands: Sequence[Operand]) -> tuple[Graph, set[frozenset[str]]]:
+    """Return what comes before what, and the events that have words; points of time stand in a row of their own."""
+    graph: Graph = defaultdict(dict)
+    events: set[frozenset[str]] = set()
+    points: set[tuple[Fraction, int]] = set()
+    for order in facts.orders:
         before, after = frozenset(order.before), frozenset(order.after)
         if before != after:
             graph[before].setdefault(after, order.span)
         events |= {before, after}
+    for fact in facts.values:
+        if fact.dimension == CALENDAR and fact.interval is not None and not fact.negated:
+            event = frozenset(event_words(" ".join(subject_words(fact))))
+            events.add(event)
+            points |= _timed(graph, event, fact.interval, fact.span)
+    for operand in operands:
+        if isinstance(operand, Moment):
+            interval = moment_interval(operand)
+            points |= {point for point in (_start_of(interval), _end_of(interval)) if point is not None}
+    row = sorted(points)
+    for earlier, later in pairwise(row):
+        graph[earlier].setdefault(later, None)
     return graph, events
 
 
-def _nodes(operand: Operand, events: set[Event]) -> set[Event]:
-    """Return the events that an operand can mean: the same words, else one that says more, when it is the only one."""
+def _timed(graph: Graph, event: frozenset[str], interval: Interval, span: Span) -> set[tuple[Fraction, int]]:
+    start, end = _start_of(interval), _end_of(interval)
+    if end is not None:
+        graph[event].setdefault(end, span)
+    if start is not None:
+        graph[start].setdefault(event, span)
+    return {point for point in (start, end) if point is not None}
+
+
+def _start_of(interval: Interval) -> tuple[Fraction, int] | None:
+    return None if interval.low is None else (interval.low, 0 if interval.low_closed else 1)
+
+
+def _end_of(interval: Interval) -> tuple[Fraction, int] | None:
+    return None if interval.high is None else (interval.high, 1 if interval.high_closed else 0)
+
+
+def _nodes(operand: Operand, events: set[frozenset[str]]) -> set[Node]:
+    """Return the events that an operand can mean: the same words, else the only one that says more, or less."""
     if isinstance(operand, Moment):
-        wanted = frozenset((f"{operand.at:%Y-%m-%d}",))
-        return {wanted} & events
-    words: Words = operand_words(operand)
-    wanted = frozenset(words)
+        point = _start_of(moment_interval(operand))
+        assert point is not None
+        return {point}
+    wanted = frozenset(operand_words(operand))
     if wanted in events:
         return {wanted}
-    wider = {event for event in events if wanted < event}
-    narrower = {event for event in events if event < wanted}
+    wider: set[Node] = {event for event in events if wanted < event}
+    narrower: set[Node] = {event for event in events if event and event < wanted}
     for candidates in (wider, narrower):
         if len(candidates) == 1:
             return candidates
     return set()
 
 
-def _path(graph: dict[Event, dict[Event, Span]], starts: set[Event], goals: set[Event]) -> list[Span] | None:
+def _ends(nodes: set[Node], operand: Operand) -> set[Node]:
+    """Return where an operand ends: only a date has another end than its start."""
+    if not isinstance(operand, Moment):
+        return nodes
+    point = _end_of(moment_interval(operand))
+    assert point is not None
+    return {point}
+
+
+def _knotted(graph: Graph) -> set[Node]:
+    """Return the nodes on circles and behind them: what is left when whatever nothing leads to is taken away."""
+    leading = Counter(following for nexts in graph.values() for following in nexts)
+    free = [node for node in graph if not leading[node]]
+    left = set(leading) | set(graph)
+    while free:
+        node = free.pop()
+        left.discard(node)
+        for following in graph.get(node, {}):
+            leading[following] -= 1
+            if not leading[following]:
+                free.append(following)
+    return left
+
+
+def _path(graph: Graph, starts: set[Node], goals: set[Node]) -> list[Span] | None:
     """Return the places along a shortest way from one event to another, or ``None``."""
-    came: dict[Event, tuple[Event, Span] | None] = dict.fromkeys(starts)
+    came: dict[Node, tuple[Node, Span | None] | None] = dict.fromkeys(starts)
     queue = deque(starts)
     while queue:
         node = queue.popleft()
@@ -89,12 +153,13 @@ def _path(graph: dict[Event, dict[Event, Span]], starts: set[Event], goals: set[
     return None
 
 
-def _spans_back(came: dict[Event, tuple[Event, Span] | None], node: Event) -> list[Span]:
+def _spans_back(came: dict[Node, tuple[Node, Span | None] | None], node: Node) -> list[Span]:
     spans = []
     step = came[node]
     while step is not None:
         node, span = step
-        spans.append(span)
+        if span is not None:
+            spans.append(span)
         step = came[node]
     return spans[::-1]
 
