@@ -84,6 +84,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.AI_SYSTEM_NOT_FOUND: _NOT_FOUND,
     ErrorReason.REVIEW_NOT_FOUND: _NOT_FOUND,
     ErrorReason.TRACE_NOT_FOUND: _NOT_FOUND,
+    ErrorReason.PATH_NOT_FOUND: _NOT_FOUND,
     ErrorReason.COMMIT_RACE: _ABORTED,
     ErrorReason.ETAG_STALE: _ABORTED,
     ErrorReason.SESSION_CLOSED: _PRECONDITION,

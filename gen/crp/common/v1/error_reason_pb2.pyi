@@ -64,6 +64,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_EVENT_LIMIT: _ClassVar[ErrorReason]
     ERROR_REASON_EVENT_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_TRACE_MISMATCH: _ClassVar[ErrorReason]
+    ERROR_REASON_PATH_NOT_FOUND: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_FIELD: ErrorReason
 ERROR_REASON_UNSUPPORTED_MEDIA: ErrorReason
@@ -122,3 +123,4 @@ ERROR_REASON_FAN_IN_INCOMPLETE: ErrorReason
 ERROR_REASON_EVENT_LIMIT: ErrorReason
 ERROR_REASON_EVENT_NOT_FOUND: ErrorReason
 ERROR_REASON_TRACE_MISMATCH: ErrorReason
+ERROR_REASON_PATH_NOT_FOUND: ErrorReason
