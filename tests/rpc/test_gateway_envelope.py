@@ -19,14 +19,18 @@ from crp.gateway.v1 import dispatch_pb2
 from services.cli.commands import preview as preview_command
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.settings import ClientSettings, GatewaySettings, Settings
 from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
+from services.envelope.domain.weights import GroundingMode
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import headers_of
-from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, suite
+from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, MemoryAdapters, suite
 
 QUERY = "Within how many days must a motor accident be reported?"
 UPGRADE = "upgrade-on-risk reflexive"
+OFF = dispatch_pb2.REMEDIATION_MODE_OFF
 DIRECTIVES = ("no-cache", "reuse-ckf", "only-if-ckf", "no-store")
 AGES = (None, "max-age=0", "max-age=3600")
 UNKNOWN = "sha256:" + "0" * 64
@@ -42,6 +46,14 @@ async def failure(call):
         await call
     tier = dict(caught.value.trailing_metadata()).get("crp-context-quality-tier")
     return Refusal.of(caught.value), tier
+
+
+async def ingest_text(caller, text):
+    stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
+    request = knowledge_service_pb2.IngestSourceRequest(
+        request_id=fresh_uuid(), uri="text.txt", source_type=ckf_pb2.SOURCE_TYPE_INTERNAL, content=text.encode()
+    )
+    await stub.IngestSource(request, metadata=caller.metadata, timeout=10)
 
 
 async def preview(caller, **fields):
@@ -298,14 +310,7 @@ async def test_a_retry_of_an_upgraded_call_gives_the_same_bytes(tmp_path):
 async def test_logs_name_calls_and_hold_no_word_of_facts_queries_or_answers(tmp_path, capsys):
     secret = "Zyrthax covers quartz damage within 11 days."
     async with suite(tmp_path) as caller:
-        stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
-        request = knowledge_service_pb2.IngestSourceRequest(
-            request_id=fresh_uuid(),
-            uri="secret.txt",
-            source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
-            content=secret.encode(),
-        )
-        await stub.IngestSource(request, metadata=caller.metadata, timeout=10)
+        await ingest_text(caller, secret)
         response = await caller.ask("What does Zyrthax cover?")
         await refusal(caller.ask("Why Zyrthax?", accept_quality=[taxonomy.QUALITY_TIER_S]))
         await refusal(caller.ask("Zyrthax?", cache_directives=["only-if-ckf"], model="no-such-model"))
@@ -395,3 +400,72 @@ async def test_the_command_line_previews_and_lists_an_envelope(tmp_path, capsys)
 def test_a_saturation_bar_is_full_only_when_nothing_is_left(saturation, cells):
     filled, empty = preview_command.saturation_bar(saturation)
     assert (len(filled), len(filled + empty)) == (cells, 40)
+
+
+MODES = {
+    "context-strict": taxonomy.GROUNDING_MODE_CONTEXT_STRICT,
+    "context-preferred": taxonomy.GROUNDING_MODE_CONTEXT_PREFERRED,
+    "open": taxonomy.GROUNDING_MODE_OPEN,
+}
+
+
+FACT = "A motor accident must be reported within 7 days."
+
+
+@pytest.mark.parametrize(
+    ("mode", "grounding_pct", "findings"),
+    [("context-strict", 0.5, 1), ("context-preferred", 0.5, 0), ("open", 1.0, 0)],
+)
+async def test_the_grounding_mode_reaches_prompt_envelope_and_analysis(
+    tmp_path, monkeypatch, mode, grounding_pct, findings
+):
+    model = MemoryLanguageModel([f"{FACT} The sea is salty."])
+
+    async def language_model(_):
+        return model
+
+    monkeypatch.setattr(MemoryAdapters, "language_model", language_model)
+    async with suite(tmp_path) as caller:
+        await ingest_text(caller, FACT)
+        answer = (await caller.ask(QUERY, grounding_mode=MODES[mode], remediation=OFF)).answer
+    system = model.requests[0].messages[0].content
+    instruction = GROUNDING_INSTRUCTIONS[GroundingMode(mode)]
+    assert [text for text in GROUNDING_INSTRUCTIONS.values() if text and text in system] == [instruction][
+        : mode != "open"
+    ]
+    assert answer.report.grounding_mode == MODES[mode]
+    assert (answer.report.grounding_pct, len(answer.report.grounding_violations)) == (grounding_pct, findings)
+
+
+async def test_strict_grounding_over_thin_knowledge_warns_and_caps_the_tier(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        response = await caller.ask(QUERY, grounding_mode=MODES["context-strict"])
+    assert response.answer.envelope.quality_tier >= taxonomy.QUALITY_TIER_C
+    assert any("answers may be incomplete" in warning.message for warning in response.warnings)
+
+
+async def test_the_next_window_has_what_was_deferred_and_the_answer_as_a_fact(tmp_path):
+    async with suite(tmp_path) as caller:
+        for page in PAGES:
+            await caller.ingest(HANDBOOK / page)
+        first = (await caller.ask(QUERY, max_envelope_tokens=120)).answer
+        request = dag.GetWindowRequest(session_id=first.session_id, window_id=first.window.window_id)
+        node = (await caller.sessions.GetWindow(request, metadata=caller.metadata, timeout=10)).window
+        deferred = {each.fact_id for each in node.facts_deferred}
+        second = (
+            await caller.ask(
+                "And what else must be reported?",
+                session_token=first.session_token,
+                continuation_ids=[first.continuation_id],
+            )
+        ).answer
+        request = dag.GetWindowRequest(session_id=first.session_id, window_id=second.window.window_id)
+        edges = (await caller.sessions.GetWindow(request, metadata=caller.metadata, timeout=10)).parent_edges
+    held = set(second.envelope.fact_ids)
+    handed_on = set(first.envelope.fact_ids) & held
+    assert deferred
+    assert deferred <= held
+    # A fact that was shown comes again only where the parent's whole context was handed on (ADR 0022).
+    assert not handed_on or edges[0].transfer_type == dag_pb2.TRANSFER_TYPE_FULL_CONTEXT
+    assert len(second.envelope.fact_ids) == len(held)
