@@ -73,6 +73,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.TOKEN_SCOPE_MISMATCH: _UNAUTHENTICATED,
     ErrorReason.ROLE_MISSING: _DENIED,
     ErrorReason.POLICY_RELAXED: _DENIED,
+    ErrorReason.NAMESPACE_READ_ONLY: _DENIED,
     ErrorReason.SESSION_NOT_FOUND: _NOT_FOUND,
     ErrorReason.WINDOW_NOT_FOUND: _NOT_FOUND,
     ErrorReason.EVENT_NOT_FOUND: _NOT_FOUND,

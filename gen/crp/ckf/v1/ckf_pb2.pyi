@@ -56,7 +56,7 @@ SOURCE_STATUS_ERASING: SourceStatus
 SOURCE_STATUS_ERASED: SourceStatus
 
 class Fact(_message.Message):
-    __slots__ = ("fact_id", "content", "content_hash", "source_id", "source_location", "importance_weight", "community_label", "ingested_at", "modified_at", "access_count", "last_accessed_at", "ttl", "status", "entities", "embedding_model", "metadata")
+    __slots__ = ("fact_id", "content", "content_hash", "source_id", "source_location", "importance_weight", "community_label", "ingested_at", "modified_at", "access_count", "last_accessed_at", "ttl", "status", "entities", "embedding_model", "metadata", "namespace")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +80,7 @@ class Fact(_message.Message):
     ENTITIES_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    NAMESPACE_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     content: str
     content_hash: str
@@ -96,7 +97,8 @@ class Fact(_message.Message):
     entities: _containers.RepeatedCompositeFieldContainer[_text_pb2.Entity]
     embedding_model: str
     metadata: _containers.ScalarMap[str, str]
-    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., content_hash: _Optional[str] = ..., source_id: _Optional[str] = ..., source_location: _Optional[str] = ..., importance_weight: _Optional[float] = ..., community_label: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., modified_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., access_count: _Optional[int] = ..., last_accessed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding_model: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    namespace: str
+    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., content_hash: _Optional[str] = ..., source_id: _Optional[str] = ..., source_location: _Optional[str] = ..., importance_weight: _Optional[float] = ..., community_label: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., modified_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., access_count: _Optional[int] = ..., last_accessed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding_model: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ..., namespace: _Optional[str] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("source_id", "title", "uri", "source_type", "media_type", "document_hash", "ingested_at", "fact_count", "status", "metadata")
