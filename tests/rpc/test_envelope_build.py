@@ -311,6 +311,15 @@ async def test_salted_etags_differ_between_sessions():
         assert (await alice.build(QUERY, session_id="s2", if_match_etag=two)).not_modified
 
 
+async def test_with_salted_etags_nothing_matches_outside_of_a_session():
+    async with World(settings=EnvelopeSettings(etag_salt=True)).serving() as clients:
+        alice = clients()
+        await alice.ingest(FACTS[0], uri="a.txt")
+        etag = (await alice.build(QUERY)).envelope.etag
+        for presented in (etag, "*"):
+            assert not (await alice.build(QUERY, if_match_etag=presented)).not_modified
+
+
 async def test_an_etag_is_the_tenants_own(clients, alice):
     etag = (await alice.build(QUERY)).envelope.etag
     response = await clients("mallory").build(QUERY, if_match_etag=etag)
