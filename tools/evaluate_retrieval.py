@@ -1,0 +1,147 @@
+"""Measure every mode of retrieval on Cranfield and WiCE (``make eval-retrieval``).
+
+    GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluate_retrieval [--half report | development | both] [--save]
+    python -m tools.evaluate_retrieval --markdown [--check]
+
+The product's own store and retriever answer, with the models and numbers of the settings. ``--save`` keeps the figures
+in docs/results/retrieval.json and writes table and picture. What is chosen is chosen on the half ``development``.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import Progress, TimeElapsedColumn
+
+from services.common.errors import CrpError, StartupError
+from services.common.settings import Settings, SettingsError, load_settings
+from tools.evaluation.data import EvaluationDataError, folder
+from tools.evaluation.results import digest
+from tools.evaluation.retrieval_modes import measure, results
+from tools.evaluation.retrieval_page import picture, rewritten, table
+from tools.evaluation.retrieval_sets import DEVELOPMENT, HALVES, REPORT, RetrievalSet, cranfield, wice
+
+RESULTS: Final = Path("docs/results/retrieval.json")
+PAGE: Final = Path("docs/retrieval.md")
+PICTURE: Final = Path("docs/results/retrieval.svg")
+SCHEMA_VERSION: Final = 1
+BOTH: Final = "both"
+WIDTH: Final = 200
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser."""
+    described = argparse.RawDescriptionHelpFormatter
+    found = argparse.ArgumentParser(
+        "python -m tools.evaluate_retrieval", description=__doc__, formatter_class=described
+    )
+    found.add_argument("--half", choices=(REPORT, DEVELOPMENT, BOTH), default=REPORT, help="of the queries; report")
+    found.add_argument("--limit", type=int, metavar="N", help="at most N queries of each set; never fewer facts")
+    found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    found.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS}; write table and picture")
+    found.add_argument("--markdown", action="store_true", help="measure nothing: write table and picture from the file")
+    found.add_argument("--check", action="store_true", help="with --markdown: change nothing, fail when one is stale")
+    return found
+
+
+async def measured(
+    settings: Settings, sets: Sequence[RetrievalSet], halves: Sequence[str], limit: int | None, data: Path
+) -> dict[str, Any]:
+    """Return the results document of these halves, with progress bars on stderr meanwhile."""
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    found: dict[str, Any] = {half: {} for half in halves}
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        for half in halves:
+            for one in sets:
+                modes = results(await measure(settings, one, half, progress, limit))
+                queries = len(one.of_half(half, limit))
+                found[half][one.name] = {"queries": queries, "facts": len(one.facts), "modes": modes}
+    files = sorted({name for one in sets for name in one.files})
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "limit": limit,
+        "settings": {name: getattr(settings.envelope, name) for name in _DECISIVE},
+        "data": {name: digest(data / name) for name in files},
+        "halves": found,
+    }
+
+
+_DECISIVE: Final = ("fusion_depth", "reranked_candidates", "late_interaction_candidates", "retrieval_least_cosine")
+
+
+def kept(path: Path) -> dict[str, Any]:
+    """Return the results file; without halves when there is none yet.
+
+    Raises:
+        EvaluationDataError: it is no results file of this version.
+    """
+    if not path.is_file():
+        return {"schema_version": SCHEMA_VERSION, "halves": {}}
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or found.get("schema_version") != SCHEMA_VERSION:
+        raise EvaluationDataError(f"{path} is no results file of version {SCHEMA_VERSION}")
+    return found
+
+
+def save(document: dict[str, Any]) -> None:
+    """Keep the measured halves; what was measured of the other one with other settings or data goes."""
+    former = kept(RESULTS)
+    same = all(former.get(name) == document[name] for name in ("limit", "settings", "data"))
+    halves = {**(former["halves"] if same else {}), **document["halves"]}
+    text = json.dumps({**document, "halves": {half: halves[half] for half in HALVES if half in halves}}, indent=1)
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+def write(*, check: bool) -> int:
+    """Write table and picture from the results file; with ``check`` only tell whether they are as they should be."""
+    document = kept(RESULTS)
+    wanted = {PAGE: rewritten(PAGE.read_text(encoding="utf-8"), document)}
+    if REPORT in document["halves"]:
+        wanted[PICTURE] = picture(REPORT, document["halves"][REPORT])
+    stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        if not check:
+            path.write_text(wanted[path], encoding="utf-8")
+        print(f"{path}: {'stale: run python -m tools.evaluate_retrieval --markdown' if check else 'written'}")
+    return int(check and bool(stale))
+
+
+async def evaluate(options: argparse.Namespace, data: Path) -> dict[str, Any]:
+    """Read the sets and measure."""
+    sets = [await cranfield(data), await wice(data)]
+    halves = HALVES if options.half == BOTH else (options.half,)
+    return await measured(load_settings(), sets, halves, options.limit, data)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the command line says and return the exit status."""
+    options = parser().parse_args(arguments)
+    if options.limit is not None and options.limit < 1:
+        parser().error("--limit must be at least 1")
+    try:
+        if options.markdown:
+            return write(check=options.check)
+        document = asyncio.run(evaluate(options, folder(os.environ)))
+    except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps(document, indent=1))
+    else:
+        for half, sets in document["halves"].items():
+            table(half, sets).show(Console(width=WIDTH))
+    if options.save:
+        save(document)
+        return write(check=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
