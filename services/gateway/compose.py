@@ -1,9 +1,14 @@
 """The gateway's composition: adapters and settings in, served services out."""
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
+from typing import Final
 
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.composition import Adapters
 from services.common.extractive.composing import ExtractLimits
@@ -32,6 +37,9 @@ from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, 
 from services.gateway.window_run import WindowRun
 from services.gateway.writing import Writing
 
+ERCP_SERVICE: Final = "ercp.v1.ErcpService"
+_LOG: Final = logging.getLogger(__name__)
+
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return DispatchService and AdminService.
@@ -46,13 +54,14 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     adapters.closing(channels.close)
     app = await _dispatch_app(settings, adapters, model, channels)
     adapters.closing(app.close)
+    http_channels = await _http(settings, adapters)
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
         register=partial(pb_grpc.add_DispatchServiceServicer_to_server, servicer),
         roles=ROLES,
         check=partial(_check, credentials, model, channels),
-        listening=channels.listening,
+        listening=partial(_listening, [channels, *http_channels]),
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     return [dispatch, admin_service(admin, adapters.clock)]
@@ -104,6 +113,32 @@ async def _language_model(settings: Settings, adapters: Adapters) -> LanguageMod
         return provider
     limits = ExtractLimits(settings.gateway.extractive_max_sentences, settings.gateway.extractive_min_score)
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
+
+
+async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
+    """Serve HTTP if a port is set, and return the channels that it calls (ADR 0075).
+
+    Raises:
+        SettingsError: the port is taken, or the certificate cannot be used.
+    """
+    if settings.http.port is None:
+        return []
+    from services.gateway.http.app import create_app
+    from services.gateway.http.server import HttpServer
+
+    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE})
+    adapters.closing(channels.close)
+    stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
+    app = create_app(stub, settings.http, adapters.clock, version("groundtrail"))
+    server = await HttpServer.open(app, settings.http)
+    adapters.closing(server.close)
+    _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
+    return [channels]
+
+
+def _listening(channels: Sequence[PeerChannels], target: str, names: frozenset[str]) -> None:
+    for each in channels:
+        each.listening(target, names)
 
 
 async def _check(credentials: CredentialStore, model: LanguageModel, channels: PeerChannels) -> None:

@@ -26,6 +26,7 @@ from services.common.settings.environment import (
 from services.common.settings.ercp import ErcpSettings
 from services.common.settings.event_sink import EventSinkSettings
 from services.common.settings.gateway import GatewaySettings
+from services.common.settings.http import HttpSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
 from services.common.settings.llm import LlmSettings
@@ -107,6 +108,8 @@ class Settings(BaseSettings):
     """Dispatch."""
     ercp: ErcpSettings = ErcpSettings()
     """The constraint loop."""
+    http: HttpSettings = HttpSettings()
+    """HTTP beside gRPC, in the gateway process."""
 
     @classmethod
     def settings_customise_sources(

@@ -1,0 +1,136 @@
+"""The FastAPI app of the gateway process: routes, headers of every answer, the OpenAPI document."""
+
+import logging
+from collections.abc import MutableMapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final, Literal
+
+from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
+from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from services.common.clock import Clock
+from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.rpc.status import internal_error
+from services.common.settings.http import HttpSettings
+from services.gateway.http import ercp_schemas as schemas
+from services.gateway.http.ercp_routes import ENDPOINTS, ErcpRoutes
+from services.gateway.http.problems import problem_response
+from services.gateway.http.requests import request_id_of
+
+_LOG: Final = logging.getLogger(__name__)
+SECURITY_HEADERS: Final = {
+    "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+"""Of every answer (CRP-SPEC-002, bodies)."""
+
+
+def create_app(stub: ErcpServiceStub, settings: HttpSettings, clock: Clock, version: str) -> FastAPI:
+    """Return the app.
+
+    Args:
+        stub: ErcpService, over a channel that raises the peer's own errors.
+        settings: limits and deadlines.
+        clock: the time.
+        version: of Groundtrail, for the OpenAPI document.
+    """
+    app = FastAPI(
+        title="Groundtrail",
+        version=version,
+        description="ERCP 1.0 over HTTP. Everything else of Groundtrail is gRPC.",
+        docs_url=None,  # the pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.include_router(ErcpRoutes(stub, settings, clock).router())
+    app.add_api_route(
+        "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
+    )
+
+    async def unknown(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+        response = _refused(request, _of_http(status), clock)
+        response.status_code = status
+        return response
+
+    async def fault(request: Request, error: Exception) -> Response:
+        _LOG.error("an HTTP call failed unexpectedly", exc_info=error)
+        return _refused(request, internal_error(), clock)
+
+    app.add_exception_handler(HTTPException, unknown)
+    app.add_exception_handler(Exception, fault)
+    app.add_middleware(_Headers)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to change the document
+    return app
+
+
+async def _alive() -> PlainTextResponse:
+    return PlainTextResponse("alive\n")
+
+
+class _Headers:
+    """Adds the headers of every answer, errors included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _add_headers(message)
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+def _add_headers(message: MutableMapping[str, Any]) -> None:
+    present = {name.lower() for name, _ in message["headers"]}
+    added = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+    message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
+
+
+def _of_http(status: int) -> CrpError:
+    """Return what the framework refused by itself as one of our errors."""
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        fault = FieldViolation("method", "must be one that /openapi.json names for this path")
+        text = "this path takes another method; see /openapi.json"
+        return InvalidRequestError(ErrorReason.INVALID_FIELD, text, violations=(fault,))
+    return NotFoundError(ErrorReason.PATH_NOT_FOUND, "nothing is served at this path; see /openapi.json")
+
+
+def _refused(request: Request, error: CrpError, clock: Clock) -> Response:
+    return problem_response(error, request_id=request_id_of(request), trace_id=None, clock=clock)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the document: FastAPI's own, and the schemas of the bodies, which the routes read themselves."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
+        read: Sequence[tuple[type[BaseModel], Literal["validation"]]] = [(form, "validation") for form in forms]
+        _, defined = models_json_schema(read, ref_template="#/components/schemas/{model}")
+        components = document.setdefault("components", {})
+        components.setdefault("schemas", {}).update(defined["$defs"])
+        components["securitySchemes"] = {"credential": {"type": "http", "scheme": "bearer"}}
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                operation.get("responses", {}).pop("422", None)
+                if path != "/healthz":
+                    operation["security"] = [{"credential": []}]
+        app.openapi_schema = document
+    return app.openapi_schema

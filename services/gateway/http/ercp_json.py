@@ -1,0 +1,141 @@
+"""Bodies of ERCP's requests: JSON text to a checked model to a protobuf message (ERCP 1.0 §3, §4)."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
+from pydantic import BaseModel, ValidationError
+
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+
+MAX_DEPTH: Final = 24
+"""Deepest nesting of a body. Protobuf reads at most 100 messages within one another; a free-form value takes up to
+three for each level."""
+_EXACT: Final = 2**53
+"""Beyond this a double, which protobuf's free-form numbers are, does not hold every whole number."""
+_MOST_VIOLATIONS: Final = 32
+
+_M = TypeVar("_M", bound=Message)
+_F = TypeVar("_F", bound=BaseModel)
+
+
+def read_form(body: bytes, form: type[_F]) -> _F:
+    """Return the body as a model.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: it is no JSON object, or a field has the wrong form; every field is named.
+    """
+    try:
+        value = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise _invalid([("body", f"must be one JSON object in UTF-8; {error}")]) from None
+    if not isinstance(value, dict):
+        raise _invalid([("body", f"must be a JSON object, not {type(value).__name__}")])
+    problems = list(_unfit(value, "", 0))[:_MOST_VIOLATIONS]
+    if problems:
+        raise _invalid(problems)
+    try:
+        return form.model_validate(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        raise _invalid([(_path(one["loc"]), one["msg"]) for one in found[:_MOST_VIOLATIONS]]) from None
+
+
+def message_of(form: BaseModel, message: type[_M]) -> _M:
+    """Return the message that a checked model stands for; what was left out stays unset."""
+    filled = message()
+    _fill(filled, form.model_dump(exclude_unset=True))
+    return filled
+
+
+def _fill(message: Message, values: Mapping[str, Any]) -> None:
+    for field in message.DESCRIPTOR.fields:
+        value = values.get(field.name)
+        if value is None:
+            continue
+        if field.is_repeated:
+            _extend(getattr(message, field.name), field, value)
+        elif field.message_type is None:
+            setattr(message, field.name, _scalar(field, value))
+        else:
+            part = getattr(message, field.name)
+            part.SetInParent()
+            _fill_part(part, value)
+
+
+def _extend(into: Any, field: Any, values: list[Any]) -> None:
+    for value in values:
+        if field.message_type is None:
+            into.append(_scalar(field, value))
+        else:
+            _fill_part(into.add(), value)
+
+
+def _fill_part(part: Message, value: Mapping[str, Any]) -> None:
+    if isinstance(part, Struct):
+        ParseDict(dict(value), part)
+    else:
+        _fill(part, value)
+
+
+def _scalar(field: Any, value: Any) -> Any:
+    return value if field.enum_type is None else _number(field.enum_type, value)
+
+
+def _number(enum: Any, word: str) -> int:
+    """Return the number of a word of the document: ``relax`` is MUTATION_STRATEGY_RELAX."""
+    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    return int(enum.values_by_name[prefix + word.upper()].number)
+
+
+def _unfit(value: Any, path: str, depth: int) -> Any:
+    """Yield what no protobuf message can hold: text that is no Unicode, numbers that a double changes, deep nesting."""
+    if depth > MAX_DEPTH:
+        yield path, f"must not be nested deeper than {MAX_DEPTH} levels"
+    elif isinstance(value, str):
+        if not _is_text(value):
+            yield path, "must be Unicode text; it holds half of a surrogate pair"
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
+        yield path, "must be between -2^53 and 2^53, beyond which digits are lost; write it as a string"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield path, "must be a number that a double can hold"
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if not _is_text(name):
+                yield path or "body", "must have names that are Unicode text"
+                continue
+            yield from _unfit(part, f"{path}.{name}" if path else name, depth + 1)
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _unfit(part, f"{path}[{number}]", depth + 1)
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """Return a place as docs/errors.md writes it: ``constraints[0].type``."""
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path or "body"
+
+
+def _invalid(problems: list[tuple[str, str]]) -> InvalidRequestError:
+    first = f"{problems[0][0]} {problems[0][1]}"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    violations = tuple(FieldViolation(path, text) for path, text in problems)
+    return InvalidRequestError(ErrorReason.INVALID_FIELD, first + more, violations=violations)

@@ -1,0 +1,87 @@
+"""Refusals over HTTP: one shape for all, with the status of docs/errors.md and the audit metadata of ERCP 1.0 §2.
+
+A refusal was signed by nobody and no model had a part in it, so that ``model_fingerprint`` and ``node_signature`` are
+``null`` in it, never made up.
+"""
+
+import json
+from http import HTTPStatus
+from typing import Any, Final
+
+import grpc
+from starlette.responses import Response
+
+from services.common.clock import Clock
+from services.common.encoding import iso_micros
+from services.common.errors import CrpError, ErrorReason
+from services.common.rpc.status import DEFAULT_RETRY_S, STATUS
+
+PROTO_VERSION: Final = "ercp-1.0"
+JSON: Final = "application/json"
+_HTTP: Final = {
+    grpc.StatusCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
+    grpc.StatusCode.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    grpc.StatusCode.PERMISSION_DENIED: HTTPStatus.FORBIDDEN,
+    grpc.StatusCode.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    grpc.StatusCode.ABORTED: HTTPStatus.CONFLICT,
+    grpc.StatusCode.DATA_LOSS: HTTPStatus.CONFLICT,
+    grpc.StatusCode.FAILED_PRECONDITION: HTTPStatus.FAILED_DEPENDENCY,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: HTTPStatus.TOO_MANY_REQUESTS,
+    grpc.StatusCode.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+    grpc.StatusCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
+}
+
+
+def http_status(error: CrpError) -> HTTPStatus:
+    """Return the status of an error (architecture decision 19)."""
+    if error.reason is ErrorReason.MESSAGE_TOO_LARGE:
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    return _HTTP.get(STATUS[error.reason].code, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def problem_response(error: CrpError, *, request_id: str, trace_id: str | None, clock: Clock) -> Response:
+    """Return the answer to a call that failed.
+
+    Args:
+        error: what went wrong.
+        request_id: of the call; finds it in the server's log.
+        trace_id: as the caller gave it, ``None`` where none was.
+        clock: the time.
+    """
+    status, row = http_status(error), STATUS[error.reason]
+    retry_after_s = error.retry_after_s
+    if retry_after_s is None and row.retryable:
+        retry_after_s = DEFAULT_RETRY_S
+    told: dict[str, Any] = {
+        "reason": error.reason.value,
+        "status": row.code.name,
+        "message": error.message,
+        "fields": [{"field": one.field, "description": one.description} for one in error.violations],
+        "metadata": dict(error.metadata),
+        "retryable": row.retryable,
+        "request_id": request_id,
+    }
+    body = {
+        "error": told,
+        "trace_id": trace_id,
+        "timestamp": iso_micros(clock.now()),
+        "proto_version": PROTO_VERSION,
+        "model_fingerprint": None,
+        "node_signature": None,
+    }
+    headers: dict[str, str] = {}
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(max(1, round(retry_after_s)))
+    if status is HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    return json_response(body, status, headers)
+
+
+def json_response(body: Any, status: HTTPStatus = HTTPStatus.OK, headers: dict[str, str] | None = None) -> Response:
+    """Return a value as JSON in UTF-8, without white space."""
+    return Response(json_bytes(body), status.value, headers, media_type=JSON)
+
+
+def json_bytes(body: Any) -> bytes:
+    """Return a value as JSON in UTF-8, without white space."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

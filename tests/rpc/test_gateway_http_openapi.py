@@ -1,0 +1,99 @@
+"""The OpenAPI document of the gateway's HTTP, and every operation held to it by generated calls."""
+
+from datetime import timedelta
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import checks
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from services.common.clock import SystemClock
+from services.common.settings.http import HttpSettings
+from services.gateway.http.app import create_app
+from tests.fakes.ercp_stub import ErcpStub
+
+APP = create_app(ErcpStub(), HttpSettings(port=0), SystemClock(), "0.1.0")
+DOCUMENT = APP.openapi()
+SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
+ENDPOINTS = {
+    "/ercp/v1/run": "post",
+    "/ercp/v1/generate": "post",
+    "/ercp/v1/verify": "post",
+    "/ercp/v1/extract_constraints": "post",
+    "/ercp/v1/stabilize": "post",
+    "/ercp/v1/mutate": "post",
+    "/ercp/v1/trace/{trace_id}": "get",
+}
+CHECKS = [
+    checks.not_a_server_error,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+]
+
+
+@SCHEMA.include(path_regex="^/ercp/").parametrize()
+@settings(
+    max_examples=60,
+    deadline=timedelta(seconds=5),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    derandomize=True,
+)
+def test_every_generated_call_is_answered_as_the_document_says(case):
+    case.call_and_validate(checks=CHECKS)
+
+
+def test_the_document_has_the_seven_endpoints_and_what_is_beside_them():
+    served = {path: set(operations) for path, operations in DOCUMENT["paths"].items()}
+    assert served == {path: {method} for path, method in ENDPOINTS.items()} | {"/healthz": {"get"}}
+
+
+def references(value):
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        for part in value.values():
+            yield from references(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from references(part)
+
+
+def test_every_reference_leads_somewhere():
+    named = set(references(DOCUMENT))
+    assert len(named) > 15
+    for reference in named:
+        assert reference.removeprefix("#/components/schemas/") in DOCUMENT["components"]["schemas"]
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_an_operation_says_what_it_needs_and_what_may_go_wrong(path):
+    operation = DOCUMENT["paths"][path][ENDPOINTS[path]]
+    assert {"200", "400", "401", "403", "413", "429", "503", "504"} <= operation["responses"].keys()
+    assert "422" not in operation["responses"]
+    assert operation["security"] == [{"credential": []}]
+    if ENDPOINTS[path] == "post":
+        assert operation["requestBody"]["required"]
+    else:
+        assert [one["name"] for one in operation["parameters"]] == ["trace_id"]
+        assert "404" in operation["responses"]
+
+
+def test_the_words_of_the_document_are_the_only_ones():
+    defined = DOCUMENT["components"]["schemas"]
+    assert defined["Constraint"]["properties"]["type"]["enum"] == [
+        "predicate",
+        "style",
+        "factual",
+        "temporal",
+        "custom",
+    ]
+    assert defined["MutateRequest"]["properties"]["mutation_strategy"]["enum"] == ["relax", "reframe", "decompose"]
+    assert defined["RunAnswer"]["properties"]["status"]["enum"] == ["converged", "infeasible", "partial", "failed"]
