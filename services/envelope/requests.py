@@ -81,7 +81,7 @@ class FactEntries:
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What an ingestion did; ``fact_ids`` is in the order of the input."""
+    """What an ingestion did; ``fact_ids`` is in the order of the input, ``created_fact_ids`` those that are new."""
 
     source: SourceRecord
     facts_created: int
@@ -90,6 +90,7 @@ class IngestOutcome:
     unchanged: bool = False
     warnings: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
+    created_fact_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
