@@ -132,7 +132,8 @@ def test_the_table_has_a_row_for_every_mode():
 
 
 def test_the_page_is_written_between_its_markers_and_nowhere_else():
-    page = "# Page\n<!-- begin report -->\nold\n<!-- end report -->\n<!-- begin development -->\n<!-- end development -->\n"
+    markers = [f"<!-- begin {half} -->\nold\n<!-- end {half} -->\n" for half in (REPORT, DEVELOPMENT)]
+    page = "# Page\n" + "\n".join(markers)
     once = rewritten(page, {"halves": {REPORT: SETS}})
     assert "| Cranfield | 4 | hybrid |" in once
     assert "old" not in once
