@@ -40,6 +40,9 @@ from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.risk import amplified, level_of
 from services.envelope.domain.decomposition import decompose
+from services.envelope.domain.quality_gap import quality_gap
+from services.envelope.domain.quality_tier import QualityTier, TierSignals
+from services.envelope.domain.quality_tier import classify as classify_tier
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -564,3 +567,32 @@ def test_0062_the_specifications_example():
     query, *sub_queries = re.findall(r"[\"`]([^\"`]{20,})[\"`]", text)[:1] + re.findall(r"`([^`]{10,})`", text)
     assert sub_queries == list(decompose(query))
     assert f"{len(sub_queries)} \u00d7 50 = {50 * len(sub_queries)}" in " ".join(text.split())
+
+
+def test_0064_a_gap_that_coverage_alone_cannot_close():
+    text = " ".join(record(64).partition("## Worked")[2].split())
+    tiers = (QualityTier.S, QualityTier.A)
+    for included, available, share, relevance, score, tier in (
+        (50, 50, 0.50, 0.62, "0.717", QualityTier.C),
+        (96, 100, 0.98, 0.55, "0.8225", QualityTier.B),
+    ):
+        verdict = classify_tier(TierSignals(available, included, share, [relevance] * included))
+        assert (f"{verdict.quality_score:.4f}".rstrip("0"), verdict.tier) == (score, tier)
+        assert f"= {score}:" in text
+    gap = quality_gap(verdict, tiers)
+    found = {each.signal.value: each for each in gap.shortfalls}
+    assert set(found) == {"QUALITY_SCORE", "COVERAGE_SCORE", "RELEVANCE_MEAN"}
+    assert f"0.85 \u2212 0.8225 = {found['QUALITY_SCORE'].shortfall}" in text
+    assert f"0.96 + 0.0275 \u00f7 0.35 = {found['COVERAGE_SCORE'].required:.4f}" in text
+    assert f"relevance 0.55 + 0.0786 = {found['RELEVANCE_MEAN'].required:.4f}" in text
+    assert gap.capping_rules == ()
+
+
+def test_0065_two_processes_by_turns():
+    text = " ".join(record(65).partition("## Worked")[2].split())
+    remembering, hits = set(), 0
+    for call in range(10):
+        process = call % 2
+        hits += process in remembering
+        remembering.add(process)
+    assert f"{hits} of 10 calls are 304" in text

@@ -91,7 +91,7 @@ _RELEASE: Final = r"(?:-preview)?(?:-(?:latest|preview|\d{2,4}-\d{2}(?:-\d{2})?|
 
 def _families(provider: str, prefixes: str, *windows: tuple[str, int]) -> tuple[Family, ...]:
     names = frozenset(prefixes.split())
-    return tuple(Family(provider, names, re.compile(pattern + _RELEASE), window) for pattern, window in windows)
+    return tuple(Family(provider, names, re.compile(f"(?:{pattern}){_RELEASE}"), window) for pattern, window in windows)
 
 
 FAMILIES: Final = (

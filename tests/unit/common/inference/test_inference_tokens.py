@@ -1,10 +1,13 @@
 """Token counting: exact for known models, said to be approximate otherwise, never guessed."""
 
+import re
+from pathlib import Path
+
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from services.common.adapters.tokens.counter import TokenizerFileError, open_token_counter
-from services.common.adapters.tokens.table import family_of
+from services.common.adapters.tokens.table import FAMILIES, MODELS, family_of
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.ports.tokens import ModelProfile
 from services.common.resources import resource_path
@@ -204,3 +207,28 @@ async def test_a_sentencepiece_model_is_counted_by_its_tokenizer_file(tmp_path):
     known = await counter(TokenizerSettings(model="sp", context_window_tokens=64, path=tmp_path / "tokenizer.json"))
     assert known.count(["How many tokens?", "How many"], "sp") == [5, 2]
     assert not known.profile("sp").approximate
+
+
+def page_rows(width):
+    """The rows of the how-to page's tables with as many cells."""
+    page = (Path(__file__).resolve().parents[4] / "docs/how-to/count-tokens.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")]
+    return [row for row in rows if len(row) == width and row[0] not in {"encoding", "for instance", "---"}]
+
+
+def test_the_page_lists_every_model_that_is_counted_exactly():
+    listed = {
+        model: (row[0], int(row[1].replace(",", "")))
+        for row in page_rows(3)
+        if row[0].endswith("_base")
+        for model in re.findall("`([^`]+)`", row[2])
+    }
+    assert listed == {name: (profile.tokenizer, profile.context_window_tokens) for name, profile in MODELS.items()}
+
+
+def test_the_page_names_a_model_of_every_family():
+    rows = [row for row in page_rows(3) if row[0].startswith("`")]
+    found = [family_of(row[0].strip("`")) for row in rows]
+    told = [(row[1], int(row[2].replace(",", ""))) for row in rows]
+    assert [(family.provider, family.context_window_tokens) for family in found] == told
+    assert set(found) == set(FAMILIES)
