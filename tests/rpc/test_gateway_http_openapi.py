@@ -88,12 +88,13 @@ def test_an_operation_says_what_it_needs_and_what_may_go_wrong(path):
 
 def test_the_words_of_the_document_are_the_only_ones():
     defined = DOCUMENT["components"]["schemas"]
-    assert defined["Constraint"]["properties"]["type"]["enum"] == [
-        "predicate",
-        "style",
-        "factual",
-        "temporal",
-        "custom",
-    ]
-    assert defined["MutateRequest"]["properties"]["mutation_strategy"]["enum"] == ["relax", "reframe", "decompose"]
-    assert defined["RunAnswer"]["properties"]["status"]["enum"] == ["converged", "infeasible", "partial", "failed"]
+    words = {
+        ("Constraint", "type"): "predicate|style|factual|temporal|custom",
+        ("Constraint", "priority"): "high|medium|low",
+        ("Error", "type"): "contradiction|factual_incorrect|missing_justification|ambiguity|syntax_error",
+        ("MutateRequest", "mutation_strategy"): "relax|reframe|decompose",
+        ("TraceEvent", "operator"): "generate|verify|extract|stabilize|mutate",
+        ("RunAnswer", "status"): "converged|infeasible|partial|failed",
+    }
+    for (schema, field), listed in words.items():
+        assert defined[schema]["properties"][field]["enum"] == listed.split("|")

@@ -96,22 +96,28 @@ def _unfit(value: Any, path: str, depth: int) -> Any:
     """Yield what no protobuf message can hold: text that is no Unicode, numbers that a double changes, deep nesting."""
     if depth > MAX_DEPTH:
         yield path, f"must not be nested deeper than {MAX_DEPTH} levels"
-    elif isinstance(value, str):
-        if not _is_text(value):
-            yield path, "must be Unicode text; it holds half of a surrogate pair"
-    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
-        yield path, "must be between -2^53 and 2^53, beyond which digits are lost; write it as a string"
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield path, "must be a number that a double can hold"
     elif isinstance(value, dict):
         for name, part in value.items():
-            if not _is_text(name):
+            if _is_text(name):
+                yield from _unfit(part, f"{path}.{name}" if path else name, depth + 1)
+            else:
                 yield path or "body", "must have names that are Unicode text"
-                continue
-            yield from _unfit(part, f"{path}.{name}" if path else name, depth + 1)
     elif isinstance(value, list):
         for number, part in enumerate(value):
             yield from _unfit(part, f"{path}[{number}]", depth + 1)
+    elif fault := _scalar_fault(value):
+        yield path, fault
+
+
+def _scalar_fault(value: Any) -> str:
+    """Return what is wrong with a text or a number, or nothing."""
+    if isinstance(value, str):
+        return "" if _is_text(value) else "must be Unicode text; it holds half of a surrogate pair"
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return "must be between -2^53 and 2^53, beyond which digits are lost; write it as a string"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "must be a number that a double can hold"
+    return ""
 
 
 def _is_text(text: str) -> bool:
