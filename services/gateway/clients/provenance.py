@@ -42,7 +42,8 @@ class GrpcProvenanceClient:
         """Analyse an answer."""
         request = analyze_request(command)
         response = await self._stub.Analyze(request)
-        # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-005 §13.3, ADR 0043).
+        # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-003 §17.1, SPEC-005
+        # §13.3, ADR 0043).
         kept = b"" if request.cache_no_store else kept_inputs(request).SerializeToString(deterministic=True)
         message = response.report.SerializeToString(deterministic=True)
         return Analysis(report_summary(response.report), message, kept, remedy_plan(response.remediation))
