@@ -121,6 +121,19 @@ class TestCommunities:
             await graph.replace_communities(clustering(2), [CommunityRecord("tenant-b", "x", 3, 2)])
         assert await graph.clustering("tenant-a") == clustering(1)
 
+    async def test_clusterings_of_long_ago_are_found_oldest_first_whoever_has_them(self, graph):
+        for number, tenant in enumerate(("c", "a", "b", "d")):
+            moment = None if tenant == "d" else NOW + timedelta(microseconds=number // 2)
+            await graph.replace_communities(clustering(number + 1, tenant_id=tenant, clustered_at=moment), [])
+        last = NOW + timedelta(microseconds=2)
+        assert [one.tenant_id for one in await graph.clusterings_before(last, 9)] == ["a", "c", "b"]
+        assert [one.tenant_id for one in await graph.clusterings_before(NOW + timedelta(microseconds=1), 9)] == [
+            "a",
+            "c",
+        ]
+        assert await graph.clusterings_before(last, 1) == [clustering(2, tenant_id="a", clustered_at=NOW)]
+        assert await graph.clusterings_before(NOW, 9) == []
+
 
 class TestReceipts:
     async def test_it_comes_back_as_it_was(self, graph):

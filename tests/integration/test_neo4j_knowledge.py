@@ -96,6 +96,7 @@ def parameters() -> dict[str, dict[str, object]]:
         "REPLACE_COMMUNITIES": {"key": key(TENANT), "clustering": {"key": key(TENANT), "epoch": 2}, "communities": []},
         "PAGE_COMMUNITIES": page | {"tenant_id": TENANT},
         "GET_CLUSTERING": {"key": key(TENANT)},
+        "CLUSTERINGS_BEFORE": {"moment_us": micros(NOW) + 1, "limit": 10},
         "REMEMBER": answered | {"receipt": {"created_us": micros(NOW)}, "oldest": 0},
         "GET_RECEIPT": answered,
         "FORGET_RECEIPTS": {"oldest": micros(NOW), "limit": 10},

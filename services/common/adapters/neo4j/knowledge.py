@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Self
 
 from neo4j import AsyncManagedTransaction
@@ -125,15 +125,13 @@ class Neo4jKnowledgeGraph:
         rows = await self._database.rows(statements.GET_CLUSTERING, key=key(tenant_id))
         if not rows:
             return ClusteringRecord(tenant_id, 0, None, 0, "")
-        row = rows[0]["clustering"]
-        clustered = row.get("clustered_us")
-        return ClusteringRecord(
-            tenant_id=tenant_id,
-            epoch=row["epoch"],
-            clustered_at=None if clustered is None else moment(clustered),
-            facts_at_clustering=row["facts_at_clustering"],
-            embedding_model=row["embedding_model"],
-        )
+        return _clustering_of(rows[0]["clustering"])
+
+    async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
+        """Return the oldest clusterings before a moment."""
+        rows = await self._database.rows(statements.CLUSTERINGS_BEFORE, moment_us=micros(moment), limit=limit)
+        found = [(row["clustering"]["clustered_us"], _clustering_of(row["clustering"])) for row in rows]
+        return [record for _, record in sorted(found, key=lambda one: (one[0], one[1].tenant_id))]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -213,6 +211,17 @@ def _clustering_properties(clustering: ClusteringRecord) -> Properties:
         "facts_at_clustering": clustering.facts_at_clustering,
         "embedding_model": clustering.embedding_model,
     }
+
+
+def _clustering_of(row: Properties) -> ClusteringRecord:
+    clustered = row.get("clustered_us")
+    return ClusteringRecord(
+        tenant_id=row["tenant_id"],
+        epoch=row["epoch"],
+        clustered_at=None if clustered is None else moment(clustered),
+        facts_at_clustering=row["facts_at_clustering"],
+        embedding_model=row["embedding_model"],
+    )
 
 
 def _community_properties(community: CommunityRecord) -> Properties:

@@ -17,6 +17,7 @@ KNOWLEDGE_SCHEMA: Final = GraphSchema(
             "CREATE INDEX sources_by_uri IF NOT EXISTS FOR (n:Source) ON (n.uri_key)",
             "CREATE INDEX sources_unfinished IF NOT EXISTS FOR (n:Source) ON (n.unfinished)",
             "CREATE CONSTRAINT clustering_key IF NOT EXISTS FOR (n:Clustering) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX clusterings_by_age IF NOT EXISTS FOR (n:Clustering) ON (n.clustered_us)",
             "CREATE CONSTRAINT community_key IF NOT EXISTS FOR (n:Community) REQUIRE n.key IS UNIQUE",
             "CREATE INDEX communities_by_label IF NOT EXISTS FOR (n:Community) ON (n.tenant_key, n.sort_key)",
             "CREATE CONSTRAINT knowledge_receipt_key IF NOT EXISTS FOR (n:KnowledgeReceipt) REQUIRE n.key IS UNIQUE",

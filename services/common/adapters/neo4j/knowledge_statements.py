@@ -62,6 +62,13 @@ RETURN n {.*} AS community
 
 GET_CLUSTERING: Final = "MATCH (c:Clustering {key: $key}) RETURN c {.*} AS clustering"
 
+CLUSTERINGS_BEFORE: Final = """
+MATCH (c:Clustering)
+WHERE c.clustered_us < $moment_us
+WITH c ORDER BY c.clustered_us, c.tenant_id LIMIT $limit
+RETURN c {.*} AS clustering
+"""
+
 REMEMBER: Final = """
 MERGE (r:KnowledgeReceipt {key: $key})
 ON CREATE SET r = $receipt
