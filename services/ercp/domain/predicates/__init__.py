@@ -4,11 +4,13 @@
 ``evaluate`` says whether it obeys. ``services.ercp.domain.solver`` says whether predicates can hold together.
 """
 
+from services.ercp.domain.predicates.agreement import Clash, contradictions
 from services.ercp.domain.predicates.canonical import Canonical, canonical
 from services.ercp.domain.predicates.describing import describe
 from services.ercp.domain.predicates.evaluation import evaluate
 from services.ercp.domain.predicates.extraction import extract_facts
 from services.ercp.domain.predicates.facts import (
+    Comparison,
     Condition,
     Evaluation,
     Holds,
@@ -40,6 +42,8 @@ __all__ = [
     "ARGUMENTS",
     "Amount",
     "Canonical",
+    "Clash",
+    "Comparison",
     "Condition",
     "Evaluation",
     "Holds",
@@ -60,6 +64,7 @@ __all__ = [
     "Tolerance",
     "ValueFact",
     "canonical",
+    "contradictions",
     "describe",
     "evaluate",
     "extract_facts",

@@ -9,11 +9,20 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from services.ercp.domain.predicates.describing import said
-from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, Statement, TextFacts, ValueFact
+from services.ercp.domain.predicates.facts import (
+    Evaluation,
+    Holds,
+    Interval,
+    Span,
+    Statement,
+    TextFacts,
+    ValueFact,
+    Words,
+)
 from services.ercp.domain.predicates.model import Amount, Path
 from services.ercp.domain.predicates.naming import path_words
 from services.ercp.domain.predicates.ordering import order_clash
-from services.ercp.domain.predicates.selection import about_entity, subject_words
+from services.ercp.domain.predicates.selection import about_entity
 from services.ercp.domain.predicates.values import TEXTUAL, agree_as_written
 
 Clash = tuple[Span, Span, str]
@@ -39,16 +48,36 @@ def entity_agrees(path: Path, facts: TextFacts) -> Evaluation:
     return Evaluation(Holds.TRUE, first_spans, f"nothing that the text says of the {said(path)} contradicts the rest")
 
 
+def contradictions(facts: TextFacts) -> tuple[Clash, ...]:
+    """Return the places of a text that cannot both be true, whatever they are about, in text order.
+
+    One pass over the facts, where ``entity_agrees`` for every entity in turn would be a pass for each.
+    """
+    found = [clash for group in _groups(facts.values) if (clash := _in_group(group)) is not None]
+    found += statement_clashes(facts.statements)
+    order = order_clash((), facts)
+    return tuple(sorted([*found, *([order] if order else [])], key=lambda clash: (clash[1].start, clash[0].start)))
+
+
 def value_clash(values: Iterable[ValueFact]) -> Clash | None:
     """Return two values of one attribute under one condition that cannot both be true."""
-    groups: defaultdict[tuple[frozenset[str], frozenset[str]], list[ValueFact]] = defaultdict(list)
+    return next((clash for group in _groups(values) if (clash := _in_group(group)) is not None), None)
+
+
+def _groups(values: Iterable[ValueFact]) -> Iterable[list[ValueFact]]:
+    """Put the facts about one thing under one condition together; "the bridge" is the one bridge that was named."""
+    groups: defaultdict[tuple[frozenset[str], Words, frozenset[str]], list[ValueFact]] = defaultdict(list)
+    full: defaultdict[tuple[str, Words], set[frozenset[str]]] = defaultdict(set)
     for fact in values:
-        groups[frozenset(subject_words(fact)), fact.condition.words].append(fact)
-    for group in groups.values():
-        clash = _in_group(group)
-        if clash is not None:
-            return clash
-    return None
+        if fact.subject.entity:
+            full[fact.subject.entity[-1], fact.subject.attribute].add(frozenset(fact.subject.entity))
+    for fact in values:
+        entity = frozenset(fact.subject.entity)
+        named = full[fact.subject.entity[-1], fact.subject.attribute] if fact.subject.entity else set()
+        longer = {other for other in named if entity < other}
+        whole = longer.pop() if len(longer) == 1 else entity
+        groups[whole, fact.subject.attribute, fact.condition.words].append(fact)
+    return groups.values()
 
 
 def _in_group(group: Sequence[ValueFact]) -> Clash | None:
@@ -137,10 +166,16 @@ def _clash(first: ValueFact, second: ValueFact) -> Clash:
 
 def statement_clash(statements: Iterable[Statement]) -> Clash | None:
     """Return two statements of which one denies the other."""
-    seen: dict[tuple[frozenset[str], frozenset[str], frozenset[str]], Statement] = {}
+    return next(iter(statement_clashes(statements)), None)
+
+
+def statement_clashes(statements: Iterable[Statement]) -> list[Clash]:
+    """Return the statements of which one denies an earlier one."""
+    found: list[Clash] = []
+    seen: dict[tuple[frozenset[str], frozenset[str]], Statement] = {}
     for statement in statements:
-        key = (frozenset(statement.subject), frozenset(statement.predicate), statement.condition.words)
+        key = (frozenset((*statement.subject, *statement.predicate)), statement.condition.words)
         other = seen.setdefault(key, statement)
         if other.negated != statement.negated:
-            return other.span, statement.span, "one statement denies the other"
-    return None
+            found.append((other.span, statement.span, "one statement denies the other"))
+    return found

@@ -42,6 +42,23 @@ _WHEN: Final = re.compile(
     r"\s*,?\s*\b(?P<phrase>(?:when|if|whenever|as\s+long\s+as|provided|where|given)\s[^,.;()]{1,120}(?:(?<=\d)[.,](?=\d)[^,.;()]{1,40})?)",
     re.IGNORECASE,
 )
+_THAT_IS: Final = re.compile(r"\s*(?:that|this)\s+(?:is|equals|corresponds\s+to|amounts\s+to)\s+(?=\S)", re.IGNORECASE)
+_TOPIC: Final = re.compile(
+    r"\s*(?:(?P<pronoun>it|its|they|their)\b|(?P<topic>(?:(?:the|an?|this|our|each|every)\s+)?(?:[\w-]+\s+){0,3}?[\w-]+)"
+    r"\s+(?:is|are|was|were|has|have|had|will|must|can|may|shall|should|lies|stands|goes|works|runs|weighs|carries|serves|"
+    r"belongs|leads|opens|closes|starts|ends|begins|began|comes|came|went|[a-z]{3,}ed)\b)",
+    re.IGNORECASE,
+)
+"""What a sentence is about: what stands before its first verb, where that is plain."""
+_OWNER: Final = re.compile(
+    r"\s*,?\s*(?:and\s+)?(?:that|those)\s+of\s+(?P<owner>[^,;.]{2,80}?)(?:\s+(?:is|are|was|were))?\s*(?P<approximate>about|around)?\s*",
+    re.IGNORECASE,
+)
+_WITH: Final = re.compile(
+    r"(?P<before>.*?)\bwith\s+an?\s+(?P<attribute>(?:[\w-]+\s){0,3}?[\w-]+)\s+of\s+(?P<approximate>about|around|some)?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_IT: Final = re.compile(r"\s*,?\s*(?:it|they)\b", re.IGNORECASE)
 _SIGNS: Final = {"<": "<", ">": ">", "<=": "<=", ">=": ">=", "≤": "<=", "≥": ">=", "=": "=", ":": "=", "≈": "="}
 _HARD: Final = re.compile(r"[;—]|\b(?:but|while|whereas|although|though)\b", re.IGNORECASE)
 _IF: Final = re.compile(r"\b(?:if|when|whenever|where|unless|as\s+long\s+as|provided|given)\b", re.IGNORECASE)
@@ -73,28 +90,48 @@ class _Walk:
     last: ValueFact | None = None
     last_end: int = -1
     last_phrase: NounPhrase | None = None
+    is_again: bool = False
+    earlier: ValueFact | None = None
     facts: list[ValueFact] = field(default_factory=list)
 
 
 def read_values(text: str, sentences: Sequence[Span]) -> Iterator[ValueFact]:
     """Yield the values that a text gives to attributes, in text order."""
     known: Words = ()
+    last: tuple[ValueFact, NounPhrase] | None = None
     for sentence in sentences:
         if text[sentence.start : sentence.end].rstrip("\"')* ").endswith("?"):
+            last = None
             continue
         mentions = read_mentions(text, sentence)
-        walk = _Walk(text, sentence, sentence.start, known)
+        walk = _Walk(text, sentence, sentence.start, known, earlier=last[0] if last else None)
+        again = _THAT_IS.match(text, sentence.start, sentence.end)
+        if again is not None and last is not None:
+            # "Sound travels at 340 m/s. That is 1,224 km/h."
+            walk.last, walk.last_phrase = last
+            walk.last_end, walk.is_again = again.end(), True
         _go(walk, mentions)
         yield from walk.facts
-        known = _topic(walk) or (known if walk.facts else ())
+        known = _topic(walk)
+        last = (walk.last, walk.last_phrase) if walk.facts and walk.last and walk.last_phrase else None
 
 
 def _topic(walk: _Walk) -> Words:
-    """Return what "it" in the next sentence means: the entity of the sentence's values, when there is one alone."""
-    entities = {fact.subject.entity for fact in walk.facts}
-    if len(entities) != 1:
+    """Return what "it" in the next sentence means: the one entity of this sentence's values, or what it begins with."""
+    entities = {fact.subject.entity for fact in walk.facts if fact.subject.entity}
+    if entities:
+        return entities.pop() if len(entities) == 1 else ()
+    start = _TOPIC.match(walk.text, walk.sentence.start, walk.sentence.end)
+    if start is None:
         return ()
-    return entities.pop()
+    if start["pronoun"]:
+        return walk.known
+    if start["topic"].lower().endswith("ing"):
+        return ()  # what is done is no thing that "it" could be
+    phrase = read_noun_phrase(start["topic"], ())
+    if phrase is None or phrase.subject.entity:
+        return ()
+    return phrase.subject.attribute
 
 
 def _go(walk: _Walk, mentions: Sequence[Mention]) -> None:
@@ -151,7 +188,7 @@ def _at_verb(walk: _Walk, match: re.Match[str]) -> None:
 
 
 def _at_mention(walk: _Walk, mention: Mention) -> None:
-    bound = _bound(walk, mention) or _inherited(walk, mention)
+    bound = _again(walk, mention) or _bound(walk, mention) or _inherited(walk, mention) or _with(walk, mention)
     if bound is None:
         return
     fact, phrase, end = bound
@@ -180,20 +217,28 @@ def _bound(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] |
     phrase = read_noun_phrase(clause, walk.known)
     if filler is None or phrase is None:
         return None
-    end = mention.span.end
-    subject: Subject | None = phrase.subject
-    if verb["have"]:
-        subject, end = _possessed(walk, phrase, attribute, mention)
-    elif verb["lexical"]:
-        subject = _of_verb(phrase.subject, verb["lexical"])
-    else:
-        subject, end = _measured(walk, phrase.subject, end)
+    subject, end = _subject(walk, verb, phrase, attribute, mention)
     if subject is None:
         return None
     phrase = replace(phrase, subject=subject)
-    return _fact(
-        walk, mention, phrase, _Link(_relation(verb, filler), bool(filler["approximate"]) or verb["sign"] == "≈"), end
-    )
+    link = _Link(_relation(verb, filler), bool(filler["approximate"]) or verb["sign"] == "≈")
+    if (verb["lexical"] or "").lower().startswith(_CARRYING) and link.relation == "<=":
+        # What carries at most 800 kg has a maximum load of 800 kg.
+        phrase = replace(phrase, subject=Subject(subject.entity, words_of("maximum load")))
+        link = replace(link, relation="=")
+    return _fact(walk, mention, phrase, link, end)
+
+
+def _subject(
+    walk: _Walk, verb: re.Match[str], phrase: NounPhrase, attribute: str, mention: Mention
+) -> tuple[Subject | None, int]:
+    """Return what a verb gives its value to, and where what belongs to the value ends."""
+    if verb["have"]:
+        return _possessed(walk, phrase, attribute, mention)
+    if verb["lexical"]:
+        return _of_verb(phrase.subject, verb["lexical"], mention), mention.span.end
+    subject, end = _measured(walk, phrase.subject, mention.span.end)
+    return (subject if subject.attribute else _meant(walk, mention)), end
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +262,26 @@ def _relation(verb: re.Match[str], filler: re.Match[str]) -> str:
     return FLIPPED.get(relation, "!=")
 
 
-def _of_verb(subject: Subject, verb: str) -> Subject:
+def _meant(walk: _Walk, mention: Mention) -> Subject | None:
+    """Return what "it" is when it has a value: the attribute that the last value of this kind was given to."""
+    last = walk.last or walk.earlier
+    return last.subject if last is not None and last.dimension == mention.dimension else None
+
+
+def _of_verb(subject: Subject, verb: str, mention: Mention) -> Subject:
     """Return the attribute that a verb names: what boils has a boiling point."""
     stem = next(stem for stem in LEXICAL if verb.lower().startswith(stem) or _IRREGULAR.get(verb.lower()) == stem)
-    if not LEXICAL[stem]:
+    name = LEXICAL[stem]
+    if not name:
         return subject
-    if not subject.entity:
-        return Subject(subject.attribute, words_of(LEXICAL[stem]))
-    return Subject((*subject.entity, *subject.attribute), words_of(LEXICAL[stem]))
+    if name == "speed" and mention.dimension == _TIME:
+        name = "duration"  # what runs for two hours
+    return Subject((*subject.entity, *subject.attribute), words_of(name))
 
 
+_CARRYING: Final = ("carr", "support", "bear")
+_TIME: Final = "[time]^1"
+_ENDS: Final = re.compile(r"\s*(?:[.,;:!)]|\Z|and\b|or\b|of\b|per\b|in\b)", re.IGNORECASE)
 _IRREGULAR: Final = {"took": "tak", "ran": "run", "froze": "freez"}
 
 
@@ -251,10 +306,52 @@ def _measured(walk: _Walk, subject: Subject, end: int) -> tuple[Subject, int]:
     return Subject((*subject.entity, *subject.attribute), words_of(DIMENSIONS.get(word, word))), adjective.end()
 
 
+def _again(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+    """Bind "that is 1,224 km/h" to what the sentence before gave a value of the same kind."""
+    if not walk.is_again or walk.last is None or walk.last_phrase is None:
+        return None
+    walk.is_again = False
+    gap = FILLER.fullmatch(walk.text, walk.last_end, mention.span.start)
+    is_end = _ENDS.match(walk.text, mention.span.end, walk.sentence.end)
+    if gap is None or gap["relation"] or not is_end or mention.dimension != walk.last.dimension or is_bare(mention):
+        return None
+    approximate = bool(gap["approximate"]) or walk.last.approximate
+    return _fact(walk, mention, walk.last_phrase, _Link("=", approximate), mention.span.end, walk.last.condition)
+
+
+def _with(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+    """Bind "with a maximum depth of 45 m it is …" to what "it" means."""
+    start = max(walk.start, mention.span.start - _REACH)
+    match = _WITH.fullmatch(walk.text, start, mention.span.start)
+    if match is None or not walk.is_asserted or not walk.known:
+        return None
+    if not _IT.match(walk.text, mention.span.end, walk.sentence.end) or match["before"].strip(" ,"):
+        return None
+    phrase = NounPhrase(Subject(walk.known, words_of(match["attribute"])))
+    return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
+
+
+def _of_owner(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+    """Bind "that of the east station 38 MW" to the attribute that was named before it."""
+    assert walk.last_phrase is not None
+    match = _OWNER.fullmatch(walk.text, walk.last_end, mention.span.start)
+    if match is None:
+        return None
+    owner = read_noun_phrase(match["owner"], ())
+    if owner is None:
+        return None
+    entity = (*owner.subject.entity, *owner.subject.attribute)
+    phrase = NounPhrase(Subject(entity, walk.last_phrase.subject.attribute), owner.condition)
+    return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
+
+
 def _inherited(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
     """Bind one more value of the same attribute: "100 °C (212 °F) at sea level and 93 °C in Denver"."""
     if walk.last is None or walk.last_phrase is None or mention.span.start - walk.last_end > _REACH:
         return None
+    owned = _of_owner(walk, mention)
+    if owned is not None:
+        return owned
     gap = INHERITING.fullmatch(walk.text, walk.last_end, mention.span.start)
     if gap is None or not gap["joined"]:
         return None

@@ -20,12 +20,14 @@ _REACH: Final = 300
 _MOST_WORDS: Final = 14
 _CONNECTIVE: Final = re.compile(
     r"\b(?:(?P<before>before|prior\s+to|earlier\s+than|precedes?|preceded|ahead\s+of|(?:(?:is|was|are|were)\s+)?followed\s+by)"
-    r"|(?P<after>after(?!\s+(?:that|this|all|which)\b)|later\s+than|follows|followed(?!\s+by)|subsequent\s+to|once)"
-    r"|(?P<then>(?:and\s+)?(?:then|subsequently|afterwards?|after\s+(?:that|this|which)|next|finally|lastly|later(?!\s+than))))\b",
+    r"|(?P<after>after(?!\s+(?:that|this|all|which)\b)|later\s+than|follows|followed(?!\s+by)|subsequent\s+to|"
+    r"once(?!\s+(?:every|an?|per|again|more)\b)))\b"
+    r"|(?P<then>(?:(?<=[,;])\s+|\band\s+)(?:and\s+)?(?:then|subsequently|afterwards?|after\s+(?:that|this|which)|next(?!\s+to)|"
+    r"finally|lastly|later(?!\s+than))\b(?!\s*,)|(?<=\w)\s+then\b(?!\s*,))",
     re.IGNORECASE,
 )
 _STOP: Final = re.compile(
-    r"[;:()\n]|,|\s(?:because|since|so|therefore|which|but|while|whereas|although|if|unless|as|due\s+to|and\s+(?=[^,;]{1,60}\b(?:before|after|prior|precedes?|follows)\b))\s",
+    r"[;:()\n]|,(?!\d)|\s(?:because|since|so|therefore|which|but|while|whereas|although|if|unless|as|due\s+to|and\s+(?=[^,;]{1,60}\b(?:before|after|prior|precedes?|follows)\b))\s",
     re.IGNORECASE,
 )
 _FIRST: Final = re.compile(
@@ -40,6 +42,8 @@ _NOT_SAID: Final = re.compile(
     r"\b(?:not|never|may|might|could|would|perhaps|possibly|if|unless|whether|n['\u2019]t|cannot)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
+_LAST_FIRST: Final = re.compile(r"\s+first\Z", re.IGNORECASE)
+"""In "engage the starter first"."""
 _SPAN_OF_TIME: Final = re.compile(
     r"(?:\b(?:shortly|soon|immediately|just|long|right|directly|exactly|about|at\s+least|well)\b\s*|"
     r"\b(?:\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|several|few)\s+"
@@ -142,7 +146,7 @@ def _event(text: str, start: int, end: int) -> _Event | None:
     piece = text[start:end]
     if len(piece) > _REACH or _NOT_SAID.search(piece):
         return None
-    piece = _SPAN_OF_TIME.sub("", piece.rstrip())
+    piece = _LAST_FIRST.sub("", _SPAN_OF_TIME.sub("", piece.rstrip(" ,.;:\n")))
     end = start + len(piece.rstrip(" ,.;:\n"))
     start += len(piece) - len(piece.lstrip(" ,.;:\n"))
     words = event_words(text[start:end])
@@ -188,10 +192,10 @@ def _dated(text: str, sentence: Span, start: int, mention: Mention) -> ValueFact
     event = _event(text, start, end)
     if event is None or not _VERBLIKE.search(event.text):
         return None
-    return _fact(event, relation, mention)
+    return _fact(text, event, relation, mention)
 
 
-def _fact(event: _Event, relation: str, mention: Mention) -> ValueFact | None:
+def _fact(text: str, event: _Event, relation: str, mention: Mention) -> ValueFact:
     day = mention.interval
     interval = {
         "before": Interval(high=day.low, high_closed=False),
@@ -205,7 +209,7 @@ def _fact(event: _Event, relation: str, mention: Mention) -> ValueFact | None:
         interval=interval,
         dimension=CALENDAR,
         text="",
-        written=f"{relation} {mention.span.end - mention.span.start}",
+        written=f"{relation} {text[mention.span.start : mention.span.end]}",
         number="",
         unit="",
         condition=Condition(),

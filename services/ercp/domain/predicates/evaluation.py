@@ -5,6 +5,8 @@ nothing about the predicate never changes the answer (ADR 0070).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -19,9 +21,19 @@ from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
 from services.ercp.domain.predicates.selection import about_attribute, under
 from services.ercp.domain.predicates.units import DIMENSIONLESS
-from services.ercp.domain.predicates.values import TEXTUAL, Constant, agree_as_written, constant_of, demanded
+from services.ercp.domain.predicates.values import (
+    CALENDAR,
+    TEXTUAL,
+    Constant,
+    agree_as_written,
+    constant_of,
+    demanded,
+    seconds,
+)
 
 _MAX_EVIDENCE: Final = 8
+_FIRST_YEAR: Final = 1000
+_LAST_YEAR: Final = 2999
 _WAYS: Final = {
     "<": frozenset("<"), "<=": frozenset("<="), ">": frozenset(">"), ">=": frozenset(">="), "=": frozenset("="),
     "!=": frozenset("<>"),
@@ -130,6 +142,9 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
     """Hold kilograms against days: no value of another dimension is the one demanded; a bare number may be."""
     if fact.negated or predicate.name is PredicateName.NOT_EQUAL:
         return Holds.UNKNOWN
+    year = _year(predicate.right) if fact.dimension == CALENDAR else None
+    if year is not None:
+        return _inside(fact.interval or Interval(), demanded(replace(predicate, right=None), Constant(year, CALENDAR)))
     bare_number = isinstance(predicate.right, Amount) and not predicate.right.unit
     if bare_number and fact.number and isinstance(predicate.right, Amount):
         is_same = predicate.name is PredicateName.EQUAL and Decimal(fact.number) == predicate.right.number
@@ -137,6 +152,17 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
     if fact.dimension == DIMENSIONLESS and not fact.unit:
         return Holds.UNKNOWN
     return Holds.FALSE
+
+
+def _year(right: Operand | None) -> Interval | None:
+    """Return the seconds of a year that is written as a bare number; ``None`` for any other number."""
+    if not isinstance(right, Amount) or right.unit or right.number != int(right.number):
+        return None
+    year = int(right.number)
+    if not _FIRST_YEAR <= year <= _LAST_YEAR:
+        return None
+    start, end = (seconds(datetime(each, 1, 1, tzinfo=UTC)) for each in (year, year + 1))
+    return Interval(start, end, high_closed=False)
 
 
 def _as_equality(predicate: Predicate, *, is_same: bool, negated: bool) -> Holds:

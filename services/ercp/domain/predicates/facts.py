@@ -150,6 +150,8 @@ class Justification:
     claim: Span
     reason: Span
     marker: str
+    is_given: bool = True
+    """False when only a word such as "therefore" ties the claim to a sentence that shares no word with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def _across(text: str, previous: Span | None, sentence: Span) -> Iterator[Justif
         return
     match = _SENTENCE_FORWARD.match(text, sentence.start, sentence.end)
     if match is not None:
-        yield from _pair(text, Span(match.end(), sentence.end), previous, match["marker"])
+        yield from _pair(text, Span(match.end(), sentence.end), previous, match["marker"], concludes=True)
 
 
 def _within(text: str, sentence: Span) -> Iterator[Justification]:
@@ -102,12 +102,13 @@ def _is_opening(text: str, sentence: Span, start: int) -> bool:
     return text[sentence.start : start].strip(" ,-*•\"'").lower() in _OPENINGS
 
 
-def _pair(text: str, claim: Span, reason: Span, marker: str) -> Iterator[Justification]:
+def _pair(text: str, claim: Span, reason: Span, marker: str, *, concludes: bool = False) -> Iterator[Justification]:
     claim, reason = _trimmed(text, claim), _trimmed(text, reason)
     said, given = (frozenset(words_of(text[span.start : span.end])) for span in (claim, reason))
     # A reason that only says the claim again is none.
     if said and len(given) >= _LEAST_WORDS and not given <= said:
-        yield Justification(claim, reason, " ".join(marker.lower().split()))
+        is_given = not concludes or bool(said & given)
+        yield Justification(claim, reason, " ".join(marker.lower().split()), is_given)
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -21,7 +21,9 @@ _LINKING: Final = frozenset(
 )
 _SAME: Final = {
     "max": "maximum", "maximal": "maximum", "min": "minimum", "minimal": "minimum", "temp": "temperatur",
-    "avg": "averag", "mean": "averag", "pric": "cost", "mass": "weight", "alpha": "alpha",
+    "greatest": "maximum", "highest": "maximum", "largest": "maximum", "biggest": "maximum", "smallest": "minimum",
+    "lowest": "minimum", "least": "minimum", "avg": "averag", "mean": "averag",
+    "pric": "cost", "mass": "weight",
 }  # fmt: skip
 _LIGHT: Final = frozenset({"happen", "occur", "tak", "com", "mak", "don", "then", "dat", "event", "step"})
 """Words that say only that something is an event, and when it comes in a list."""

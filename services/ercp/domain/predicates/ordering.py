@@ -25,10 +25,13 @@ def events_in_order(before: Operand, after: Operand, facts: TextFacts) -> Evalua
     if not first or not second:
         missing = said(before) if not first else said(after)
         return Evaluation(Holds.UNKNOWN, (), f'the text puts "{missing}" into no order')
+    first, second = first - second or first, second - first or second
     if first & second:
         return Evaluation(Holds.UNKNOWN, (), f"the text does not tell {names} apart")
     forth = _path(graph, _ends(first, before), second)
     back = _path(graph, _ends(second, after), first)
+    if back is not None and forth is not None and len(first) + len(second) > 2:  # noqa: PLR2004 - one event each
+        return Evaluation(Holds.UNKNOWN, (), f"the text names several events, and for some {names} is so")
     if back is not None:
         spans = _sorted_spans([*back, *(forth or ())])
         also = " and also the other way round" if forth is not None else ""
@@ -98,20 +101,15 @@ def _end_of(interval: Interval) -> tuple[Fraction, int] | None:
 
 
 def _nodes(operand: Operand, events: set[frozenset[str]]) -> set[Node]:
-    """Return the events that an operand can mean: the same words, else the only one that says more, or less."""
+    """Return the events that an operand can mean: those with all its words, else the only one with some of them."""
     if isinstance(operand, Moment):
         point = _start_of(moment_interval(operand))
         assert point is not None
         return {point}
     wanted = frozenset(operand_words(operand))
-    if wanted in events:
-        return {wanted}
-    wider: set[Node] = {event for event in events if wanted < event}
+    wider: set[Node] = {event for event in events if wanted <= event}
     narrower: set[Node] = {event for event in events if event and event < wanted}
-    for candidates in (wider, narrower):
-        if len(candidates) == 1:
-            return candidates
-    return set()
+    return wider or (narrower if len(narrower) == 1 else set())
 
 
 def _ends(nodes: set[Node], operand: Operand) -> set[Node]:

@@ -23,12 +23,12 @@ _COPULAS: Final = (
 LEXICAL: Final[Mapping[str, str]] = {
     "boil": "boiling point", "melt": "melting point", "freez": "freezing point", "weigh": "weight", "cost": "cost",
     "last": "duration", "tak": "duration", "travel": "speed", "mov": "speed", "run": "speed", "expir": "expiry",
-    "exceed": "", "surpass": "",
+    "exceed": "", "surpass": "", "carr": "load", "support": "load", "bear": "load",
 }  # fmt: skip
 """What a verb says its value is; an empty one compares instead of naming."""
 _LEXICAL: Final = (
     r"boil(?:s|ed)?|melt(?:s|ed)?|freezes?|froze|weigh(?:s|ed)?|costs?|lasts?|lasted|takes?|took|travel(?:s|led|ed)?|"
-    r"moves?|moved|runs?|ran|exceed(?:s|ed)?|surpass(?:es|ed)?"
+    r"moves?|moved|runs?|ran|carr(?:y|ies|ied)|supports?|supported|bears?|exceed(?:s|ed)?|surpass(?:es|ed)?"
 )
 _HAVE: Final = (
     r"has|have|had|contains?|contained|holds?|held|includes?|included|employs?|employed|comprises?|uses?|needs?"
@@ -39,8 +39,8 @@ VERB: Final = re.compile(
     re.IGNORECASE,
 )
 BOUNDARY: Final = re.compile(
-    r"[;—]|,(?!\d)|(?<=\s)-(?=\s)|\s(?:but|while|whereas|although|though|because|since|so|therefore|thus|hence|which|who|unless|"
-    r"that|yet|if|when|whenever|where|as\slong\sas|provided|given)\s",
+    r"[;—]|,(?!\d)|(?<=\s)-(?=\s)|\s(?:but|while|whereas|although|though|because|since|so|which|who|unless|"
+    r"that|yet|if|when|whenever|where|as\slong\sas|provided|given|and(?=\s(?:the|an?|its?|this|their|our)\s))\s",
     re.IGNORECASE,
 )
 _RELATIONS: Final[Mapping[str, str]] = {
@@ -108,7 +108,7 @@ DENIED: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 CONNECTIVES: Final = re.compile(
-    r"[\s,]*(?:(?:however|therefore|thus|hence|so|and|but|or|also|then|now|note|moreover|furthermore|in\s+fact|in\s+addition|"
+    r"[\s,]*(?:(?:however|therefore|thus|hence|so|and|but|or|also|then|now|note|moreover|since|because|although|though|while|whereas|furthermore|in\s+fact|in\s+addition|"
     r"consequently|as\s+a\s+result|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|next|yet|we\s+know|recall|similarly|"
     r"meanwhile|conversely|instead|overall|for\s+example|for\s+instance|indeed|specifically|this\s+means|it\s+follows|"
     r"step\s+\d+|[-*•]|\d{1,3}[.)])(?![\w'\u2019])[\s,:]*)+",
@@ -133,3 +133,15 @@ def relation_of(phrase: str | None) -> str:
 
 FLIPPED: Final[Mapping[str, str]] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 """What "not" makes of a comparison."""
+COMPARATIVES: Final[Mapping[str, tuple[str, str]]] = {
+    "lighter": ("<", "weight"), "heavier": (">", "weight"), "taller": (">", "height"), "higher": (">", ""),
+    "lower": ("<", ""), "longer": (">", "length"), "older": (">", "age"), "younger": ("<", "age"),
+    "cheaper": ("<", "cost"), "dearer": (">", "cost"), "faster": (">", "speed"), "slower": ("<", "speed"),
+    "hotter": (">", "temperature"), "warmer": (">", "temperature"), "colder": ("<", "temperature"),
+    "cooler": ("<", "temperature"), "wider": (">", "width"), "narrower": ("<", "width"), "deeper": (">", "depth"),
+    "shallower": ("<", "depth"), "thicker": (">", "thickness"), "thinner": ("<", "thickness"),
+    "shorter": ("<", "length"),
+    "less": ("<", ""), "fewer": ("<", ""), "smaller": ("<", ""), "more": (">", ""), "greater": (">", ""),
+    "larger": (">", ""), "bigger": (">", ""),
+}  # fmt: skip
+"""What a comparative says, and of which attribute when the phrase names none."""

@@ -24,12 +24,19 @@ def claim_is_justified(claim: Operand, facts: TextFacts) -> Evaluation:
     places = _places(claim, facts)
     if not places:
         return Evaluation(Holds.UNKNOWN, (), f'the text does not state the claim "{said(claim)}"')
-    for justification in facts.justifications:
-        if any(_overlap(justification.claim, place) for place in places) and _is_claim(
-            claim, justification.claim, facts
-        ):
+    tied = [
+        justification
+        for justification in facts.justifications
+        if any(_overlap(justification.claim, place) for place in places)
+        and _is_claim(claim, justification.claim, facts)
+    ]
+    for justification in tied:
+        if justification.is_given:
             spans = tuple(sorted((justification.claim, justification.reason), key=lambda span: (span.start, span.end)))
             return Evaluation(Holds.TRUE, spans, f'the text gives a reason ("{justification.marker}")')
+    if tied:
+        why = f'only the word "{tied[0].marker}" ties the claim to what stands before it'
+        return Evaluation(Holds.UNKNOWN, (), why)
     return Evaluation(Holds.FALSE, (places[0],), "the text states the claim and gives no reason for it")
 
 

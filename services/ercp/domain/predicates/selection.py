@@ -1,6 +1,7 @@
 """Which facts of a text speak about an attribute, and under which of their conditions (ADR 0070)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from services.ercp.domain.predicates.facts import Condition, ValueFact, Words
 from services.ercp.domain.predicates.model import Path
@@ -24,17 +25,24 @@ def about_attribute(values: Sequence[ValueFact], path: Path) -> list[ValueFact]:
         own = frozenset(words)
         if own == wanted:
             exact.append(fact)
-        elif _ends_with(words, last):
-            if own < wanted:
-                shorter.append(fact)
-            elif own > wanted:
-                longer.setdefault(own, []).append(fact)
-            else:
-                is_shared = True
-    near = exact if is_shared else sorted([*exact, *shorter], key=lambda fact: fact.value_span.start)
-    if near:
-        return near
-    return next(iter(longer.values())) if len(longer) == 1 and not is_shared and not shorter else []
+        elif own < wanted <= own | fact.condition.words:
+            # "The number of players in a team" belongs to the team: what names the entity is no condition.
+            exact.append(replace(fact, condition=Condition()))
+        elif not _ends_with(words, last):
+            continue
+        elif own < wanted:
+            shorter.append(fact)
+        elif own > wanted:
+            longer.setdefault(own, []).append(fact)
+        else:
+            is_shared = True
+    near = [*exact, *([] if is_shared else shorter)]
+    if len(longer) == 1 and not is_shared:
+        # "The bridge" is the canal bridge when the text knows no other; the shipping cost is not the cost.
+        own, facts = next(iter(longer.items()))
+        if not near or own - wanted <= frozenset(facts[0].subject.entity):
+            near += facts
+    return sorted(near, key=lambda fact: fact.value_span.start)
 
 
 def about_entity(values: Sequence[ValueFact], path: Path) -> list[ValueFact]:

@@ -12,6 +12,7 @@ from typing import Final
 from services.ercp.domain.predicates.facts import Comparison, Condition, Span, Statement, Subject, ValueFact
 from services.ercp.domain.predicates.naming import condition_of, words_of
 from services.ercp.domain.predicates.phrases import (
+    COMPARATIVES,
     CONDITION,
     DENIED,
     FLIPPED,
@@ -43,10 +44,17 @@ _COMPARED: Final = re.compile(
     r"(?:less|more|fewer|greater|higher|lower|larger|smaller|longer|shorter|taller|heavier|lighter|cheaper|faster|slower|hotter|colder|bigger)\s+than)\s+(?P<other>[^\d]+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_VALUE: Final = re.compile(r"(?:the\s+|an?\s+)?(?P<value>[^\W\d_][\w'\u2019-]*(?:\s+[^\W\d_][\w'\u2019-]*){0,4})", re.IGNORECASE)
+_VALUE: Final = re.compile(
+    r"(?:the\s+|an?\s+)?(?P<value>[^\W\d_][\w'\u2019-]*(?:\s+[^\W\d_][\w'\u2019-]*){0,4})", re.IGNORECASE
+)
 _EXCEEDS: Final = re.compile(
     r"(?P<left>.+?)\s(?:(?P<neg>(?:does|do|did|must|may|can|shall|should|will)\s?(?:not)|cannot|must\s+never)\s+)?exceed(?:s|ed)?\s(?P<right>\D+)",
     re.IGNORECASE | re.DOTALL,
+)
+_THAT: Final = words_of("that")
+"""In "larger than that of the laptop"."""
+_MADE_OF: Final = re.compile(
+    r"(?P<subject>.+?)\s(?:is|are|was|were)\s(?P<neg>not\s)?made\s(?:of|from)\s(?P<value>.+)", re.IGNORECASE | re.DOTALL
 )
 _UNSURE: Final = re.compile(
     r"\b(?:may|might|could|would|perhaps|possibly|probably|some|sometimes|often|most|many|few)\b", re.IGNORECASE
@@ -115,6 +123,10 @@ def _clause(text: str, span: Span, leads: Sequence[str], read: Read) -> None:
     if copula is None:
         _exceeding(clause, span, read)
         return
+    made = _MADE_OF.fullmatch(clause)
+    if made is not None:
+        _material(text, span, made, read)
+        return
     subject = read_noun_phrase(clause[: copula.start()], ())
     if subject is None:
         return
@@ -129,6 +141,17 @@ def _clause(text: str, span: Span, leads: Sequence[str], read: Read) -> None:
             read.values.append(_named_value(subject.subject, value, text, span, negated=negated, condition=under))
 
 
+def _material(text: str, span: Span, match: re.Match[str], read: Read) -> None:
+    """Read "the tank is made of concrete"."""
+    thing = read_noun_phrase(match["subject"], ())
+    value = _text_value(match["value"], span.start + match.start("value"))
+    if thing is None or value is None:
+        return
+    subject = Subject((*thing.subject.entity, *thing.subject.attribute), words_of("material"))
+    condition = condition_of([thing.condition])
+    read.values.append(_named_value(subject, value, text, span, negated=bool(match["neg"]), condition=condition))
+
+
 def _exceeding(clause: str, span: Span, read: Read) -> None:
     match = _EXCEEDS.fullmatch(clause)
     if match is None:
@@ -139,25 +162,22 @@ def _exceeding(clause: str, span: Span, read: Read) -> None:
 
 
 def _compare(subject: Subject, match: re.Match[str], *, negated: bool, span: Span, read: Read) -> None:
+    """Read "is lighter than the blue crate"; the comparative names the attribute when the subject has none."""
     other = read_noun_phrase(match["other"].rstrip(" ."), subject.entity)
     if other is None:
         return
-    written = match["relation"].lower()
-    relation = _relation(written)
+    first = match["relation"].lower().split(maxsplit=1)[0]
+    relation, attribute = COMPARATIVES.get(
+        first, ("=" if first in {"equal", "the"} else relation_of(match["relation"]), "")
+    )
+    left, right = subject, other.subject
+    if attribute and not left.entity and not right.entity:
+        left, right = (Subject(side.attribute, words_of(attribute)) for side in (left, right))
+    elif right.attribute == _THAT and right.entity:
+        right = Subject(right.entity, left.attribute)
     if negated:
         relation = FLIPPED.get(relation, "!=")
-    read.comparisons.append(Comparison(subject, other.subject, relation, span))
-
-
-def _relation(written: str) -> str:
-    if written.startswith(("equal", "the")):
-        return "="
-    first = written.split(maxsplit=1)[0]
-    if first in {"less", "fewer", "lower", "smaller", "shorter", "lighter", "cheaper", "slower", "colder"}:
-        return "<"
-    if first in {"more", "greater", "higher", "larger", "longer", "taller", "heavier", "faster", "hotter", "bigger"}:
-        return ">"
-    return relation_of(written)
+    read.comparisons.append(Comparison(left, right, relation, span))
 
 
 def _text_value(complement: str, offset: int) -> Span | None:

@@ -18,24 +18,25 @@ _POSSESSIVE: Final = re.compile(r"(?P<entity>.+?)['\u2019]s?\s+(?P<attribute>.+)
 _PRONOUN: Final = re.compile(r"(?P<pronoun>its?|they|their|his|her)\b\s*(?P<attribute>.*)", re.IGNORECASE | re.DOTALL)
 _OF: Final = re.compile(r"\s+of\s+", re.IGNORECASE)
 _LIMIT: Final = re.compile(
-    r"\s+(?=(?:at|in|on|under|during|when|for|with|without|near|above|below|between|to|from|inside|per)\s)",
+    r"\s+(?=(?:at|in|on|under|during|when|for|with|without|near|above|below|between|to|from|inside|per|next|beside|behind)\s)",
     re.IGNORECASE,
 )
 _UNCLEAR: Final = re.compile(
-    r"\b(?:and|or|most|some|many|few|several|nor|than|not|no|none|neither|would|could|there|what|who|how|why|whether|if)\b",
+    r"\b(?:and|or|most|some|many|few|several|nor|than|not|no|none|neither|would|could|there|what|who|how|why|whether|if|them|us)\b|\A\s*(?:that|this|these|those|the|an?)\s*\Z",
     re.IGNORECASE,
 )
 _DETERMINER: Final = re.compile(
     r"(?:(?:the|an?|this|that|these|those|each|every|all|our|your|my|any|such|pure|both)\s+)+", re.IGNORECASE
 )
 _AHEAD: Final = re.compile(
-    r"(?P<phrase>(?:at|in|on|under|during|for|with|without|near|above|below)\s\S+(?:\s\S+){0,5}?)"
+    r"(?P<phrase>(?:at|in|on|under|during|for|with|without|near|above|below|after|before)\s\S+(?:\s\S+){0,5}?)"
     r"\s(?P<rest>(?:it|its|the|they|their)\b.*)",
     re.IGNORECASE | re.DOTALL,
 )
 """A condition without a comma behind it: "in Denver it"."""
+_COUNTS: Final = (words_of("number"), words_of("total number"), words_of("count"))
 _TRAILING: Final = re.compile(
-    r"[\s,]+(?:always|also|usually|typically|normally|generally|now|then|currently|still|only|itself|that|which)\s*\Z",
+    r"[\s,]+(?:always|also|usually|typically|normally|generally|now|then|currently|still|only|itself|alone|themselves|that|which)\s*\Z",
     re.IGNORECASE,
 )
 
@@ -104,6 +105,9 @@ def _subject(entity: str, attribute: str) -> Subject | None:
     owner, owned = (
         words_of(_DETERMINER.sub("", text.strip(), count=1)) if text.strip() else () for text in (entity, attribute)
     )
+    if owner and owned in _COUNTS:
+        # The number of players is what the players are counted by.
+        owner, owned = (), owner
     if not owned or len(owner) > _MOST_WORDS or len(owned) > _MOST_WORDS:
         return None
     return Subject(owner, owned)

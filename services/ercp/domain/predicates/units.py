@@ -75,6 +75,7 @@ _WORDS: Final = {
     "knot": "kn knot knots",
     "m/s²": "m/s² m/s2 m/s^2",
     "N": "N newton newtons",
+    "Nm": "Nm newton_metre newton_metres newton_meter newton_meters",
     "Pa": "Pa pascal pascals",
     "hPa": "hPa hectopascal hectopascals",
     "kPa": "kPa kilopascal kilopascals",
@@ -107,7 +108,10 @@ _WORDS: Final = {
     "rpm": "rpm",
     "mol": "mol mole moles",
     "g/l": "g/l g/L",
-    "mg/l": "mg/l mg/L",
+    "mg/l": "mg/l mg/L mg_per_litre milligrams_per_litre mg_per_liter",
+    "kg/l": "kg/l kg_per_litre kg_per_liter",
+    "l/min": "l/min L/min litres_per_minute liters_per_minute",
+    "m³/h": "m³/h m3/h cubic_metres_per_hour",
     "g/cm³": "g/cm³ g/cm3 g/cm^3",
     "kg/m³": "kg/m³ kg/m3 kg/m^3",
     # data
@@ -123,7 +127,8 @@ _WORDS: Final = {
     "Mbit/s": "Mbps Mbit/s",
     "Gbit/s": "Gbps Gbit/s",
     # shares and money
-    "%": "% percent per_cent",
+    "%": "% percent per_cent percentage_point percentage_points",
+    "bp": "bp bps basis_point basis_points",
     "ppm": "ppm",
     "USD": "USD $ US$ dollar dollars us_dollars",
     "EUR": "EUR € euro euros",
@@ -138,6 +143,8 @@ _WORDS: Final = {
 _PINT: Final = {
     "m²": "m**2", "km²": "km**2", "m³": "m**3", "cm³": "cm**3", "m/s²": "m/s**2", "g/cm³": "g/cm**3",
     "kg/m³": "kg/m**3", "rpm": "1/min", "Mbit/s": "megabit/s", "Gbit/s": "gigabit/s", "%": "percent",
+    "Nm": "newton*meter",
+    "m³/h": "m**3/h", "bp": "basis_point",
     "USD": "usd", "EUR": "eur", "GBP": "gbp", "JPY": "jpy", "CHF": "chf", "AUD": "aud", "CAD": "cad", "CNY": "cny",
     "INR": "inr",
 }  # fmt: skip
@@ -224,6 +231,7 @@ def _registry() -> "pint.UnitRegistry[Fraction]":
     import pint
 
     registry: pint.UnitRegistry[Fraction] = pint.UnitRegistry(non_int_type=Fraction)
+    registry.define("basis_point = 0.0001")
     for code in CURRENCIES:
         registry.define(f"{code.lower()} = [currency_{code.lower()}]")
     return registry
