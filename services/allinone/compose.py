@@ -8,6 +8,7 @@ from services.common.settings import Settings
 from services.dag.compose import build as build_dag
 from services.dpe.compose import build as build_dpe
 from services.envelope.compose import build as build_envelope
+from services.ercp.compose import build as build_ercp
 from services.gateway.admin_app import ensure_first_key
 from services.gateway.compose import build as build_gateway
 
@@ -16,7 +17,7 @@ async def build_services(settings: Settings, adapters: Adapters) -> list[ServedS
     """Return every service of the suite, each as its own composition makes it."""
     return [
         service
-        for build_one in (build_envelope, build_dpe, build_dag, build_gateway)
+        for build_one in (build_envelope, build_dpe, build_dag, build_gateway, build_ercp)
         for service in await build_one(settings, adapters)
     ]
 

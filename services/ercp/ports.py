@@ -21,7 +21,7 @@ class TraceSession:
     Attributes:
         token: opens its next window; empty when it has ended.
         pending: windows that were opened and neither committed nor given up.
-        windows: how many it has.
+        windows: how many it has, given up ones included.
     """
 
     session_id: str
@@ -172,7 +172,7 @@ class Provenance(Protocol):
         """Analyse a candidate against the knowledge; ``window`` may be one that is opened nowhere."""
         ...
 
-    def read(self, report: bytes, text: str, knowledge: Knowledge) -> Analysis:
+    def read(self, report: bytes, knowledge: Knowledge) -> Analysis:
         """Return the analysis that a stored report holds."""
         ...
 

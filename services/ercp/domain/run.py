@@ -274,11 +274,9 @@ def _generate(state: RunState) -> tuple[RunState, Command]:
 
 
 def _clash(state: RunState, core: tuple[str, ...]) -> tuple[RunState, Command]:
-    """Relax what clashes, or stop where nothing may be relaxed: immutable constraints never are (§4.1)."""
+    """Relax what clashes; immutable constraints never are, and the operator then says that the core is left (§4.1)."""
     members = tuple(each for each in state.constraints if each.constraint_id in core)
     after = replace(state, core=core, conflicts=members)
-    if all(each.immutable for each in members):
-        return after, Stop(RunStatus.INFEASIBLE, StatusReason.CORE_IMMUTABLE)
     return after, Mutate(Strategy.RELAX, state.problem, state.constraints, state.faults, core)
 
 

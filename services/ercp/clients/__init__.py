@@ -1,0 +1,1 @@
+"""The ERCP service's ports over gRPC."""

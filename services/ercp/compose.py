@@ -1,0 +1,102 @@
+"""The ERCP service's composition: adapters and settings in, the served service out."""
+
+from functools import partial
+
+from ercp.v1 import ercp_service_pb2_grpc as pb_grpc
+
+from services.common.composition import Adapters
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
+from services.common.ports.language_model import LanguageModel
+from services.common.rpc.peers import PeerChannels
+from services.common.rpc.server import ServedService
+from services.common.settings import ErcpSettings, Settings
+from services.ercp.clients.knowledge import GrpcKnowledgeSource
+from services.ercp.clients.provenance import GrpcProvenance
+from services.ercp.clients.sessions import GrpcTraceSessions
+from services.ercp.deciding import Deciding
+from services.ercp.domain import predicates, solver
+from services.ercp.generating import Generating, Generator
+from services.ercp.journal import Scribe
+from services.ercp.node_key import open_node_signer
+from services.ercp.operator_app import OperatorApp
+from services.ercp.ports import Provenance, Redactor
+from services.ercp.redaction import DetectingRedactor, NoRedactor
+from services.ercp.run_app import RunApp
+from services.ercp.run_parts import OperatorParts
+from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
+from services.ercp.verifying import Verifying
+
+
+async def build(
+    settings: Settings, adapters: Adapters, *, language_model: LanguageModel | None = None
+) -> list[ServedService]:
+    """Return ErcpService.
+
+    Args:
+        settings: of the process.
+        adapters: of the process.
+        language_model: writes the candidates in place of the configured provider.
+
+    Raises:
+        SettingsError: the node key cannot be used.
+    """
+    predicates.warm()
+    solver.warm()
+    channels = PeerChannels(settings)
+    adapters.closing(channels.close)
+    generator = await _generator(settings, adapters, language_model)
+    signer = open_node_signer(settings.ercp, settings.store.data_dir)
+    sessions = GrpcTraceSessions(channels.to("dag"), adapters.ids)
+    scribe = Scribe(sessions, signer, await _redactor(settings.ercp, adapters), adapters.clock)
+    provenance = GrpcProvenance(channels.to("dpe"))
+    parts = await _parts(settings, adapters, Generating(generator, sessions, provenance, settings.ercp), channels)
+    adapters.closing(parts.generating.close)
+    servicer = _servicer(parts, provenance, scribe, settings.ercp)
+
+    async def check() -> None:
+        await channels.check()
+        await generator.model.check()
+
+    return [
+        ServedService(
+            name=SERVICE_NAME,
+            register=partial(pb_grpc.add_ErcpServiceServicer_to_server, servicer),
+            roles=ROLES,
+            check=check,
+            listening=channels.listening,
+        )
+    ]
+
+
+async def _parts(
+    settings: Settings, adapters: Adapters, generating: Generating, channels: PeerChannels
+) -> OperatorParts:
+    return OperatorParts(
+        generating=generating,
+        verifying=Verifying(await adapters.entailment(), settings.ercp),
+        deciding=Deciding(await adapters.embedding(), settings.ercp),
+        knowledge=GrpcKnowledgeSource(channels.to("envelope"), settings.ercp.token_model),
+    )
+
+
+def _servicer(parts: OperatorParts, provenance: Provenance, scribe: Scribe, settings: ErcpSettings) -> ErcpServicer:
+    runs = RunApp(parts, scribe, settings, scribe.clock)
+    operators = OperatorApp(parts, provenance, scribe, scribe.clock)
+    return ErcpServicer(runs, operators, scribe.signer, settings)
+
+
+async def _generator(settings: Settings, adapters: Adapters, given: LanguageModel | None) -> Generator:
+    """Return who writes: the one given, the configured provider, or the extractive answerer (decision 20)."""
+    provider = given if given is not None else await adapters.language_model()
+    if provider is not None:
+        return Generator(provider, generative=True)
+    limits = ExtractLimits(settings.ercp.extractive_max_sentences, settings.ercp.extractive_min_score)
+    model = ExtractiveLanguageModel(await adapters.tokens(), settings.ercp.token_model, limits)
+    return Generator(model, generative=False)
+
+
+async def _redactor(settings: ErcpSettings, adapters: Adapters) -> Redactor:
+    if not settings.redact_personal_data:
+        return NoRedactor()
+    return DetectingRedactor(await adapters.entity_recognizer(), await adapters.personal_data())

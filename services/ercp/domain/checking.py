@@ -1,0 +1,103 @@
+"""Predicate checks: a text against constraints, against itself and against the values of passages (ERCP 1.0 §7, §8)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from services.ercp.domain import readings
+from services.ercp.domain.faults import EXACT, MAX_EXCERPT_CHARS, PREDICATE, Suspicion
+from services.ercp.domain.predicates import (
+    Evaluation,
+    Holds,
+    Predicate,
+    PredicateError,
+    PredicateName,
+    TextFacts,
+    evaluate,
+)
+from services.ercp.domain.records import Constraint, Evidence, Passage
+from services.ercp.domain.vocabulary import Detector, ErrorType
+
+AT_ODDS: Final = EXACT
+_BY_NAME: Final = {PredicateName.HAS_JUSTIFICATION: ErrorType.MISSING_JUSTIFICATION}
+CONSTRAINT_PREFIX: Final = "constraint:"
+"""Before the id of the constraint that a text denies, in the evidence of the error."""
+
+
+def check(
+    facts: TextFacts, constraints: Sequence[Constraint], passages: Sequence[tuple[Passage, TextFacts]]
+) -> list[Suspicion]:
+    """Return everything that predicates have against a text; CPU work.
+
+    Args:
+        facts: of the text.
+        constraints: that it has to obey.
+        passages: that it is held against, each with what it asserts; empty = no fact check.
+    """
+    found = list(_denied(facts, constraints))
+    found += _at_odds(facts)
+    for passage, asserted in passages:
+        found += _against(facts, passage, asserted)
+    return found
+
+
+def _denied(facts: TextFacts, constraints: Sequence[Constraint]) -> Iterator[Suspicion]:
+    for constraint in constraints:
+        try:
+            predicate = readings.predicate_of(constraint)
+        except PredicateError:  # refused where it came in; a newer version's stays unchecked (§10)
+            continue
+        answer = evaluate(predicate, facts)
+        if answer.holds is Holds.FALSE:
+            kind = _BY_NAME.get(predicate.name, ErrorType.CONTRADICTION)
+            evidence = Evidence(
+                f"{CONSTRAINT_PREFIX}{constraint.constraint_id}", None, constraint.nl_text[:MAX_EXCERPT_CHARS]
+            )
+            yield Suspicion(kind, Detector.SOLVER, PREDICATE, (evidence,), _place(answer))
+
+
+def _at_odds(facts: TextFacts) -> Iterator[Suspicion]:
+    """Yield what a text says of one thing in two ways that cannot both hold."""
+    seen = set[tuple[int, int]]()
+    for entity in readings.entities(facts):
+        predicate = readings.no_contradiction(entity)
+        if predicate is None:
+            continue
+        answer = evaluate(predicate, facts)
+        if answer.holds is not Holds.FALSE or not answer.evidence:
+            continue
+        place = (answer.evidence[-1].start, answer.evidence[-1].end)
+        if place in seen:
+            continue
+        seen.add(place)
+        first = answer.evidence[0]
+        evidence = Evidence(Detector.RULE.value, None, facts.text[first.start : first.end][:MAX_EXCERPT_CHARS])
+        yield Suspicion(ErrorType.CONTRADICTION, Detector.RULE, AT_ODDS, (evidence,), place)
+
+
+def _against(facts: TextFacts, passage: Passage, asserted: TextFacts) -> Iterator[Suspicion]:
+    """Yield where a text gives another value, or another order of events, than a passage."""
+    demands = [(fact.span, predicate) for fact, predicate in readings.equalities(asserted)]
+    demands += readings.orders(asserted)
+    for span, predicate in demands:
+        answer = _evaluated(predicate, facts)
+        if answer.holds is Holds.FALSE and answer.evidence:
+            sentence = _sentence(asserted, span.start)
+            evidence = Evidence(passage.source, None, sentence[:MAX_EXCERPT_CHARS])
+            yield Suspicion(ErrorType.FACTUAL_INCORRECT, Detector.FACT_CHECK, EXACT, (evidence,), _place(answer))
+
+
+def _evaluated(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    return evaluate(predicate, facts)
+
+
+def _place(answer: Evaluation) -> tuple[int, int] | None:
+    if not answer.evidence:
+        return None
+    last = answer.evidence[-1]
+    return last.start, last.end
+
+
+def _sentence(facts: TextFacts, at: int) -> str:
+    return next(
+        (facts.text[each.start : each.end] for each in facts.sentences if each.start <= at < each.end), facts.text
+    )

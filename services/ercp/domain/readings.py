@@ -1,0 +1,180 @@
+"""Reading texts and constraints with the predicates of §8: what is asserted, what is demanded, what follows."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from services.common.grounding.words import stem
+from services.ercp.domain.predicates import (
+    Predicate,
+    PredicateError,
+    Span,
+    TextFacts,
+    ValueFact,
+    canonical,
+    describe,
+    extract_facts,
+    parse_predicate,
+    to_document,
+)
+from services.ercp.domain.records import Constraint, PredicateForm, Sentence
+
+_END: Final = re.compile(r"[.!?…][\"')\]\u2019\u201d]*(?=\s)|\n+")
+_ABBREVIATED: Final = re.compile(r"(?:\b(?:[A-Za-z]|approx|ca|cf|e\.g|i\.e|No|Art|Sec|Dr|Mr|Mrs|St|vs|Fig)|\d)\.$")
+_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)*")
+MAX_SENTENCES: Final = 2_000
+
+
+def sentences_of(text: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a text that no other service has split: a passage, a caller's text."""
+    found, start = list[Sentence](), 0
+    for match in _END.finditer(text):
+        head = text[start : match.end()].rstrip()
+        if (
+            match.group()[0] == "."
+            and _ABBREVIATED.search(head[-12:])
+            and text[match.end() : match.end() + 2].strip().islower()
+        ):
+            continue
+        found += _trimmed(text, start, match.end())
+        start = match.end()
+    found += _trimmed(text, start, len(text))
+    return tuple(found[:MAX_SENTENCES])
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[Sentence]:
+    part = text[start:end]
+    begin = start + len(part) - len(part.lstrip())
+    stop = end - (len(part) - len(part.rstrip()))
+    if stop > begin:
+        yield Sentence(begin, stop, text[begin:stop])
+
+
+def facts_of(text: str, sentences: Sequence[Sentence]) -> TextFacts:
+    """Return what a text asserts."""
+    return extract_facts(text, [Span(each.start, each.end) for each in sentences])
+
+
+def predicate_of(constraint: Constraint) -> Predicate:
+    """Return a constraint's predicate.
+
+    Raises:
+        PredicateError: it cannot be read.
+    """
+    return parse_predicate(constraint.predicate.name, constraint.predicate.args)
+
+
+def demand_key(constraint: Constraint) -> str:
+    """Return a text that two constraints share exactly when their predicates demand the same."""
+    try:
+        return repr(canonical(predicate_of(constraint)))
+    except PredicateError:
+        return constraint.predicate.key
+
+
+def form_of(predicate: Predicate) -> PredicateForm:
+    """Return a predicate as it is written."""
+    document = to_document(predicate)
+    return PredicateForm(document["predicate_name"], document["args"])
+
+
+def words_of(predicate: Predicate) -> str:
+    """Return a predicate in natural language (§2 constraint duality)."""
+    return describe(predicate)
+
+
+def equalities(facts: TextFacts) -> Iterator[tuple[ValueFact, Predicate]]:
+    """Yield for every value that a text asserts the predicate that demands just that of another text."""
+    for fact in facts.values:
+        predicate = _demand(fact, facts.text)
+        if predicate is not None:
+            yield fact, predicate
+
+
+def orders(facts: TextFacts) -> Iterator[tuple[Span, Predicate]]:
+    """Yield for every order of events that a text asserts the predicate that demands it."""
+    for order in facts.orders:
+        predicate = _parsed("TemporalOrder", {"before": order.before_text, "after": order.after_text})
+        if predicate is not None:
+            yield order.span, predicate
+
+
+def entities(facts: TextFacts) -> Iterator[str]:
+    """Yield the attributes and subjects that a text speaks of, each once, as NoContradiction names them."""
+    seen = set()
+    for fact in facts.values:
+        name = entity_name(fact, facts.text)
+        if name and name not in seen:
+            seen.add(name)
+            yield name
+    for statement in facts.statements:
+        name = "_".join(_surface(statement.subject, facts.text[statement.span.start : statement.span.end]))
+        if name and name not in seen:
+            seen.add(name)
+            yield name
+
+
+def entity_name(fact: ValueFact, text: str) -> str:
+    """Return what a value belongs to, such as ``water.boiling_point``, in the text's own words if it has them."""
+    clause = text[fact.span.start : fact.span.end]
+    parts = (fact.subject.entity, fact.subject.attribute)
+    return ".".join("_".join(_surface(stems, clause)) for stems in parts if stems)
+
+
+def no_contradiction(entity: str) -> Predicate | None:
+    """Return the predicate that a text does not contradict itself about an entity."""
+    return _parsed("NoContradiction", {"entity": entity})
+
+
+def has_justification(claim: str) -> Predicate | None:
+    """Return the predicate that a text gives a reason for a claim."""
+    return _parsed("HasJustification", {"claim": " ".join(claim.split())[:2_000]})
+
+
+def _demand(fact: ValueFact, text: str) -> Predicate | None:
+    left = entity_name(fact, text)
+    if not left:
+        return None
+    args: dict[str, object] = {"left": left}
+    if fact.interval is None:
+        if not fact.text:
+            return None
+        args["right"] = f'"{text[fact.value_span.start : fact.value_span.end]}"'
+        name = "NotEqual" if fact.negated else "Equal"
+    else:
+        if not fact.number or (fact.negated and not fact.interval.is_point):
+            return None
+        args["right"] = fact.number
+        if fact.unit:
+            args["unit"] = fact.unit
+        name = _relation(fact)
+        if name in {"LessThan", "GreaterThan"}:
+            closed = fact.interval.high_closed if name == "LessThan" else fact.interval.low_closed
+            args["inclusive"] = closed
+        elif fact.approximate:
+            args["tolerance"] = "5%"
+    if fact.condition.text:
+        args["condition"] = fact.condition.text
+    return _parsed(name, args)
+
+
+def _relation(fact: ValueFact) -> str:
+    assert fact.interval is not None
+    if fact.negated:
+        return "NotEqual"
+    if fact.interval.low is None:
+        return "LessThan"
+    return "GreaterThan" if fact.interval.high is None else "Equal"
+
+
+def _surface(stems: Sequence[str], clause: str) -> list[str]:
+    """Return the words of the clause that have these stems, or the stems themselves."""
+    by_stem = {stem(word.lower()): word.lower() for word in reversed(_WORD.findall(clause))}
+    return [by_stem.get(each, each) for each in stems]
+
+
+def _parsed(name: str, args: dict[str, object]) -> Predicate | None:
+    try:
+        return parse_predicate(name, args)
+    except PredicateError:
+        return None

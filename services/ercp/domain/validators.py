@@ -1,0 +1,165 @@
+"""Rule-based validators (ERCP 1.0 §7): faults of form, conclusions without a reason, statements with two readings.
+
+Rules for English, deliberately few and narrow; what they cannot tell they leave. The confidences are ADR 0074's.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from services.ercp.domain.faults import Suspicion
+from services.ercp.domain.records import Evidence, Sentence
+from services.ercp.domain.vocabulary import Detector, ErrorType
+
+EMPTY: Final = 1.0
+CUT: Final = 1.0
+UNREADABLE: Final = 0.95
+UNBALANCED: Final = 0.80
+UNFINISHED: Final = 0.78
+NO_REASON: Final = 0.80
+BARE_CERTAINTY: Final = 0.78
+BARE_VERDICT: Final = 0.76
+UNCLEAR_REFERENCE: Final = 0.76
+TWO_READINGS: Final = 0.76
+_KEPT: Final = "\n\t\r\u200c\u200d"
+_REASON: Final = re.compile(
+    r"\b(?:because|since|as (?:it|they|the|this|that|there|we|its)|due to|owing to|thanks to|the reason|follows from|"
+    r"for (?:this|that|these) reasons?|given (?:that|the)|so that|in order to|on the grounds|otherwise|which (?:is why|"
+    r"means|makes|causes|lowers|raises|reduces|increases)|caused by|results? from|explains?|by reason of|in view of|"
+    r"after all|this is (?:because|why)|that is why|if|when|unless|to (?:avoid|prevent|keep|ensure|protect|stop))\b",
+    re.IGNORECASE,
+)
+_CONCLUDES: Final = re.compile(
+    r"^(?:therefore|thus|hence|consequently|accordingly|so|ergo|as a (?:result|consequence)|it follows|"
+    r"this (?:proves|shows|means)|for (?:this|that) reason|in conclusion|clearly|which is why)\b",
+    re.IGNORECASE,
+)
+_CONCLUDING: Final = re.compile(r"\b(?:therefore|it follows that|hence|consequently|must therefore)\b", re.IGNORECASE)
+_CERTAIN: Final = re.compile(
+    r"\b(?:obviously|clearly|undoubtedly|without (?:a |any )?doubt|of course|needless to say|everyone knows|"
+    r"beyond (?:question|dispute)|it is (?:clear|evident|obvious|certain|self-evident)|there is no question)\b",
+    re.IGNORECASE,
+)
+_VERDICT: Final = re.compile(
+    r"\b(?:(?:is|are|was|were|would be|remains?) (?:the |clearly the |by far the )?(?:best|better|worst|safest|safer|"
+    r"cheapest|right|wrong|wiser|preferable|superior|unsuitable|suitable|advisable|the only)|"
+    r"should (?:be |not |therefore |never |always )?\w+|ought to|(?:we|i|you) (?:recommend|advise)|"
+    r"is (?:recommended|to be preferred|advised)|the (?:recommendation|verdict|conclusion) is)\b",
+    re.IGNORECASE,
+)
+_POINTING: Final = re.compile(
+    r"^(?:it|they|this|that|these|those|he|she|both|such)\s+(?:is|are|was|were|has|have|had|will|would|can|could|must|may|"
+    r"might|does|do|did|should|[a-z]+s|[a-z]+ed)\b",
+    re.IGNORECASE,
+)
+_TWO_READINGS: Final = re.compile(
+    r"\b(?:can be (?:read|understood|taken) (?:in (?:two|several|more than one)|either)|could mean either|"
+    r"may or may not|either of the two|in one (?:sense|reading)|and/or|one of (?:them|the two)\b(?! (?:is|are) the))",
+    re.IGNORECASE,
+)
+_FENCE: Final = "```"
+_PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+_ENDS: Final = (".", "!", "?", "…", ":", ";", '"', "'", ")", "]", "\u201d", "\u2019", "*", "|", "`", "}", "»")
+_PROSE_WORDS: Final = 4
+
+
+def validate(text: str, sentences: Sequence[Sentence], *, question: str = "", was_cut: bool = False) -> list[Suspicion]:
+    """Return what the rules have against a text.
+
+    Args:
+        text: what was written.
+        sentences: its sentences.
+        question: what it answers; empty when that is not known.
+        was_cut: the text was longer than what is verified.
+    """
+    if not text.strip():
+        return [_suspicion(ErrorType.SYNTAX_ERROR, EMPTY, "the text is empty", None)]
+    found = list(_form(text, sentences, was_cut=was_cut))
+    found += _justification(text, sentences, question)
+    found += _ambiguity(sentences)
+    return found
+
+
+def _form(text: str, sentences: Sequence[Sentence], *, was_cut: bool) -> Iterator[Suspicion]:
+    if was_cut:
+        yield _suspicion(ErrorType.SYNTAX_ERROR, CUT, "the text is longer than what is verified", None)
+    broken = next((at for at, char in enumerate(text) if _is_unreadable(char)), None)
+    if broken is not None:
+        yield _suspicion(ErrorType.SYNTAX_ERROR, UNREADABLE, "a character that is no text", (broken, broken + 1))
+    if text.count(_FENCE) % 2:
+        at = text.rfind(_FENCE)
+        yield _suspicion(ErrorType.SYNTAX_ERROR, UNBALANCED, "a code fence is not closed", (at, at + len(_FENCE)))
+    for left, right in _PAIRS:
+        if text.count(left) > text.count(right):
+            at = text.rfind(left)
+            yield _suspicion(ErrorType.SYNTAX_ERROR, UNBALANCED, f"{left} is not closed", (at, at + 1))
+    last = sentences[-1] if sentences else None
+    if last is not None and len(last.text.split()) >= _PROSE_WORDS and not last.text.rstrip().endswith(_ENDS):
+        yield _suspicion(ErrorType.SYNTAX_ERROR, UNFINISHED, "the last sentence does not end", (last.start, last.end))
+
+
+def _is_unreadable(char: str) -> bool:
+    return char == "\ufffd" or (char not in _KEPT and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"})
+
+
+def _justification(text: str, sentences: Sequence[Sentence], question: str) -> Iterator[Suspicion]:
+    has_reason = bool(_REASON.search(text))
+    for number, sentence in enumerate(sentences):
+        own = sentence.text
+        near = " ".join(each.text for each in sentences[max(0, number - 1) : number + 2])
+        if _CONCLUDES.match(own) and number == 0:
+            yield _claim(sentence, NO_REASON, "a conclusion that nothing stands before")
+        elif _CONCLUDING.search(own) and number > 0 and not has_reason and not _leads_to(sentences[:number], own):
+            yield _claim(sentence, NO_REASON, "a conclusion that nothing in the text leads to")
+        elif _CERTAIN.search(own) and not _REASON.search(near):
+            yield _claim(sentence, BARE_CERTAINTY, "certainty in place of a reason")
+        elif _VERDICT.search(own) and not has_reason and _asks_for_verdict(question):
+            yield _claim(sentence, BARE_VERDICT, "a verdict without a reason in the text")
+
+
+def _leads_to(before: Sequence[Sentence], own: str) -> bool:
+    """Say whether an earlier sentence speaks of what the conclusion speaks of: then it may be its reason."""
+    words = _content(own)
+    return any(len(words & _content(each.text)) >= 2 for each in before)  # noqa: PLR2004 - one may be chance
+
+
+def _content(text: str) -> set[str]:
+    return {
+        word
+        for word in re.findall(r"[a-z]{4,}", text.lower())
+        if word not in {"therefore", "hence", "that", "this", "with", "must"}
+    }
+
+
+_ASKS_VERDICT: Final = re.compile(
+    r"\b(?:should|which|recommend|advise|better|best|worth|choose|choice|decide|decision|suitable|prefer|whether|assess|"
+    r"judge|evaluate|safe|right|allowed|acceptable|is it|can we|ought)\b",
+    re.IGNORECASE,
+)
+
+
+def _asks_for_verdict(question: str) -> bool:
+    return not question or bool(_ASKS_VERDICT.search(question))
+
+
+def _ambiguity(sentences: Sequence[Sentence]) -> Iterator[Suspicion]:
+    for number, sentence in enumerate(sentences):
+        if number == 0 and _POINTING.match(sentence.text):
+            yield _suspicion(
+                ErrorType.AMBIGUITY, UNCLEAR_REFERENCE, "what the first word refers to is not said", _span(sentence)
+            )
+        elif _TWO_READINGS.search(sentence.text):
+            yield _suspicion(ErrorType.AMBIGUITY, TWO_READINGS, "it can be read in two ways", _span(sentence))
+
+
+def _claim(sentence: Sentence, confidence: float, why: str) -> Suspicion:
+    return _suspicion(ErrorType.MISSING_JUSTIFICATION, confidence, why, _span(sentence))
+
+
+def _span(sentence: Sentence) -> tuple[int, int]:
+    return sentence.start, sentence.end
+
+
+def _suspicion(kind: ErrorType, confidence: float, why: str, span: tuple[int, int] | None) -> Suspicion:
+    return Suspicion(kind, Detector.RULE, confidence, (Evidence(Detector.RULE.value, None, why),), span)

@@ -1,0 +1,213 @@
+"""G: a candidate is written, analysed by the dpe service and committed as a window of the trace's session (§3.2).
+
+What the model says is data: cut to a bounded length, what is no text in it marked, and nothing in it obeyed.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from services.common.cleanups import Cleanups, reason_of
+from services.common.errors import ErrorReason, LimitExceededError
+from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageModel, LanguageRequest
+from services.common.settings import ErcpSettings
+from services.ercp.domain import models, readings
+from services.ercp.domain.identifiers import derived_uuid
+from services.ercp.domain.prompt import clean, system_prompt
+from services.ercp.domain.records import (
+    EXTRACTIVE,
+    LLM,
+    Claim,
+    Constraint,
+    Decoding,
+    ModelIdentity,
+    Problem,
+    Reasoning,
+)
+from services.ercp.domain.trace import constraint_summary, text_summary
+from services.ercp.performed import Performed
+from services.ercp.ports import (
+    Analysis,
+    Knowledge,
+    Provenance,
+    Segments,
+    TraceSession,
+    TraceSessions,
+    Window,
+    WindowDraft,
+)
+
+CLEANUP_S: Final = 5.0
+"""Longest time that giving up a window may take after a call broke off, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """Who writes: ``generative`` is False for the built-in extractive answerer (decision 20)."""
+
+    model: LanguageModel
+    generative: bool
+
+    @property
+    def source(self) -> str:
+        """Who makes the claims (§3.2)."""
+        return LLM if self.generative else EXTRACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateAsk:
+    """What a candidate is written for.
+
+    Attributes:
+        name: of this step; the candidate's id and the request ids follow from it.
+        model: empty takes the deployment's.
+        timeout_s: seconds that the model may take; ``None`` = its adapter's default.
+    """
+
+    name: str
+    problem: Problem
+    constraints: tuple[Constraint, ...]
+    knowledge: Knowledge
+    decoding: Decoding
+    model: str = ""
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A candidate with its analysis, and the session that it was committed to.
+
+    Attributes:
+        was_cut: the model wrote more than is verified.
+    """
+
+    reasoning: Reasoning
+    analysis: Analysis
+    session: TraceSession
+    was_cut: bool = False
+
+
+class Generating:
+    """Writes candidates; holds no state between them."""
+
+    def __init__(
+        self, generator: Generator, sessions: TraceSessions, provenance: Provenance, settings: ErcpSettings
+    ) -> None:
+        self._generator = generator
+        self._sessions = sessions
+        self._provenance = provenance
+        self._settings = settings
+        self._cleanups = Cleanups(CLEANUP_S)
+
+    async def generate(self, ask: GenerateAsk, session: TraceSession) -> Performed[Candidate]:
+        """Write a candidate into a fresh window; whatever goes wrong gives the window up.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE, MODEL_UNAVAILABLE, or a service does not answer.
+            DeadlineError: the time was up.
+            LimitExceededError: WINDOW_LIMIT: the session has as many windows as it may.
+        """
+        if session.ended:
+            text = "the trace's session has ended; start a new trace"
+            raise LimitExceededError(ErrorReason.WINDOW_LIMIT, text, session_id=session.session_id)
+        window = await self._sessions.open_window(derived_uuid(ask.name, str(session.windows), "open"), session)
+        try:
+            return await self._written(ask, session, window)
+        except BaseException as error:
+            failing = self._sessions.fail_window(
+                derived_uuid(window.window_id, "fail"), window.session_id, window.window_id, reason_of(error)
+            )
+            await self._cleanups.run(failing)
+            raise
+
+    async def close(self) -> None:
+        """Wait for windows that are being given up."""
+        await self._cleanups.close()
+
+    async def _written(self, ask: GenerateAsk, session: TraceSession, window: Window) -> Performed[Candidate]:
+        reply = await self._generator.model.complete(self._request(ask))
+        text, was_cut = self._taken(reply.text)
+        identity = models.of_reply(reply.model_fingerprint, reply.text)
+        segments = await self.segmented(text)
+        analysis = await self._provenance.analyze(ask.problem.description, text, ask.knowledge, window)
+        draft = WindowDraft(text, ask.knowledge.envelope, analysis.report, identity.fingerprint)
+        committed = await self._sessions.commit_window(derived_uuid(window.window_id, "commit"), window, draft)
+        committed = replace(committed, windows=session.windows + 1)
+        reasoning = self.reasoning(ask.name, text, segments)
+        return Performed(
+            Candidate(reasoning, analysis, committed, was_cut),
+            inputs=_inputs(ask),
+            outputs={
+                "reasoning": text_summary(text),
+                "sentences": len(reasoning.sentences),
+                "claims": len(reasoning.claims),
+                "finish_reason": reply.finish_reason[:100],
+                "was_cut": was_cut,
+                "findings": len(analysis.findings),
+                "window_id": window.window_id,
+            },
+            identity=identity,
+            decoding=ask.decoding,
+            window_id=window.window_id,
+        )
+
+    async def again(self, ask: GenerateAsk, session: TraceSession, window_id: str, *, was_cut: bool) -> Candidate:
+        """Return a candidate that was committed before: read, not written anew (resuming, ADR 0073)."""
+        text, report = await self._sessions.candidate(session.session_id, window_id)
+        analysis = self._provenance.read(report, ask.knowledge)
+        return Candidate(self.reasoning(ask.name, text, await self.segmented(text)), analysis, session, was_cut)
+
+    async def segmented(self, text: str) -> Segments:
+        """Return sentences and claims of a text; an empty one has none."""
+        return await self._provenance.segment(text) if text.strip() else Segments((), ())
+
+    def reasoning(self, name: str, text: str, segments: Segments) -> Reasoning:
+        """Return a candidate of this generator."""
+        return Reasoning(
+            reasoning_id=derived_uuid(name, "reasoning"),
+            text=text,
+            sentences=segments.sentences or readings.sentences_of(text),
+            claims=tuple(Claim(claim.claim, self._generator.source) for claim in segments.claims),
+        )
+
+    def failed(self, ask: GenerateAsk, reason: str) -> Performed[None]:
+        """Return what the trace says of a candidate that could not be written."""
+        identity = ModelIdentity(ask.model or self._generator.model.default_model)
+        return Performed(None, _inputs(ask), {"failed": reason}, identity, ask.decoding)
+
+    def _request(self, ask: GenerateAsk) -> LanguageRequest:
+        default, generator = self._generator.model.default_model, self._generator
+        passages = ask.knowledge.passages
+        return LanguageRequest(
+            query=ask.problem.description,
+            messages=(
+                ChatMessage(ChatRole.SYSTEM, system_prompt(ask.constraints, passages)),
+                ChatMessage(ChatRole.USER, clean(ask.problem.description)),
+            ),
+            evidence=tuple(
+                EvidenceFact(each.source, each.text, score)
+                for each, score in zip(passages, ask.knowledge.scores, strict=True)
+            ),
+            model=(ask.model or default) if generator.generative else default,
+            max_tokens=ask.decoding.max_tokens,
+            temperature=ask.decoding.temperature,
+            top_p=ask.decoding.top_p,
+            seed=ask.decoding.seed,
+            timeout_s=ask.timeout_s,
+        )
+
+    def _taken(self, text: str) -> tuple[str, bool]:
+        """Return the text as it can be stored and verified, and whether it was cut."""
+        most = self._settings.max_reasoning_chars
+        kept = text[:most].encode("utf-8", "replace").decode("utf-8", "replace")
+        return kept, len(text) > most
+
+
+def _inputs(ask: GenerateAsk) -> dict[str, object]:
+    return {
+        "problem": text_summary(ask.problem.description),
+        "problem_id_chars": len(ask.problem.id),
+        "constraints": constraint_summary(ask.constraints),
+        "facts": [each.source for each in ask.knowledge.passages[:40]],
+        "facts_total": len(ask.knowledge.passages),
+        "model": ask.model,
+    }

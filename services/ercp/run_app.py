@@ -1,0 +1,304 @@
+"""Run: the loop of ERCP 1.0 §9 carried out, recorded step by step, and taken up again where it was broken off.
+
+Which step comes next is ``domain.run``'s decision. Steps that the trace holds already are not carried out again where
+that would write something: a candidate is read back from its window, the rest is computed anew from it, with the same
+ids, and its event is the recorded one (ADR 0073).
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from services.common.clock import Clock
+from services.common.errors import CrpError, DeadlineError, ErrorReason
+from services.common.settings import ErcpSettings
+from services.ercp.deciding import ExtractAsk, MutateAsk
+from services.ercp.domain import run as loop
+from services.ercp.domain.identifiers import derived_uuid
+from services.ercp.domain.records import Constraint, ModelIdentity, Passage, Problem, Reasoning, RunConfig
+from services.ercp.domain.run import Command, Outcome, RunState
+from services.ercp.domain.trace import TraceEvent
+from services.ercp.domain.vocabulary import Operator, RunStatus
+from services.ercp.generating import Candidate, GenerateAsk
+from services.ercp.journal import RUN, Journal, RequestMark, Scribe
+from services.ercp.performed import Performed
+from services.ercp.ports import Knowledge, TraceSession
+from services.ercp.run_parts import OperatorParts
+from services.ercp.timing import Stopwatch
+from services.ercp.verifying import VerifyAsk
+
+END_MARK: Final = "ercp-1.0"
+_STEP_FAILURES: Final = frozenset(
+    {
+        ErrorReason.LLM_UNAVAILABLE,
+        ErrorReason.MODEL_UNAVAILABLE,
+        ErrorReason.QUEUE_FULL,
+        ErrorReason.UNKNOWN_MODEL,
+        ErrorReason.WINDOW_LIMIT,
+        ErrorReason.DAG_NODE_LIMIT,
+        ErrorReason.MESSAGE_TOO_LARGE,
+        ErrorReason.BUDGET_TOO_SMALL,
+    }
+)
+"""Errors that end a run as FAILED. Others, such as a store that does not answer, leave it to be resumed."""
+_OPERATORS: Final = {
+    loop.Generate: Operator.GENERATE,
+    loop.Verify: Operator.VERIFY,
+    loop.Extract: Operator.EXTRACT,
+    loop.Stabilize: Operator.STABILIZE,
+    loop.Mutate: Operator.MUTATE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunAsk:
+    """What is asked of a run.
+
+    Attributes:
+        trace_id: empty lets it follow from the request id.
+        body_sha256: of the request without its ids.
+        passages: what candidates are held against; empty retrieves.
+    """
+
+    request_id: str
+    body_sha256: str
+    problem: Problem
+    config: RunConfig
+    trace_id: str = ""
+    constraints: tuple[Constraint, ...] = ()
+    passages: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended (§3.1)."""
+
+    trace_id: str
+    session_id: str
+    timestamp: datetime
+    status: RunStatus
+    reason: str
+    state: RunState
+    events: tuple[TraceEvent, ...]
+    identity: ModelIdentity
+
+    @property
+    def reasoning(self) -> Reasoning | None:
+        """The last candidate of all."""
+        return self.state.last
+
+
+@dataclass(slots=True)
+class _Course:
+    """One run under way."""
+
+    ask: RunAsk
+    journal: Journal
+    watch: Stopwatch
+    knowledge: Knowledge | None = None
+    candidate: Candidate | None = None
+    identity: ModelIdentity | None = None
+
+
+class RunApp:
+    """Runs problems."""
+
+    def __init__(self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock) -> None:
+        self._parts = parts
+        self._scribe = scribe
+        self._settings = settings
+        self._clock = clock
+
+    async def run(self, ask: RunAsk) -> AsyncGenerator[TraceEvent | RunResult, None]:
+        """Carry the loop out; yield each event once it is written, then the result.
+
+        Raises:
+            PreconditionError: REQUEST_ID_REUSED, TRACE_MISMATCH.
+            UnavailableError: STORE_UNAVAILABLE, SERVICE_UNAVAILABLE: the run can be taken up again.
+        """
+        course = await self._begun(ask)
+        core = (await self._parts.deciding.consistency(ask.constraints)).core
+        limits = loop.MutationLimits(self._settings.max_reframes, self._settings.max_decompositions)
+        state, command = loop.start(RunState(ask.config, limits, ask.problem, ask.constraints), core)
+        while not isinstance(command, loop.Stop):
+            outcome: Outcome | None = None
+            if course.journal.next_recorded is None:
+                ended = _ended(course.journal.end_reason)
+                if ended is not None:
+                    command = ended
+                    break
+                if course.watch.left() <= 0:
+                    state, command = loop.advance(state, loop.OutOfTime())
+                    break
+            performed, outcome = await self._step(course, state, command)
+            if performed is None:
+                state, command = loop.advance(state, outcome)
+                break
+            yield await course.journal.record(_OPERATORS[type(command)], performed)
+            if isinstance(command, loop.Generate):
+                course.identity = course.journal.events[-1].identity
+            state, command = loop.advance(state, outcome)
+        assert isinstance(command, loop.Stop)
+        await course.journal.end(f"{END_MARK} {command.status} {command.reason}")
+        yield self._result(course, state, command)
+
+    async def _begun(self, ask: RunAsk) -> _Course:
+        trace_id = ask.trace_id or derived_uuid("trace", ask.request_id)
+        mark = RequestMark(RUN, ask.request_id, ask.body_sha256)
+        stored = await self._scribe.sessions.find(trace_id)
+        limit = ask.config.max_duration_s or self._settings.max_duration_s
+        watch = Stopwatch(min(limit, self._settings.max_duration_s), self._settings.reserve_s)
+        session_id = (
+            stored.session_id if stored is not None else (await self._scribe.sessions.join(trace_id)).session_id
+        )
+        journal = Journal(self._scribe, trace_id, session_id, mark)
+        if stored is not None:
+            journal.resume(stored)
+        return _Course(ask, journal, watch)
+
+    async def _step(self, course: _Course, state: RunState, command: Command) -> tuple[Performed[Any] | None, Outcome]:
+        """Carry a command out; a step that cannot run ends the run with an event that says why."""
+        known = course.journal.next_recorded
+        if known is not None and "failed" in known.output_summary:
+            return self._failure(course, state, command, str(known.output_summary["failed"]))
+        try:
+            return await self._performed(course, state, command)
+        except DeadlineError:
+            return None, loop.OutOfTime()
+        except CrpError as error:
+            if error.reason not in _STEP_FAILURES:
+                raise
+            return self._failure(course, state, command, error.reason.value)
+
+    def _failure(
+        self, course: _Course, state: RunState, command: Command, reason: str
+    ) -> tuple[Performed[Any], Outcome]:
+        performed: Performed[Any] = Performed(
+            None, {"iteration": state.iterations}, {"failed": reason}, ModelIdentity("")
+        )
+        if isinstance(command, loop.Generate):
+            performed = self._parts.generating.failed(self._generate_ask(course, command, _NOTHING), reason)
+        return performed, loop.Failed(reason)
+
+    async def _performed(self, course: _Course, state: RunState, command: Command) -> tuple[Performed[Any], Outcome]:
+        match command:
+            case loop.Generate():
+                return await self._generate(course, command)
+            case loop.Verify():
+                return await self._verify(course, state, command)
+            case loop.Extract():
+                return await self._extract(course, command)
+            case loop.Stabilize(previous, current):
+                threshold = course.ask.config.similarity_threshold
+                compared = await self._parts.deciding.stabilize(previous.text, current.text, threshold)
+                return compared, loop.Stabilized(compared.result.stable)
+            case loop.Mutate():
+                ask = MutateAsk(command.strategy, command.problem, command.constraints, command.faults, command.core)
+                changed = await self._parts.deciding.mutate(ask)
+                return changed, changed.result.mutated
+            case loop.Stop():
+                raise AssertionError("a stopped run performs nothing")
+
+    async def _generate(self, course: _Course, command: loop.Generate) -> tuple[Performed[Any], Outcome]:
+        ask = self._generate_ask(course, command, await self._knowledge(course))
+        known = course.journal.next_recorded
+        if known is not None:
+            session = TraceSession(course.journal.session_id, "")
+            was_cut = bool(known.output_summary.get("was_cut"))
+            course.candidate = await self._parts.generating.again(ask, session, known.window_id, was_cut=was_cut)
+            performed: Performed[Any] = Performed(course.candidate, {}, {}, known.identity)
+        else:
+            performed = await self._parts.generating.generate(ask, await course.journal.session())
+            course.candidate = performed.result
+            course.journal.moved(performed.result.session)
+        assert course.candidate is not None
+        return performed, loop.Generated(course.candidate.reasoning)
+
+    def _generate_ask(self, course: _Course, command: loop.Generate, knowledge: Knowledge) -> GenerateAsk:
+        config = course.ask.config
+        return GenerateAsk(
+            name=course.journal.name(),
+            problem=command.problem,
+            constraints=command.constraints,
+            knowledge=knowledge,
+            decoding=config.decoding,
+            model=config.model,
+            timeout_s=max(0.001, course.watch.left()),
+        )
+
+    async def _verify(self, course: _Course, state: RunState, command: loop.Verify) -> tuple[Performed[Any], Outcome]:
+        candidate, config = course.candidate, course.ask.config
+        assert candidate is not None
+        ask = VerifyAsk(
+            name=course.journal.name(),
+            text=command.reasoning.text,
+            sentences=command.reasoning.sentences,
+            constraints=command.constraints,
+            nli_threshold=config.nli_threshold,
+            analysis=candidate.analysis,
+            knowledge=course.knowledge if config.run_fact_check else None,
+            question=course.ask.problem.description,
+            was_cut=candidate.was_cut,
+        )
+        verified = await self._parts.verifying.verify(ask)
+        outputs = {**verified.outputs, "iteration": state.iterations}
+        return replace(verified, outputs=outputs), loop.Verified(verified.result.faults)
+
+    async def _extract(self, course: _Course, command: loop.Extract) -> tuple[Performed[Any], Outcome]:
+        config = course.ask.config
+        ask = ExtractAsk(
+            name=course.journal.name(),
+            faults=command.faults,
+            text=command.reasoning.text,
+            verify_threshold=config.verify_threshold,
+            candidate_threshold=config.candidate_threshold,
+            most_per_error=config.max_constraints_per_error,
+            held=command.constraints,
+            relaxed=command.relaxed,
+            most=config.max_constraints,
+        )
+        extracted = await self._parts.deciding.extract(ask)
+        result = extracted.result
+        return extracted, loop.Extracted(result.admission, result.answer.core)
+
+    async def _knowledge(self, course: _Course) -> Knowledge:
+        """Return what candidates are written from: the caller's passages, or the tenant's facts on the first question.
+
+        A mutated problem is still about the same facts: they are retrieved once.
+        """
+        if course.knowledge is None:
+            if course.ask.passages:
+                course.knowledge = self._parts.knowledge.given(course.ask.passages)
+            elif course.ask.config.run_fact_check:
+                course.knowledge = await self._parts.knowledge.retrieve(course.ask.problem.description)
+            else:
+                course.knowledge = self._parts.knowledge.given(())
+        return course.knowledge
+
+    def _result(self, course: _Course, state: RunState, stop: loop.Stop) -> RunResult:
+        events = tuple(course.journal.events)
+        return RunResult(
+            trace_id=course.journal.trace_id,
+            session_id=course.journal.session_id,
+            timestamp=events[-1].timestamp if events else self._clock.now(),
+            status=stop.status,
+            reason=stop.reason,
+            state=state,
+            events=events,
+            identity=course.identity or (events[-1].identity if events else ModelIdentity("")),
+        )
+
+
+_NOTHING: Final = Knowledge(b"", (), ())
+
+
+def _ended(reason: str) -> loop.Stop | None:
+    """Return how a run ended that was recorded as ended; ``None`` while it was not."""
+    if not reason:
+        return None
+    mark, _, rest = reason.partition(" ")
+    status, _, why = rest.partition(" ")
+    if mark != END_MARK or status not in set(RunStatus):
+        return loop.Stop(RunStatus.FAILED, reason[:100])
+    return loop.Stop(RunStatus(status), why)
