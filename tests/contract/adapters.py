@@ -29,15 +29,20 @@ from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
+from tests.integration.milvus_target import empty_milvus, milvus_settings
 from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
+from tools.real_servers import milvus
 
 DIMENSION: Final = 16
+MODEL: Final = "model@1+sha256:0123456789abcdef"
+"""Fingerprint of the embedding model of every record."""
 
 
 class Lacks(Enum):
     """What an adapter does not do, with the reason."""
 
     DURABILITY = "the adapter lives in memory: nothing outlives it"
+    SHARING = "the adapter is set up for one process: another one's writes are not seen"
 
 
 @dataclass(frozen=True)
@@ -79,15 +84,35 @@ async def _neo4j_knowledge(directory: Path) -> Any:
     return await Neo4jKnowledgeGraph.open(await _emptied_neo4j(directory))
 
 
+def _milvus_facts(variable: str, **changes: object) -> Callable[[Path], Awaitable[Any]]:
+    async def open_(directory: Path) -> Any:
+        """Open the facts of a Milvus; a directory that is new stands for an empty one."""
+        from services.common.adapters.milvus import MilvusFactStore
+
+        settings = milvus_settings(variable, **changes)
+        seen = directory / "milvus"
+        if not seen.exists():
+            await empty_milvus(settings)
+            seen.touch()
+        return await MilvusFactStore.open(settings, embedding_model=MODEL, dimension=DIMENSION)
+
+    return open_
+
+
 PLAIN: Final = StoreSettings(disk_reserve_bytes=0, synchronous="NORMAL")
 INDEXED: Final = PLAIN.model_copy(update={"exact_search_below": 8, "hnsw_ef_search": 256})
 """A graph from the ninth fact on, so that the suite also runs through it."""
 IN_MEMORY: Final = frozenset({Lacks.DURABILITY})
+ALONE: Final = frozenset({Lacks.SHARING})
+ON_MILVUS: Final = (pytest.mark.needs_milvus,)
 
 FACT_STORES: Final = (
     Adapter("memory", _memory(lambda: MemoryFactStore(DIMENSION)), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteFactStore.open(path / "knowledge.db", PLAIN, dimension=DIMENSION)),
     Adapter("sqlite-indexed", lambda path: SqliteFactStore.open(path / "knowledge.db", INDEXED, dimension=DIMENSION)),
+    Adapter("milvus", _milvus_facts(milvus.VARIABLE), ALONE, ON_MILVUS),
+    Adapter("milvus-shared", _milvus_facts(milvus.VARIABLE, consistency="strong"), marks=ON_MILVUS),
+    Adapter("milvus-lite", _milvus_facts(milvus.LITE_VARIABLE), ALONE, ON_MILVUS),
 )
 KNOWLEDGE_GRAPHS: Final = (
     Adapter("memory", _memory(MemoryKnowledgeGraph), IN_MEMORY),
@@ -120,6 +145,11 @@ CREDENTIAL_STORES: Final = (
 def durable(adapters: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
     """Return those whose data outlives them."""
     return tuple(adapter for adapter in adapters if Lacks.DURABILITY not in adapter.lacks)
+
+
+def shared(adapters: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
+    """Return those that several processes may write at once."""
+    return tuple(adapter for adapter in durable(adapters) if Lacks.SHARING not in adapter.lacks)
 
 
 def parameters(adapters: tuple[Adapter, ...]) -> list[Any]:

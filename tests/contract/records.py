@@ -19,7 +19,7 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from tests.contract.adapters import DIMENSION
+from tests.contract.adapters import DIMENSION, MODEL
 
 NOW: Final = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 LATER: Final = NOW + timedelta(seconds=1)
@@ -72,7 +72,7 @@ def fact(fact_id: str, **changes: Any) -> FactRecord:
         "modified_at": NOW,
         "status": FactStatus.ACTIVE,
         "embedding": vector(1.0),
-        "embedding_model": "model@1+sha256:0123456789abcdef",
+        "embedding_model": MODEL,
     } | changes
     values.setdefault("content_hash", digest(values["content"]))
     return FactRecord(**values)

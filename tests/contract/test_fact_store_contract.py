@@ -9,19 +9,24 @@ import pytest
 
 from services.common.ports.facts import FactFilter, FactStatus, StateEntry
 from services.common.ports.recognition import Entity, EntityKind
-from tests.contract.adapters import DIMENSION, FACT_STORES, durable
+from tests.contract.adapters import DIMENSION, FACT_STORES, durable, parameters, shared
 from tests.contract.records import HOSTILE, LATER, NOW, digest, fact, random_vectors, vector
 
 ALL = FactFilter(statuses=())
 
 
-@pytest.fixture(params=FACT_STORES, ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(FACT_STORES))
 def adapter(request):
     return request.param
 
 
-@pytest.fixture(params=durable(FACT_STORES), ids=lambda adapter: adapter.name)
+@pytest.fixture(params=parameters(durable(FACT_STORES)))
 def durable_adapter(request):
+    return request.param
+
+
+@pytest.fixture(params=parameters(shared(FACT_STORES)))
+def shared_adapter(request):
     return request.param
 
 
@@ -442,8 +447,8 @@ class TestLife:
         ]
         await second.close()
 
-    async def test_two_stores_over_one_place_see_each_others_writes(self, durable_adapter, tmp_path):
-        first, second = await durable_adapter.open(tmp_path), await durable_adapter.open(tmp_path)
+    async def test_two_stores_over_one_place_see_each_others_writes(self, shared_adapter, tmp_path):
+        first, second = await shared_adapter.open(tmp_path), await shared_adapter.open(tmp_path)
         await first.upsert([fact(f"f{n:02}", embedding=row) for n, row in enumerate(random_vectors(6, 30))])
         for n in range(8):
             target = vector(*([0.0] * n), 1.0)

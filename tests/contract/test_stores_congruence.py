@@ -77,7 +77,7 @@ def comparable(name: str, answer):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("adapter", durable(FACT_STORES), ids=lambda adapter: adapter.name)
+@pytest.mark.parametrize("adapter", parameters(durable(FACT_STORES)))
 async def test_facts(adapter, seed, tmp_path):
     rng = random.Random(seed)
     reference, store = await FACT_STORES[0].open(tmp_path), await adapter.open(tmp_path)

@@ -1,4 +1,6 @@
-"""``python -m tools.real_servers triton|neo4j|llm [OPTIONS] [-- COMMAND…]``: a command beside a real server.
+"""``python -m tools.real_servers SERVER [OPTIONS] [-- COMMAND…]``: a command beside a real server.
+
+SERVER is triton, neo4j, milvus, milvus-lite or llm.
 
 For two servers the command of the first is this program with the second.
 """
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from tools.real_servers import llm, neo4j, triton
+from tools.real_servers import llm, milvus, neo4j, triton
 from tools.real_servers.processes import ServerProcess
 from tools.real_servers.provisioning import RealServerError, supported
 
@@ -63,6 +65,10 @@ def _known(server: str) -> tuple[str, str, str | None]:
     """Return the server's name, its variable, and why it cannot be started here."""
     if server == "neo4j":
         return "Neo4j", neo4j.VARIABLE, neo4j.missing()
+    if server == "milvus":
+        return "Milvus", milvus.VARIABLE, supported()
+    if server == "milvus-lite":
+        return "milvus-lite", milvus.LITE_VARIABLE, supported()
     if server == "llm":
         return "A language model", llm.VARIABLE, llm.missing()
     return "Triton", triton.VARIABLE, supported()
@@ -73,13 +79,19 @@ def _served(options: argparse.Namespace) -> Iterator[_Serving]:
     if options.server == "neo4j":
         with neo4j.running() as (home, process):
             yield _Serving(f"{neo4j.name()}, at {home.uri}", home.variables, process)
+    elif options.server == "milvus":
+        with milvus.running() as (server, process):
+            yield _Serving(f"{milvus.NAME}, at {server.uri}", {milvus.VARIABLE: server.uri}, process)
+    elif options.server == "milvus-lite":
+        with milvus.running_lite() as (uri, process):
+            yield _Serving(f"{milvus.LITE_NAME}, at {uri}", {milvus.LITE_VARIABLE: uri}, process)
     elif options.server == "llm":
         with llm.running() as model:
             yield _Serving(f"{llm.NAME}, at {model.base_url}", {llm.VARIABLE: model.base_url}, model.process)
     else:
-        with triton.running(options.model_repository.resolve(), tuple(options.model)) as server:
-            says = f"{triton.NAME}, at {server.target}: {', '.join(server.models)}"
-            yield _Serving(says, {triton.VARIABLE: server.target}, server.process)
+        with triton.running(options.model_repository.resolve(), tuple(options.model)) as running:
+            says = f"{triton.NAME}, at {running.target}: {', '.join(running.models)}"
+            yield _Serving(says, {triton.VARIABLE: running.target}, running.process)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,8 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     for_triton.add_argument(
         "--model", action="append", default=[], metavar="NAME", help="load this one (repeatable); all"
     )
-    others = (servers.add_parser("neo4j", help=neo4j.name()), servers.add_parser("llm", help=llm.NAME))
-    for server in (for_triton, *others):
+    others = {"neo4j": neo4j.name(), "milvus": milvus.NAME, "milvus-lite": milvus.LITE_NAME, "llm": llm.NAME}
+    for server in (for_triton, *(servers.add_parser(name, help=what) for name, what in others.items())):
         server.add_argument(
             "--if-possible", action="store_true", help="where the recipe does not fit, run the command without a server"
         )

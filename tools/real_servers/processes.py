@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
@@ -28,10 +28,17 @@ class ServerProcess:
         environment: complete, nothing is inherited.
         log: file that gets what it prints.
         shared_memory: pattern of the names in ``/dev/shm`` that are its own to remove.
+        folder: where it runs; ``None`` = here.
     """
 
     def __init__(
-        self, command: Sequence[str], *, environment: Mapping[str, str], log: Path, shared_memory: str = "(?!)"
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        log: Path,
+        shared_memory: str = "(?!)",
+        folder: Path | None = None,
     ) -> None:
         self.log = log
         self._name = Path(command[0]).name
@@ -40,6 +47,7 @@ class ServerProcess:
             self._process = subprocess.Popen(
                 command,
                 env=dict(environment),
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
@@ -110,3 +118,14 @@ def free_ports(count: int) -> list[int]:
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]
+
+
+def taken_ports(ports: Iterable[int]) -> list[int]:
+    """Return those of the loopback interface that somebody listens on now."""
+    taken = []
+    for port in ports:
+        with socket.socket() as one:
+            one.settimeout(1.0)
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                taken.append(port)
+    return taken

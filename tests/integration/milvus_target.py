@@ -1,0 +1,47 @@
+"""Which Milvus the tests use: the one that GROUNDTRAIL_TEST_MILVUS_URI names (``make test-real`` starts one).
+
+What they write stands in collections with a prefix of their own, which are emptied; nothing else there is touched.
+"""
+
+import asyncio
+import os
+
+import pytest
+
+from services.common.settings.milvus import MilvusSettings
+from tools.real_servers.milvus import VARIABLE, is_ready
+
+PREFIX = "groundtrail_tests"
+
+
+def milvus_settings(variable: str = VARIABLE, **changes: object) -> MilvusSettings:
+    """Return how to reach it; unset: the test is skipped; set, and nobody answers there: it fails."""
+    uri = os.environ.get(variable, "")
+    if not uri:
+        pytest.skip(f"set {variable} to http://host:port of a Milvus, as make test-real does")
+    if not is_ready(uri):
+        pytest.fail(f"{variable} is set, and no Milvus answers at {uri}")
+    patient: dict[str, object] = {"timeout_s": 60.0, "start_timeout_s": 120.0, "partitions": 4}
+    values: dict[str, object] = {"uri": uri, "collection_prefix": PREFIX} | patient  # the machine may be busy
+    return MilvusSettings(**values | changes)
+
+
+async def empty_milvus(settings: MilvusSettings) -> None:
+    """Delete every row of the tests' collections; the collections stay."""
+    await asyncio.to_thread(_empty, settings)
+
+
+def _empty(settings: MilvusSettings) -> None:
+    from pymilvus import MilvusClient
+
+    client = MilvusClient(settings.uri, timeout=settings.start_timeout_s)
+    try:
+        for name in client.list_collections():
+            if not name.startswith(settings.collection_prefix) or name.endswith("_meta"):
+                continue
+            while rows := client.query(
+                name, filter='key > ""', output_fields=["key"], limit=1_000, consistency_level="Strong", timeout=60.0
+            ):
+                client.delete(name, ids=[row["key"] for row in rows], timeout=60.0)
+    finally:
+        client.close()
