@@ -20,15 +20,20 @@ from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
+from services.envelope.domain.namespaces import Namespaces
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.envelope_app import EnvelopeApp
 from services.envelope.envelope_servicer import EnvelopeServicer
+from services.envelope.granted_states import GrantedStates
 from services.envelope.ingestion_app import IngestionApp
 from services.envelope.knowledge_app import KnowledgeApp
+from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_servicer import KnowledgeServicer
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.metrics import RetrievalMetrics
+from services.envelope.ports import FactSearch
+from services.envelope.readable_facts import ErasedSources, ReadableFacts
 from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Provider, Rescorer, no_model
 from services.envelope.retrieval import Retriever
 from services.envelope.retrieval_counts import RetrievalCounts
@@ -36,6 +41,7 @@ from services.envelope.selection import Selector
 from services.envelope.state_hashes import StateHashes
 from services.envelope.token_cache import TokenVectorCache
 from services.envelope.version_writer import TextModels
+from services.envelope.warm_facts import WarmFacts
 
 MIB: Final = 1024 * 1024
 KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
@@ -91,7 +97,11 @@ async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return KnowledgeService and EnvelopeService; what a crash left half-written is settled first."""
     limit_blas_threads(1)
-    return await assemble_services(await open_parts(settings, adapters))
+    parts = await open_parts(settings, adapters)
+    apps = await open_apps(parts)
+    apps.communities.start()
+    adapters.closing(apps.communities.close)
+    return served(parts, apps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +124,31 @@ async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
     await stores.recovery.recover()
     communities = CommunityApp(stores, LeidenCommunityDetector(), settings, fingerprint)
     searches = RetrievalCounts()
-    retriever = open_retriever(parts, searches)
-    selector = Selector(parts.facts, retriever, models.embedding, models.tokens, settings)
+    reads = open_reads(parts, states, searches)
+    selector = Selector(reads, models.embedding, models.tokens, settings)
     return EnvelopeApps(
-        knowledge=KnowledgeApp(stores, retriever, models.embedding, communities),
-        ingestion=IngestionApp(stores, models, communities, settings),
+        knowledge=KnowledgeApp(stores, reads, models.embedding, communities),
+        ingestion=IngestionApp(stores, reads, models, communities, settings),
         communities=communities,
-        envelopes=EnvelopeApp(parts.facts, selector, models.tokens, states, settings, parts.clock),
+        envelopes=EnvelopeApp(parts.facts, selector, models.tokens, reads.states, settings, parts.clock),
         searches=searches,
     )
 
 
-def open_retriever(parts: EnvelopeParts, searches: RetrievalCounts) -> Retriever:
+def open_reads(parts: EnvelopeParts, states: StateHashes, searches: RetrievalCounts) -> KnowledgeReads:
+    """Wire what reads: a tenant's own knowledge and the shared namespaces that the settings grant to it."""
+    namespaces, erased = Namespaces(parts.settings.shared_namespaces), ErasedSources()
+    facts = ReadableFacts(parts.facts, namespaces, erased)
+    return KnowledgeReads(
+        facts=facts,
+        retriever=open_retriever(parts, searches, facts),
+        states=GrantedStates(states, namespaces),
+        warm=WarmFacts(parts.settings.warm_facts),
+        erased=erased,
+    )
+
+
+def open_retriever(parts: EnvelopeParts, searches: RetrievalCounts, facts: FactSearch | None = None) -> Retriever:
     """Wire the search of every mode; its models are opened when they are first needed."""
     settings = parts.settings
     cache = TokenVectorCache(settings.token_cache_tenant_mib * MIB, settings.token_cache_total_mib * MIB)
@@ -133,12 +156,17 @@ def open_retriever(parts: EnvelopeParts, searches: RetrievalCounts) -> Retriever
         SearchMode.RERANKED: CrossEncoderRescorer(parts.reranker),
         SearchMode.LATE_INTERACTION: LateInteractionRescorer(parts.token_vectors, cache),
     }
-    return Retriever(parts.facts, settings, rescorers, searches)
+    return Retriever(facts or parts.facts, settings, rescorers, searches)
 
 
 async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
     """Wire applications and servicers over any adapters."""
-    apps, limit = await open_apps(parts), parts.settings.max_query_chars
+    return served(parts, await open_apps(parts))
+
+
+def served(parts: EnvelopeParts, apps: EnvelopeApps) -> list[ServedService]:
+    """Return the services of wired applications."""
+    limit = parts.settings.max_query_chars
     knowledge = KnowledgeServicer(apps.knowledge, apps.ingestion, apps.communities, limit)
     envelope = EnvelopeServicer(apps.envelopes, limit)
     add_knowledge: Callable[[KnowledgeServicer, grpc.aio.Server], None] = (

@@ -24,10 +24,10 @@ from services.envelope.domain.saturation import is_sparse, recommends_reuse
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.granted_states import GrantedStates
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
 from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
 from services.envelope.selection import Selection, Selector
-from services.envelope.state_hashes import StateHashes
 
 _IN_PLACE_CHARS: Final = 100_000
 """Texts up to this length together are counted on the event loop: a thread would cost more than the counting."""
@@ -81,7 +81,7 @@ class EnvelopeApp:
         facts: FactStore,
         selector: Selector,
         tokens: TokenCounter,
-        states: StateHashes,
+        states: GrantedStates,
         settings: EnvelopeSettings,
         clock: Clock,
     ) -> None:
@@ -237,6 +237,7 @@ class EnvelopeApp:
                 sorted(request.facts_seen),
                 sorted(request.deferred_fact_ids),
                 sorted(request.transferred_fact_ids),
+                [*sorted(request.active_fact_ids), str(request.max_memory_tier)],
                 carried,
                 scope,
             ]
@@ -292,6 +293,7 @@ class EnvelopeApp:
             state_hash=state_hash,
             embedding_model=self._model,
             retrieval_mode=selection.mode,
+            shared_namespaces=selection.shared_namespaces,
         )
 
     def _not_modified(self, remembered: RememberedBuild, plan: _Plan, request: EnvelopeRequest) -> BuiltEnvelope:

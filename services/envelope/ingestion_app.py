@@ -19,6 +19,7 @@ from services.envelope.domain.chunking import MAX_FACT_TOKENS, FactDraft, chunk
 from services.envelope.domain.document import Document
 from services.envelope.domain.identity import fact_id_for, source_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
+from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
 from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
@@ -32,15 +33,22 @@ class IngestionApp:
 
     Args:
         stores: where the knowledge goes.
+        reads: says what the tenant may only read.
         models: what reads the text.
         communities: told about new facts.
         settings: limits and batch sizes.
     """
 
     def __init__(
-        self, stores: KnowledgeStores, models: TextModels, communities: CommunityApp, settings: EnvelopeSettings
+        self,
+        stores: KnowledgeStores,
+        reads: KnowledgeReads,
+        models: TextModels,
+        communities: CommunityApp,
+        settings: EnvelopeSettings,
     ) -> None:
         self._stores = stores
+        self._reads = reads
         self._models = models
         self._communities = communities
         self._writer = VersionWriter(stores, models, settings.embedding_batch)
@@ -84,7 +92,7 @@ class IngestionApp:
             outcome = await self._writer.write(
                 SourceVersion(record, former, facts, replaces_all=True, warnings=parsed.warnings), ticket
             )
-        await self._communities.facts_added(tenant_id, outcome.facts_created)
+        await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
         return outcome
 
     async def ingest_facts(
@@ -95,6 +103,7 @@ class IngestionApp:
         Raises:
             InvalidRequestError: INVALID_FIELD, a fact is too long.
             NotFoundError: FACT_NOT_FOUND, a superseded fact does not exist.
+            PermissionDeniedError: NAMESPACE_READ_ONLY, a superseded fact stands in a shared namespace.
         """
         self._require_short(entries)
         superseded = await self._superseded(tenant_id, entries)
@@ -115,7 +124,7 @@ class IngestionApp:
             )
             version = SourceVersion(record, former, facts, replaces_all=False, superseded=superseded)
             outcome = await self._writer.write(version, ticket)
-        await self._communities.facts_added(tenant_id, outcome.facts_created)
+        await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
         return outcome
 
     async def _settled(self, tenant_id: str, uri: str) -> SourceRecord | None:
@@ -215,6 +224,7 @@ class IngestionApp:
     async def _superseded(self, tenant_id: str, entries: FactEntries) -> tuple[str, ...]:
         """Return the ACTIVE facts that the new ones replace; what is STALE or quarantined stays as it is."""
         wanted = sorted({fact_id for entry in entries.facts for fact_id in entry.supersedes_fact_ids})
+        await self._reads.refuse_shared_facts(tenant_id, wanted)
         known = {fact.fact_id: fact.status for fact in await self._stores.facts.get(tenant_id, wanted)}
         missing = next((fact_id for fact_id in wanted if fact_id not in known), None)
         if missing is not None:

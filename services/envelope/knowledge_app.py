@@ -11,10 +11,11 @@ from services.common.ports.receipts import Receipt
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.candidates import effective_status
 from services.envelope.domain.search_mode import SearchMode
+from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
-from services.envelope.retrieval import Retriever, SubQueries
+from services.envelope.retrieval import SubQueries
 from services.envelope.uninterrupted import uninterrupted
 
 
@@ -45,16 +46,16 @@ class KnowledgeApp:
 
     Args:
         stores: where the knowledge is.
-        retriever: searches it.
+        reads: what callers may read, and how it is searched.
         embedding: embeds search queries.
         communities: told about erasures.
     """
 
     def __init__(
-        self, stores: KnowledgeStores, retriever: Retriever, embedding: EmbeddingModel, communities: CommunityApp
+        self, stores: KnowledgeStores, reads: KnowledgeReads, embedding: EmbeddingModel, communities: CommunityApp
     ) -> None:
         self._stores = stores
-        self._retriever = retriever
+        self._reads = reads
         self._embedding = embedding
         self._communities = communities
 
@@ -68,24 +69,24 @@ class KnowledgeApp:
         Raises:
             NotFoundError: FACT_NOT_FOUND, unknown or erased.
         """
-        found = await self._stores.facts.get(tenant_id, [fact_id])
+        found = await self._reads.facts.get(tenant_id, [fact_id])
         if not found:
             raise NotFoundError(ErrorReason.FACT_NOT_FOUND, f"fact {fact_id} does not exist", fact_id=fact_id)
         return self._shown(found)[0]
 
     async def facts(self, tenant_id: str, where: FactFilter, after: str, limit: int) -> list[FactRecord]:
         """Return up to ``limit`` facts after ``after``, by id."""
-        return self._shown(await self._stores.facts.page(tenant_id, where, after=after, limit=limit))
+        return self._shown(await self._reads.facts.page(tenant_id, where, after=after, limit=limit))
 
     async def search(
         self, tenant_id: str, query: str, mode: SearchMode, where: FactFilter, limit: int
     ) -> SearchOutcome:
         """Return up to ``limit`` hits, best first; TEXT needs no model."""
         if mode is SearchMode.TEXT:
-            hits = await self._retriever.words(tenant_id, query, limit=limit, where=where)
+            hits = await self._reads.retriever.words(tenant_id, query, limit=limit, where=where)
             return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)
         queries = SubQueries((query,), await self._embedding.embed([query]))
-        found = await self._retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=where)
+        found = await self._reads.retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=where)
         shown = self._shown_hits([(hit.fact, hit.score) for hit in found.hits[0]])
         return SearchOutcome(shown, found.mode, found.keyword_fallback, found.warnings)
 
@@ -104,7 +105,7 @@ class KnowledgeApp:
             for status in (FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUARANTINED)
         }
         return KnowledgeState(
-            state_hash=await self._stores.states.of(tenant_id, communities),
+            state_hash=await self._reads.states.of(tenant_id, communities),
             active=counts[FactStatus.ACTIVE],
             stale=counts[FactStatus.STALE],
             quarantined=counts[FactStatus.QUARANTINED],
@@ -117,7 +118,9 @@ class KnowledgeApp:
 
         Raises:
             NotFoundError: SOURCE_NOT_FOUND.
+            PermissionDeniedError: NAMESPACE_READ_ONLY.
         """
+        await self._reads.refuse_shared_source(tenant_id, source_id, self._stores.graph)
         source = await self._source(tenant_id, source_id)
         async with self._stores.locks.of(tenant_id, source.uri):
             return await uninterrupted(self._erase_locked(tenant_id, source_id, ticket))
@@ -132,8 +135,9 @@ class KnowledgeApp:
         if source.status is not SourceStatus.ERASED:
             stores.states.written(tenant_id)
             await stores.graph.put_source(replace(source, status=SourceStatus.ERASING))
+            self._reads.forget(tenant_id, source_id)
             erased = await stores.recovery.finish_erasure(source)
-            self._retriever.forget(tenant_id)
+            self._reads.forget(tenant_id, source_id)  # what was read meanwhile
             await self._communities.facts_erased(tenant_id)
             stores.states.written(tenant_id)
         outcome = EraseOutcome(erased_record(source), erased)
@@ -145,6 +149,7 @@ class KnowledgeApp:
 
         Raises:
             NotFoundError: FACT_NOT_FOUND.
+            PermissionDeniedError: NAMESPACE_READ_ONLY.
         """
         return await self._set_status(tenant_id, fact_id, FactStatus.QUARANTINED, ticket)
 
@@ -153,6 +158,7 @@ class KnowledgeApp:
 
         Raises:
             NotFoundError: FACT_NOT_FOUND.
+            PermissionDeniedError: NAMESPACE_READ_ONLY.
         """
         return await self._set_status(tenant_id, fact_id, FactStatus.ACTIVE, ticket)
 
@@ -160,6 +166,7 @@ class KnowledgeApp:
         self, tenant_id: str, fact_id: str, status: FactStatus, ticket: WriteTicket[FactRecord]
     ) -> FactRecord:
         stores = self._stores
+        await self._reads.refuse_shared_facts(tenant_id, [fact_id])
         source = await self._source(tenant_id, (await self.fact(tenant_id, fact_id)).source_id)
         async with stores.locks.of(tenant_id, source.uri):
             fact = await self.fact(tenant_id, fact_id)

@@ -3,7 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from services.common.ports.facts import FactFilter, FactHit, Vectors
 from services.envelope.domain.clustering import Edge
+
+
+class FactSearch(Protocol):
+    """Searches what a tenant may read; the semantics are those of ``FactStore``."""
+
+    async def search(
+        self, tenant_id: str, queries: Vectors, *, limit: int, where: FactFilter | None = None
+    ) -> list[list[FactHit]]:
+        """Return for each query the nearest facts."""
+        ...
+
+    async def search_text(
+        self, tenant_id: str, query: str, *, limit: int, where: FactFilter | None = None
+    ) -> list[FactHit]:
+        """Return the best facts by BM25."""
+        ...
 
 
 class CommunityDetector(Protocol):

@@ -153,6 +153,8 @@ class EnvelopeRequest:
     facts_seen: frozenset[str] = frozenset()
     deferred_fact_ids: tuple[str, ...] = ()
     transferred_fact_ids: tuple[str, ...] = ()
+    active_fact_ids: tuple[str, ...] = ()
+    max_memory_tier: int = 3
     carried: tuple[CarriedText, ...] = ()
     if_match_etag: str = ""
     directives: CacheDirectives = NO_DIRECTIVES
@@ -182,6 +184,7 @@ class EnvelopeSummary:
     state_hash: str
     embedding_model: str
     retrieval_mode: SearchMode = SearchMode.DENSE
+    shared_namespaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

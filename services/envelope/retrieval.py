@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from services.common.context import current_call
 from services.common.errors import ErrorReason
-from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStore
+from services.common.ports.facts import FactFilter, FactHit, FactRecord
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.fusion import fuse
 from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
+from services.envelope.ports import FactSearch
 from services.envelope.rescoring import Rescorer, Rescoring, RescoringUnavailableError
 from services.envelope.retrieval_counts import RetrievalCounts
 
@@ -101,7 +102,7 @@ class Retriever:
 
     def __init__(
         self,
-        facts: FactStore,
+        facts: FactSearch,
         settings: EnvelopeSettings,
         rescorers: dict[SearchMode, Rescorer],
         counts: RetrievalCounts,

@@ -1,6 +1,6 @@
 """Phase 1: candidates from the knowledge fabric and from the session (SPEC-003 §5)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -10,19 +10,25 @@ from numpy.typing import NDArray
 
 from services.common.encoding import sha256_hex
 from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, FactStore
+from services.common.ports.facts import FactRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.domain.caching import build_key
 from services.envelope.domain.candidates import Candidate, effective_status
-from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, thin_communities
+from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
 from services.envelope.domain.identity import carried_fact_id_for
+from services.envelope.domain.namespaces import qualified, shown_namespace
 from services.envelope.domain.search_mode import SearchMode
+from services.envelope.knowledge_reads import KnowledgeReads
+from services.envelope.readable_facts import RETRIEVABLE
 from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
-from services.envelope.retrieval import Retrieval, RetrievedFact, Retriever, SubQueries
+from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries
+from services.envelope.warm_facts import Found
 
+ACTIVE_TIER: Final = 0
 SESSION_TIER: Final = 1
+WARM_TIER: Final = 2
 SEARCH_TIER: Final = 3
-_RETRIEVABLE: Final = frozenset({FactStatus.ACTIVE, FactStatus.STALE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +38,11 @@ class Selection:
     Attributes:
         queries: vectors of the sub-queries, one a row.
         ckf_hits: facts that retrieval gave, before those seen in former windows were left out.
-        memory_tier_hit: highest tier accessed; 3 whenever the graph was searched (SPEC-003 §5.2 step 1.4).
+        memory_tier_hit: highest tier accessed (SPEC-003 §5.2 step 1.4): 3 when the graph was searched, 2 when what was
+            warm spared that, 1 or 0 when the request asked no further.
         mode: how the facts were really found.
         warnings: what retrieval had to do without.
+        shared_namespaces: those that were searched beside the tenant's own knowledge.
     """
 
     queries: NDArray[np.float32]
@@ -43,29 +51,23 @@ class Selection:
     memory_tier_hit: int
     mode: SearchMode = SearchMode.DENSE
     warnings: tuple[str, ...] = ()
+    shared_namespaces: tuple[str, ...] = ()
 
 
 class Selector:
-    """Retrieves, expands communities and adds what the session carries.
+    """Goes through the memory tiers, retrieves, expands communities and adds what the session carries.
 
     Args:
-        facts: the knowledge fabric.
-        retriever: searches it.
+        knowledge: what is read.
         embedding: embeds queries and carried text.
         tokens: counts the candidates' tokens.
         settings: K, expansion and numbering.
     """
 
     def __init__(
-        self,
-        facts: FactStore,
-        retriever: Retriever,
-        embedding: EmbeddingModel,
-        tokens: TokenCounter,
-        settings: EnvelopeSettings,
+        self, knowledge: KnowledgeReads, embedding: EmbeddingModel, tokens: TokenCounter, settings: EnvelopeSettings
     ) -> None:
-        self._facts = facts
-        self._retriever = retriever
+        self._knowledge = knowledge
         self._embedding = embedding
         self._tokens = tokens
         self._settings = settings
@@ -79,51 +81,100 @@ class Selector:
         self, tenant_id: str, request: EnvelopeRequest, sub_queries: Sequence[str], now: datetime
     ) -> Selection:
         """Return a build's candidates, distinct by id, without what former windows held and did not hand on."""
-        vectors = await self._embedding.embed([*sub_queries, *(text.content for text in request.carried)])
-        queries = vectors[: len(sub_queries)]
-        found, retrieval = await self._retrieve(tenant_id, SubQueries(tuple(sub_queries), queries), request)
-        hits = len(found)
-        from_session = dict.fromkeys((*request.deferred_fact_ids, *request.transferred_fact_ids), SESSION_TIER)
-        missing = [fact_id for fact_id in from_session if fact_id not in found]
-        wanted = {**found, **{fact.fact_id: fact for fact in await self._facts.get(tenant_id, missing)}}
-        hidden = request.facts_seen.difference(request.transferred_fact_ids)  # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022
-        records = [fact for fact_id, fact in wanted.items() if fact_id not in hidden and fact.status in _RETRIEVABLE]
+        carried = request.carried if request.max_memory_tier >= SESSION_TIER else ()
+        vectors = await self._embedding.embed([*sub_queries, *(text.content for text in carried)])
+        queries = SubQueries(tuple(sub_queries), vectors[: len(sub_queries)])
+        found, tier = await self._cascade(tenant_id, queries, request)
+        given = _given_tiers(request)
+        missing = [fact_id for fact_id in given if fact_id not in found.facts]
+        known = await self._knowledge.facts.get(tenant_id, missing)
+        wanted = {**found.facts, **{fact.fact_id: fact for fact in known}}
+        # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022; what the window holds already is no repetition of a former one
+        hidden = request.facts_seen.difference(request.transferred_fact_ids, request.active_fact_ids)
+        records = [fact for fact_id, fact in wanted.items() if fact_id not in hidden and fact.status in RETRIEVABLE]
         candidates = [
-            *self._candidates(records, from_session, request.model, now),
-            *self._carried(request.carried, vectors[len(sub_queries) :], request.model, now),
+            *self._candidates(records, {fact.fact_id: given.get(fact.fact_id, tier) for fact in records}, request, now),
+            *self._carried(carried, vectors[len(sub_queries) :], request, now),
         ]
-        return Selection(queries, tuple(candidates), hits, SEARCH_TIER, retrieval.mode, retrieval_warnings(retrieval))
+        return Selection(
+            queries.vectors,
+            tuple(candidates),
+            len(found.facts),
+            tier,
+            found.mode,
+            found.warnings,
+            self._knowledge.facts.shared_with(tenant_id),
+        )
 
-    async def _retrieve(
-        self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest
-    ) -> tuple[dict[str, FactRecord], Retrieval]:
-        """Search for each sub-query and look again into communities that are thinly represented."""
-        k = self._settings.retrieval_k_pull if request.strategy is Strategy.PULL else self._settings.retrieval_k
-        limit = k + len(request.facts_seen)  # what former windows showed must not crowd out what is new
+    async def _cascade(self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest) -> tuple[Found, int]:
+        """Return what retrieval gives and the highest tier that was asked for it (SPEC-003 §5.2 step 1.4).
+
+        Tiers 0 and 1 are part of the request. Tier 2 answers only what tier 3 would answer just so (ADR 0077), and
+        not at all when the caller wants nothing from a cache or leaves nothing behind.
+        """
         mode = request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
-        retrieval = await self._retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=None)
+        if request.max_memory_tier < SEARCH_TIER:
+            return Found({}, mode), request.max_memory_tier
+        knowledge, directives = self._knowledge, request.directives
+        uses_warm = self._settings.warm_facts > 0 and knowledge.states.sees_every_write
+        uses_warm = uses_warm and not directives.no_cache and not directives.no_store
+        if not uses_warm:
+            return await self._retrieve(tenant_id, queries, request, mode), SEARCH_TIER
+        before = await knowledge.states.version(tenant_id)
+        key = self._retrieval_key(queries, request, mode)
+        warm = knowledge.warm.get(tenant_id, key, before)
+        if warm is not None:
+            return warm, WARM_TIER
+        found = await self._retrieve(tenant_id, queries, request, mode)
+        if found.mode is mode and before == await knowledge.states.version(tenant_id):
+            knowledge.warm.put(tenant_id, key, before, found)
+        return found, SEARCH_TIER
+
+    def _retrieval_key(self, queries: SubQueries, request: EnvelopeRequest, mode: SearchMode) -> str:
+        """Return everything that a retrieval depends on beside the knowledge and the settings."""
+        digest = sha256_hex(np.ascontiguousarray(queries.vectors).tobytes())
+        return build_key([queries.texts, [digest, mode.value, str(self._k(request))], sorted(request.facts_seen)])
+
+    def _k(self, request: EnvelopeRequest) -> int:
+        return self._settings.retrieval_k_pull if request.strategy is Strategy.PULL else self._settings.retrieval_k
+
+    async def _retrieve(self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest, mode: SearchMode) -> Found:
+        """Search for all sub-queries at once and look again into communities that are thinly represented."""
+        k = self._k(request)
+        limit = k + len(request.facts_seen)  # what former windows showed must not crowd out what is new
+        retrieval = await self._knowledge.retriever.retrieve(tenant_id, queries, mode=mode, limit=limit)
         unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen][:k] for hits in retrieval.hits]
         found = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits}
-        if all(len(hits) < k for hits in unseen):
-            return found, retrieval
-        ranked = sorted((hit for hits in unseen for hit in hits), key=_best_first)
-        labels = {hit.fact.fact_id: hit.fact.community_label for hit in ranked}
-        thin = thin_communities(list(labels.values()), self._settings.expansion_communities)
+        if any(len(hits) >= k for hits in unseen):
+            ranked = sorted((hit for hits in unseen for hit in hits), key=_best_first)
+            found |= await self._expansion(tenant_id, queries.vectors, ranked, found)
+        return Found(found, retrieval.mode, retrieval_warnings(retrieval))
+
+    async def _expansion(
+        self,
+        tenant_id: str,
+        vectors: NDArray[np.float32],
+        ranked: Sequence[RetrievedFact],
+        found: Mapping[str, FactRecord],
+    ) -> dict[str, FactRecord]:
+        """Return further facts of the communities that are partially represented (SPEC-003 §5.2 step 1.3)."""
+        communities = {hit.fact.fact_id: _community(hit.fact) for hit in ranked}
+        thin = thin_communities(list(communities.values()), self._settings.expansion_communities)
+        if not thin:
+            return {}
+        near = await self._knowledge.facts.near_communities(tenant_id, vectors, thin, each=COMMUNITY_SIZE)
         floor = ranked[-1].cosine - self._settings.expansion_slack_cosine
-        for label in thin:
-            near = await self._facts.search(
-                tenant_id, queries.vectors, limit=COMMUNITY_SIZE, where=FactFilter(communities=(label,))
-            )
-            worst_first = sorted((hit for hits in near for hit in hits), key=_nearest_first, reverse=True)
-            best = {hit.fact.fact_id: hit for hit in worst_first}
-            for fact_id in expanded({fact_id: hit.score for fact_id, hit in best.items()}, floor):
-                found.setdefault(fact_id, best[fact_id].fact)
-        return found, retrieval
+        nearest = nearest_by_community(
+            ((hit.fact.fact_id, _community(hit.fact), hit.score) for hit in hits) for hits in near
+        )
+        records = {hit.fact.fact_id: hit.fact for hits in near for hit in hits}
+        added = (fact_id for name in thin for fact_id in expanded(nearest.get(name, {}), floor))
+        return {fact_id: records[fact_id] for fact_id in added if fact_id not in found}
 
     def _candidates(
-        self, records: Sequence[FactRecord], tiers: dict[str, int], model: str, now: datetime
+        self, records: Sequence[FactRecord], tiers: Mapping[str, int], request: EnvelopeRequest, now: datetime
     ) -> Iterable[Candidate]:
-        counts = self._tokens.count([fact.content for fact in records], model)
+        counts = self._tokens.count([fact.content for fact in records], request.model)
         for fact, count in zip(records, counts, strict=True):
             yield Candidate(
                 fact_id=fact.fact_id,
@@ -135,17 +186,18 @@ class Selector:
                 ingested_at=fact.ingested_at,
                 embedding=fact.embedding,
                 status=effective_status(fact.status, fact.ingested_at, fact.ttl, now),
-                community=fact.community_label,
+                community=_community(fact),
                 source_location=fact.source_location,
                 entities=fact.entities,
-                memory_tier=tiers.get(fact.fact_id, SEARCH_TIER),
+                memory_tier=tiers[fact.fact_id],
+                namespace=shown_namespace(fact.tenant_id),
             )
 
     def _carried(
-        self, carried: Sequence[CarriedText], vectors: NDArray[np.float32], model: str, now: datetime
+        self, carried: Sequence[CarriedText], vectors: NDArray[np.float32], request: EnvelopeRequest, now: datetime
     ) -> Iterable[Candidate]:
         """Return former windows' text as facts: tier 1, new as of now (SPEC-003 §14.1)."""
-        counts = self._tokens.count([text.content for text in carried], model)
+        counts = self._tokens.count([text.content for text in carried], request.model)
         seen: set[str] = set()
         for text, vector, count in zip(carried, vectors, counts, strict=True):
             fact_id = carried_fact_id_for(text.source_window_id, text.content)
@@ -177,5 +229,12 @@ def _best_first(hit: RetrievedFact) -> tuple[float, str]:
     return -hit.cosine, hit.fact.fact_id
 
 
-def _nearest_first(hit: FactHit) -> tuple[float, str]:
-    return -hit.score, hit.fact.fact_id
+def _community(fact: FactRecord) -> str:
+    return qualified(fact.tenant_id, fact.community_label)
+
+
+def _given_tiers(request: EnvelopeRequest) -> dict[str, int]:
+    """Return the facts that the request names, with the tier that they are in: the active window's, the session's."""
+    session = (*request.deferred_fact_ids, *request.transferred_fact_ids)
+    given = dict.fromkeys(session if request.max_memory_tier >= SESSION_TIER else (), SESSION_TIER)
+    return given | dict.fromkeys(request.active_fact_ids, ACTIVE_TIER)

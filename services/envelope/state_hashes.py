@@ -54,6 +54,11 @@ class StateHashes:
         self._kept: OrderedDict[tuple[str, frozenset[str] | None], tuple[object, str]] = OrderedDict()
         self._tenants: OrderedDict[str, _Tenant] = OrderedDict()
 
+    @property
+    def sees_every_write(self) -> bool:
+        """Whether ``version`` tells writes of other processes as well, where there are any."""
+        return self._changes is not None or not self._shared
+
     async def version(self, tenant_id: str) -> tuple[int, int]:
         """Return what differs after every write to the tenant, also of another process when the store is shared."""
         own = self._versions.get(tenant_id, 0)

@@ -80,6 +80,11 @@ async def test_embeddings_are_little_endian_floats_when_asked_for(alice):
 
 async def test_the_same_query_over_the_same_knowledge_gives_the_same_bytes(alice):
     first, second = await alice.build(QUERY), await alice.build(QUERY)
+    assert (first.envelope.memory_tier_hit, second.envelope.memory_tier_hit) == (3, 2)  # where it came from, no more
+    for response in (first, second):
+        response.envelope.ClearField("memory_tier_hit")
+        for fact in response.envelope.facts:
+            fact.ClearField("memory_tier")
     assert first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True)
 
 

@@ -1,8 +1,11 @@
 """Settings of the envelope service (CRP-SPEC-003) and of the knowledge fabric it writes (CRP-SPEC-009 facts)."""
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+_NAMESPACE: Final = re.compile(r"shared:[a-z0-9][a-z0-9._-]{0,62}")
 
 
 class EnvelopeSettings(BaseModel):
@@ -47,6 +50,14 @@ class EnvelopeSettings(BaseModel):
 
     max_sub_queries: int = Field(default=8, ge=1, le=64)
     """Most sub-queries of one query (SPEC-003 §5.2 step 1.1, ADR 0062); 1 turns decomposition off. 1-64, default 8."""
+
+    warm_facts: int = Field(default=20_000, ge=0)
+    """Facts of recent retrievals that are kept in memory (tier 2, SPEC-003 §5.2 step 1.4), over all tenants; one tenant
+    takes a quarter at most. About 4 KB each, default 20,000; 0 searches every time."""
+
+    shared_namespaces: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Read-only knowledge of the operator and the tenants that read it (CRP-SPEC-009), as JSON:
+    ``{"shared:regulations": ["*"], "shared:clinics": ["acme"]}``. ``*`` = every tenant. Default: none."""
 
     expansion_communities: int = Field(default=8, ge=0, le=100)
     """Communities that one build looks into again (SPEC-003 §5.2 step 1.3). 0-100, default 8; 0 turns it off."""
@@ -115,10 +126,33 @@ class EnvelopeSettings(BaseModel):
     """New facts after which communities are computed again (CRP-SPEC-009). Default 50; 0 = only on demand."""
 
     recluster_growth_ratio: float = Field(default=0.05, ge=0.0, le=1.0)
-    """Share of the clustered facts that must be new as well, so that bulk loads stay cheap. 0-1, default 0.05."""
+    """Share of the clustered facts that must be new as well before all communities are computed again, so that bulk
+    loads stay cheap; large tenants' new facts join communities before. 0-1, default 0.05."""
 
-    max_clustered_facts: int = Field(default=20_000, ge=1)
-    """Most facts of one tenant that are clustered in this process (its time grows with the square). Default 20,000."""
+    recluster_after_days: float = Field(default=7.0, ge=0.0)
+    """Age at which communities are computed again, whatever has changed (CRP-SPEC-009). Days, default 7; 0 = never."""
+
+    cluster_apart_above: int = Field(default=5_000, ge=0)
+    """Facts of one tenant above which communities are computed beside the calls, in a process of low priority, instead
+    of in the ingestion that makes it due (ADR 0069). Default 5,000."""
+
+    max_clustered_facts: int = Field(default=200_000, ge=1)
+    """Most facts of one tenant that are clustered. The first time takes some 90 seconds of one core for 100,000 facts
+    and grows with the square; later ones compare what is new. Default 200,000."""
 
     shared_store: bool = False
-    """Whether other processes write the same store: then the state hash is read anew for every build. Default off."""
+    """Whether other processes write the same store: a store that cannot tell what changed is then read anew for every
+    build (ADR 0068). Default off."""
+
+    @field_validator("shared_namespaces")
+    @classmethod
+    def _namespaces_are_named(cls, grants: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        for namespace, tenants in grants.items():
+            if not _NAMESPACE.fullmatch(namespace):
+                raise ValueError(
+                    f"{namespace!r} is no shared namespace: it must be shared: and 1 to 63 of a-z, 0-9, dot, dash, "
+                    "underscore, the first a letter or digit"
+                )
+            if not all(tenants) or any(tenant.startswith("shared:") for tenant in tenants):
+                raise ValueError(f"{namespace} must be granted to tenant ids or *, not to nothing or to a namespace")
+        return grants

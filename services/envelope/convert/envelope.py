@@ -18,6 +18,7 @@ from services.envelope.domain.saturation import saturation_band
 from services.envelope.domain.weights import GroundingMode
 from services.envelope.envelope_app import CountRequest, TokenCounts
 from services.envelope.requests import BuiltEnvelope, CarriedText, EnvelopeRequest, Strategy
+from services.envelope.selection import SEARCH_TIER
 
 _MODES: Final = {
     taxonomy_pb2.GROUNDING_MODE_UNSPECIFIED: GroundingMode.CONTEXT_PREFERRED,
@@ -50,6 +51,8 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         facts_seen=frozenset(request.facts_seen),
         deferred_fact_ids=tuple(dict.fromkeys(request.deferred_fact_ids)),
         transferred_fact_ids=tuple(dict.fromkeys(request.transferred_fact_ids)),
+        active_fact_ids=tuple(dict.fromkeys(request.active_fact_ids)),
+        max_memory_tier=request.max_memory_tier if request.HasField("max_memory_tier") else SEARCH_TIER,
         carried=tuple(_carried(carried) for carried in request.carried_facts),
         if_match_etag=request.if_match_etag,
         directives=read_directives(request.cache_directives),
@@ -156,6 +159,7 @@ def _envelope(
         embedding_model=summary.embedding_model,
         retrieval_mode=mode_message(summary.retrieval_mode),
         token_counting=_counting(built.counting),
+        shared_namespaces=summary.shared_namespaces,
     )
 
 
@@ -182,6 +186,7 @@ def _fact(fact: RankedFact, position: int, *, include_embedding: bool) -> envelo
         diversity_bonus=fact.diversity_bonus,
         memory_tier=candidate.memory_tier,
         transfer_type=candidate.transfer_type,
+        namespace=candidate.namespace,
     )
 
 

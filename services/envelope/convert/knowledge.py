@@ -11,6 +11,7 @@ from services.common.ports.graph import CommunityRecord, SourceRecord, SourceSta
 from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.importance import SourceType
+from services.envelope.domain.namespaces import shown_namespace
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
 from services.envelope.outbox import RESERVED_PREFIX
@@ -100,6 +101,7 @@ def fact_message(fact: FactRecord) -> ckf_pb2.Fact:
         entities=[entity_message(entity) for entity in fact.entities],
         embedding_model=fact.embedding_model,
         metadata=dict(fact.metadata),
+        namespace=shown_namespace(fact.tenant_id),
     )
 
 

@@ -16,9 +16,10 @@ class Candidate:
 
     Attributes:
         token_count: in the target model's tokenizer, numbering included.
-        community: Leiden label; empty when it belongs to none.
+        community: Leiden label, with its namespace for a shared fact; empty when it belongs to none.
         status: ACTIVE or STALE; a fact past its ttl is STALE.
-        memory_tier: 1 for what the session carries, 3 for what the search found (SPEC-003 §5.2 step 1.4).
+        memory_tier: 0 active, 1 from the session, 2 warm, 3 found by search (SPEC-003 §5.2 step 1.4).
+        namespace: the shared namespace that it stands in; empty for the tenant's own.
     """
 
     fact_id: str
@@ -36,6 +37,7 @@ class Candidate:
     memory_tier: int = 3
     carried_from_window_id: str = ""
     transfer_type: str = ""
+    namespace: str = ""
 
     @property
     def is_carried(self) -> bool:

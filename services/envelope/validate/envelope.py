@@ -14,6 +14,8 @@ MAX_MODEL_CHARS: Final = 200
 MAX_ID_CHARS: Final = 128
 MAX_SEEN: Final = 10_000
 MAX_CARRIED: Final = 64
+MEMORY_TIERS: Final = frozenset({0, 1, 3})
+"""Tiers that a build may stop at; what is warm (2) only spares a search."""
 MAX_TEXTS: Final = 10_000
 MAX_WINDOW_TOKENS: Final = 100_000_000
 
@@ -33,6 +35,10 @@ def build_envelope(request: envelope_service_pb2.BuildEnvelopeRequest, max_query
     found.require(len(request.deferred_fact_ids) <= MAX_SEEN, "deferred_fact_ids", f"must have at most {MAX_SEEN} ids")
     transferred = len(request.transferred_fact_ids)
     found.require(transferred <= MAX_SEEN, "transferred_fact_ids", f"must have at most {MAX_SEEN} ids")
+    found.require(len(request.active_fact_ids) <= MAX_SEEN, "active_fact_ids", f"must have at most {MAX_SEEN} ids")
+    if request.HasField("max_memory_tier"):
+        sound = request.max_memory_tier in MEMORY_TIERS
+        found.require(sound, "max_memory_tier", "must be 0 (active facts), 1 (the session's as well) or 3 (everything)")
     _carried(found, request)
     etag = request.if_match_etag
     found.require(
