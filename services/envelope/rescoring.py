@@ -98,15 +98,19 @@ class LateInteractionRescorer:
         self._provide = provide
         self._cache = cache
 
-    async def scores(self, tenant_id: str, tasks: Sequence[Rescoring]) -> list[NDArray[np.float32]]:
+    async def scores(self, tenant_id: str, tasks: Sequence[Rescoring]) -> list[NDArray[np.float32]]:  # noqa: ARG002
         """Return the mean highest cosines; queries and facts that are not in the cache are encoded in one call."""
         model = await _opened(self._provide)
-        wanted = {fact.content_hash: fact.content for task in tasks for fact in task.facts}
-        known = self._cache.get(tenant_id, wanted)
-        missing = {key: content for key, content in wanted.items() if key not in known}
+        wanted: dict[str, dict[str, str]] = {}
+        for fact in (fact for task in tasks for fact in task.facts):
+            wanted.setdefault(fact.tenant_id, {})[fact.content_hash] = fact.content
+        known = {key: vectors for own, texts in wanted.items() for key, vectors in self._cache.get(own, texts).items()}
+        missing = {key: text for texts in wanted.values() for key, text in texts.items() if key not in known}
         queries = list(dict.fromkeys(task.query for task in tasks))
         encoded = await _asked(model.token_vectors([*queries, *missing.values()]))
-        known |= self._cache.put(tenant_id, dict(zip(missing, encoded[len(queries) :], strict=True)))
+        made = dict(zip(missing, encoded[len(queries) :], strict=True))
+        for own, texts in wanted.items():  # what is shared is kept with its namespace, so that erasing there forgets it
+            known |= self._cache.put(own, {key: made[key] for key in texts if key in made})
         asked = dict(zip(queries, encoded, strict=False))
         return [
             late_interaction_scores(asked[task.query], [known[fact.content_hash] for fact in task.facts])
