@@ -1,53 +1,62 @@
-"""Communities: computed on demand and after enough new facts (CRP-SPEC-009), off the event loop.
+"""When communities are computed: after 50 new facts, weekly, and on demand (CRP-SPEC-009, ADR 0069).
 
-A clustering after an ingestion is part of that call, so that what an envelope holds depends on what was ingested and
-never on timing. Labels are written to the facts first and the clustering's epoch after them: a crash in between leaves
-the old epoch, and the next clustering repairs the labels.
+For small tenants a clustering after an ingestion is part of that call, so that what an envelope holds depends on what
+was ingested and never on timing. For large ones it runs beside the calls: what is new joins the communities that there
+are, and all are computed anew when enough has grown. Builds go on meanwhile, with the communities of before.
 """
 
 import asyncio
-from collections import Counter
-from dataclasses import dataclass
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum, auto
+from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from services.common.errors import ErrorReason, LimitExceededError
-from services.common.ports.facts import FactFilter, FactStore
-from services.common.ports.graph import ClusteringRecord, CommunityRecord
+from services.common.errors import CrpError
+from services.common.ports.graph import AgeingClusterings
 from services.common.settings.envelope import EnvelopeSettings
-from services.envelope.domain.clustering import (
-    ClusteredFact,
-    Edge,
-    knn_edges,
-    label_of,
-    large_enough,
-    most_important,
-    strengths,
-    unique_labels,
-)
+from services.envelope.community_search import CommunitySearch
+from services.envelope.community_writer import CommunityWriter
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.ports import CommunityDetector
 from services.envelope.requests import ClusteringOutcome, WriteTicket
-from services.envelope.uninterrupted import uninterrupted
 
-_PAGE = 1_000
+_LOG: Final = logging.getLogger(__name__)
+_REST: Final = 4.0
+"""Rest after work beside the calls, in times of what it took: at most a fifth of one core goes into it."""
+_AGE_CHECK_S: Final = 3_600.0
+_TENANTS_AT_ONCE: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _Nodes:
-    """The facts to cluster, in an order that depends on their content alone, and their vectors' rows in that order."""
+class _Step(Enum):
+    ADOPT = auto()
+    REBUILD = auto()
 
-    facts: list[ClusteredFact]
-    vectors: NDArray[np.float32]
+
+@dataclass(slots=True)
+class _Progress:
+    """What has happened to a tenant since its communities were last written.
+
+    Attributes:
+        new: facts that were added and have not been put into communities.
+        total: facts of the tenant, counted once and then reckoned; 0 = not counted.
+        is_old: its communities were computed too long ago.
+    """
+
+    new: list[str] = field(default_factory=list)
+    total: int = 0
+    is_old: bool = False
 
 
 class CommunityApp:
-    """RebuildCommunities, and the clustering that ingestion and erasure cause.
+    """RebuildCommunities, and the clustering that ingestion, erasure and age cause.
 
     Args:
         stores: where facts and communities are.
-        detector: finds the communities.
+        detector: finds the communities of small tenants.
         settings: when to cluster on our own, and how much.
         embedding_model: fingerprint of the model in use.
     """
@@ -56,32 +65,61 @@ class CommunityApp:
         self, stores: KnowledgeStores, detector: CommunityDetector, settings: EnvelopeSettings, embedding_model: str
     ) -> None:
         self._stores = stores
-        self._detector = detector
         self._settings = settings
-        self._model = embedding_model
-        self._new_facts: Counter[str] = Counter()
+        search = CommunitySearch(detector, settings.cluster_apart_above)
+        self._writer = CommunityWriter(stores, search, settings.max_clustered_facts, embedding_model)
+        self._progress: dict[str, _Progress] = {}
+        self._working: dict[str, asyncio.Task[None]] = {}
+        self._ageing: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
 
-    async def facts_added(self, tenant_id: str, count: int) -> None:
-        """Cluster when enough facts are new: 50, and a share of those clustered already (so bulk loads stay cheap)."""
-        self._new_facts[tenant_id] += count
-        if count == 0 or not self._settings.recluster_after_facts:
+    def start(self) -> None:
+        """Look every hour for communities that are too old."""
+        if self._settings.recluster_after_days and isinstance(self._stores.graph, AgeingClusterings):
+            self._ageing = asyncio.create_task(self._watch_ages(self._stores.graph))
+
+    async def close(self) -> None:
+        """Stop what runs beside the calls; idempotent."""
+        tasks = [*self._working.values(), *([self._ageing] if self._ageing else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def settled(self) -> None:
+        """Return when nothing is to be done beside the calls, without the rests that it would take."""
+        self._hurry.set()
+        try:
+            while self._working:
+                await asyncio.gather(*self._working.values())
+        finally:
+            self._hurry.clear()
+
+    async def facts_added(self, tenant_id: str, fact_ids: Sequence[str]) -> None:
+        """Cluster when enough facts are new: 50, and for all communities a share of those clustered already."""
+        if not fact_ids or not self._settings.recluster_after_facts:
             return
-        clustering = await self._stores.graph.clustering(tenant_id)
-        total = await self._stores.facts.count(tenant_id)
-        new = max(self._new_facts[tenant_id], total - clustering.facts_at_clustering)
-        share = clustering.facts_at_clustering * self._settings.recluster_growth_ratio
-        if new >= max(self._settings.recluster_after_facts, share) and total <= self._settings.max_clustered_facts:
+        progress = self._of(tenant_id)
+        progress.new.extend(fact_ids)
+        progress.total += len(fact_ids)
+        if progress.total <= self._settings.cluster_apart_above or progress.total == len(progress.new):
+            progress.total = await self._stores.facts.count(tenant_id)
+        if progress.total > self._settings.cluster_apart_above:
+            self._wake(tenant_id)
+        elif await self._due(tenant_id) is _Step.REBUILD:
             await self.rebuild(tenant_id)
 
     async def facts_erased(self, tenant_id: str) -> None:
         """Cluster anew after an erasure: labels are made of words of the facts, and must not outlive them."""
         if not (await self._stores.graph.clustering(tenant_id)).epoch:
             return
-        if await self._stores.facts.count(tenant_id) <= self._settings.max_clustered_facts:
+        progress = self._of(tenant_id)
+        progress.total = await self._stores.facts.count(tenant_id)
+        if progress.total <= self._settings.cluster_apart_above:
             await self.rebuild(tenant_id)
-        else:
-            facts = await _all_facts(self._stores.facts, tenant_id)
-            await self._write(tenant_id, {fact.fact_id: "" for fact in facts}, [], None)
+            return
+        await self._writer.clear(tenant_id)
+        if self._settings.recluster_after_facts:
+            self._wake(tenant_id)
 
     async def rebuild(self, tenant_id: str, ticket: WriteTicket[ClusteringOutcome] | None = None) -> ClusteringOutcome:
         """Compute the tenant's communities anew.
@@ -89,85 +127,67 @@ class CommunityApp:
         Raises:
             LimitExceededError: QUEUE_FULL, more facts than this process may cluster.
         """
-        async with self._stores.locks.of(tenant_id, "", "communities"):
-            nodes = await self._nodes(tenant_id)
-            edges, memberships = await asyncio.to_thread(self._detect, nodes.vectors)
-            labels, communities = await self._labelled(tenant_id, nodes, edges, memberships)
-            return await uninterrupted(self._write(tenant_id, labels, communities, ticket))
-
-    def _detect(self, vectors: NDArray[np.float32]) -> tuple[list[Edge], dict[int, int]]:
-        edges = knn_edges(vectors)
-        return edges, dict(self._detector.communities(edges))
-
-    async def _nodes(self, tenant_id: str) -> _Nodes:
-        facts = await _all_facts(self._stores.facts, tenant_id)
-        if len(facts) > self._settings.max_clustered_facts:
-            raise LimitExceededError(
-                ErrorReason.QUEUE_FULL,
-                f"{len(facts)} facts are more than the {self._settings.max_clustered_facts} that may be clustered here",
-                facts=str(len(facts)),
-                limit=str(self._settings.max_clustered_facts),
-            )
-        blocks = [block async for block in self._stores.facts.embeddings(tenant_id)]
-        rows = {fact_id: vector for ids, vectors in blocks for fact_id, vector in zip(ids, vectors, strict=True)}
-        ordered = sorted(
-            (fact for fact in facts if fact.fact_id in rows), key=lambda fact: (fact.content_hash, fact.fact_id)
-        )
-        vectors = np.stack([rows[fact.fact_id] for fact in ordered]) if ordered else np.zeros((0, 1), dtype=np.float32)
-        return _Nodes(ordered, vectors)
-
-    async def _labelled(
-        self, tenant_id: str, nodes: _Nodes, edges: list[Edge], memberships: dict[int, int]
-    ) -> tuple[dict[str, str], list[tuple[str, int]]]:
-        """Return every fact's label (empty for none), and the communities' labels with their sizes."""
-        strength = strengths(edges, len(nodes.facts))
-        groups = large_enough(memberships)
-        names: list[str] = []
-        for number, group in enumerate(groups, start=1):
-            facts = [
-                ClusteredFact(fact.fact_id, fact.content_hash, fact.importance_weight, strength[node])
-                for node, fact in ((node, nodes.facts[node]) for node in group)
-            ]
-            top = await self._stores.facts.get(tenant_id, most_important(facts))
-            names.append(label_of([fact.content for fact in top], number))
-        labels = {fact.fact_id: "" for fact in nodes.facts}
-        unique = unique_labels(names)
-        for label, group in zip(unique, groups, strict=True):
-            labels.update({nodes.facts[node].fact_id: label for node in group})
-        return labels, [(label, len(group)) for label, group in zip(unique, groups, strict=True)]
-
-    async def _write(
-        self,
-        tenant_id: str,
-        labels: dict[str, str],
-        communities: list[tuple[str, int]],
-        ticket: WriteTicket[ClusteringOutcome] | None,
-    ) -> ClusteringOutcome:
-        stores, now = self._stores, self._stores.clock.now()
-        epoch = (await stores.graph.clustering(tenant_id)).epoch + 1
-        clustered = sum(size for _, size in communities)
-        outcome = ClusteringOutcome(epoch, len(communities), len(labels), len(labels) - clustered)
-        stores.states.written(tenant_id)
-        try:
-            await stores.facts.set_communities(tenant_id, labels)
-            await stores.graph.replace_communities(
-                ClusteringRecord(tenant_id, epoch, now, len(labels), self._model),
-                [CommunityRecord(tenant_id, label, size, epoch) for label, size in communities],
-                ticket.receipt(tenant_id, outcome, now) if ticket else None,
-            )
-        finally:
-            stores.states.written(tenant_id)
-        self._new_facts[tenant_id] = 0
+        progress = self._of(tenant_id)
+        covered = len(progress.new)
+        outcome = await self._writer.rebuild(tenant_id, ticket)
+        del progress.new[:covered]
+        progress.is_old = False
         return outcome
 
+    def _of(self, tenant_id: str) -> _Progress:
+        return self._progress.setdefault(tenant_id, _Progress())
 
-async def _all_facts(store: FactStore, tenant_id: str) -> list[ClusteredFact]:
-    """Return what clustering needs of every retrievable fact."""
-    facts: list[ClusteredFact] = []
-    after = ""
-    while True:
-        page = await store.page(tenant_id, FactFilter(), after=after, limit=_PAGE)
-        facts.extend(ClusteredFact(fact.fact_id, fact.content_hash, fact.importance_weight, 0.0) for fact in page)
-        if len(page) < _PAGE:
-            return facts
-        after = page[-1].fact_id
+    async def _due(self, tenant_id: str) -> _Step | None:
+        """Return what is to be done for the tenant now."""
+        progress, settings = self._of(tenant_id), self._settings
+        clustering = await self._stores.graph.clustering(tenant_id)
+        total = progress.total or await self._stores.facts.count(tenant_id)
+        if total > settings.max_clustered_facts:
+            return None
+        new = max(len(progress.new), total - clustering.facts_at_clustering)
+        share = clustering.facts_at_clustering * settings.recluster_growth_ratio
+        after = settings.recluster_after_facts
+        if progress.is_old or (after and new >= max(after, share)):
+            return _Step.REBUILD
+        return _Step.ADOPT if after and clustering.epoch and len(progress.new) >= after else None
+
+    def _wake(self, tenant_id: str) -> None:
+        if tenant_id not in self._working:
+            self._working[tenant_id] = asyncio.create_task(self._work(tenant_id))
+
+    async def _work(self, tenant_id: str) -> None:
+        """Do what is due, rest, and look again, until nothing is."""
+        try:
+            while (step := await self._due(tenant_id)) is not None:
+                began = time.monotonic()
+                if step is _Step.REBUILD:
+                    await self.rebuild(tenant_id)
+                else:
+                    await self._adopt(tenant_id)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._hurry.wait(), _REST * (time.monotonic() - began))
+        except (CrpError, RuntimeError) as error:  # the next ingestion tries again
+            _LOG.warning("communities were not computed", extra={"error": type(error).__name__})
+        finally:
+            del self._working[tenant_id]
+
+    async def _adopt(self, tenant_id: str) -> None:
+        progress = self._of(tenant_id)
+        new = list(progress.new)
+        await self._writer.adopt(tenant_id, new)
+        del progress.new[: len(new)]
+
+    async def _watch_ages(self, clusterings: AgeingClusterings) -> None:
+        while True:
+            with contextlib.suppress(CrpError):  # a store that is down is asked again in an hour
+                await self.renew_old(clusterings)
+            await asyncio.sleep(_AGE_CHECK_S)
+
+    async def renew_old(self, clusterings: AgeingClusterings) -> int:
+        """Compute communities that are older than the settings allow, beside the calls; return how many tenants'."""
+        before = self._stores.clock.now() - timedelta(days=self._settings.recluster_after_days)
+        old = await clusterings.clusterings_before(before, _TENANTS_AT_ONCE)
+        for clustering in old:
+            self._of(clustering.tenant_id).is_old = True
+            self._wake(clustering.tenant_id)
+        return len(old)

@@ -152,6 +152,7 @@ class VersionWriter:
             facts_unchanged=len(change.unchanged),
             warnings=version.warnings,
             fact_ids=tuple(fact.fact_id for fact in version.facts),
+            created_fact_ids=tuple(change.written),
         )
         receipt = ticket.receipt(tenant_id, outcome, stores.clock.now())
         stores.states.written(tenant_id)

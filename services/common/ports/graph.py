@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum, unique
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from services.common.ports.receipts import Receipt
 
@@ -118,4 +118,13 @@ class KnowledgeGraph(Protocol):
 
     async def close(self) -> None:
         """Release everything; idempotent."""
+        ...
+
+
+@runtime_checkable
+class AgeingClusterings(Protocol):
+    """What a ``KnowledgeGraph`` may offer beside: whose communities were computed long ago."""
+
+    async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
+        """Return up to ``limit`` clusterings of any tenants with ``clustered_at`` before ``moment``, oldest first."""
         ...

@@ -1,6 +1,6 @@
-"""The kNN graph that communities are found in, and how a community is named (CRP-SPEC-009).
+"""Which groups are communities, and how a community is named (CRP-SPEC-009).
 
-The community detection itself is behind a port. Everything here is deterministic: edges are sorted, ties go by content.
+The community detection itself is behind a port. Everything here is deterministic: ties go by content.
 """
 
 import re
@@ -10,19 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 Edge: TypeAlias = tuple[int, int, float]
 
-NEIGHBOURS: Final = 20
-MIN_COSINE: Final = 0.60
 MIN_COMMUNITY_SIZE: Final = 3
 LABEL_FACTS: Final = 5
 LABEL_KEYWORDS: Final = 3
 
-_BLOCK_ROWS: Final = 1024
-_WEIGHT_DECIMALS: Final = 6
 _WORD: Final = re.compile(r"[a-z][a-z0-9]{3,}")
 _STOP_WORDS: Final = frozenset(
     {
@@ -86,45 +79,6 @@ class ClusteredFact:
     content_hash: str
     importance_weight: float
     strength: float
-
-
-def knn_edges(vectors: NDArray[np.float32]) -> list[Edge]:
-    """Return the undirected kNN graph: K = 20, cosine >= 0.60, weight = cosine; sorted, each edge once.
-
-    Args:
-        vectors: unit vectors, shape ``(n, dimension)``.
-    """
-    count = len(vectors)
-    neighbours = min(NEIGHBOURS, count - 1)
-    if neighbours < 1:
-        return []
-    keys: list[NDArray[np.int64]] = []
-    weights: list[NDArray[np.float64]] = []
-    for start in range(0, count, _BLOCK_ROWS):
-        cosines = vectors[start : start + _BLOCK_ROWS] @ vectors.T
-        rows = np.arange(len(cosines))
-        cosines[rows, rows + start] = -1.0
-        nearest = np.argpartition(-cosines, neighbours - 1, axis=1)[:, :neighbours]
-        found = np.take_along_axis(cosines, nearest, axis=1).astype(np.float64)
-        near = found >= MIN_COSINE
-        own = np.broadcast_to((rows + start)[:, None], nearest.shape)[near]
-        other = nearest[near]
-        keys.append(np.minimum(own, other) * count + np.maximum(own, other))
-        weights.append(np.round(np.clip(found[near], 0.0, 1.0), _WEIGHT_DECIMALS).astype(np.float64))
-    key, weight = np.concatenate(keys), np.concatenate(weights)
-    order = np.lexsort((-weight, key))  # an edge found from both ends is kept once
-    unique, first = np.unique(key[order], return_index=True)
-    pairs = zip((unique // count).tolist(), (unique % count).tolist(), weight[order][first].tolist(), strict=True)
-    return list(pairs)
-
-
-def strengths(edges: Sequence[Edge], count: int) -> list[float]:
-    """Return for each of ``count`` nodes the sum of its edges' weights."""
-    sums = [0.0] * count
-    for first, second, weight in edges:
-        sums[first] += weight
-        sums[second] += weight
-    return [round(value, _WEIGHT_DECIMALS) for value in sums]
 
 
 def large_enough(memberships: Mapping[int, int]) -> list[list[int]]:

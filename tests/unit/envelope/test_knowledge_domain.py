@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from services.common.ports.facts import FactStatus
+from services.envelope.community_search import search
 from services.envelope.domain.caching import (
     CacheDirectives,
     MissReason,
@@ -18,16 +19,15 @@ from services.envelope.domain.caching import (
 )
 from services.envelope.domain.clustering import (
     ClusteredFact,
-    knn_edges,
     label_of,
     large_enough,
     most_important,
-    strengths,
     unique_labels,
 )
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.identity import carried_fact_id_for, fact_id_for, source_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, SourceType
+from services.envelope.domain.neighbours import NOBODY, Neighbours
 from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.supersession import StoredFact, version_change
 from services.envelope.leiden import LeidenCommunityDetector
@@ -147,21 +147,16 @@ def unit(*values):
     return vector / np.linalg.norm(vector)
 
 
-def test_edges_are_sorted_unique_and_above_the_threshold():
-    vectors = np.stack([unit(1, 0), unit(1, 0.1), unit(0, 1)])
-    edges = knn_edges(vectors)
-    assert [edge[:2] for edge in edges] == [(0, 1)]
-    assert edges[0][2] == pytest.approx(0.995037, abs=1e-6)
-    assert knn_edges(vectors[:1]) == []
-    assert strengths(edges, 3)[2] == 0.0
-
-
 def test_two_clouds_are_two_communities_whatever_the_run():
     left = [unit(1, 0.02 * number, 0) for number in range(5)]
     right = [unit(0, 0.02 * number, 1) for number in range(4)]
-    edges = knn_edges(np.stack([*left, *right]))
-    groups = large_enough(LeidenCommunityDetector().communities(edges))
+    alone = [unit(0, -1, 0)]
+    former = np.full(10, NOBODY, dtype=np.int32)
+    rows = np.stack([*left, *right, *alone])
+    _, found = search(Neighbours.none(0), former, rows, LeidenCommunityDetector())
+    groups = large_enough({place: number for place, number in enumerate(found.memberships.tolist()) if number >= 0})
     assert groups == [[0, 1, 2, 3, 4], [5, 6, 7, 8]]
+    assert found.strengths[9] == 0.0
     assert LeidenCommunityDetector().communities([]) == {}
 
 

@@ -1,6 +1,7 @@
 """``KnowledgeGraph`` in dictionaries, for tests and as the reference of the contract suite."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
@@ -60,6 +61,11 @@ class MemoryKnowledgeGraph:
     async def page_communities(self, tenant_id: str, *, after: str, limit: int) -> list[CommunityRecord]:
         """Return the next communities by label."""
         return [found for found in self._communities.get(tenant_id, []) if found.label > after][:limit]
+
+    async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
+        """Return the oldest clusterings before a moment."""
+        aged = [(one.clustered_at, one.tenant_id) for one in self._clusterings.values() if one.clustered_at is not None]
+        return [self._clusterings[tenant_id] for at, tenant_id in sorted(aged) if at < moment][:limit]
 
     async def clustering(self, tenant_id: str) -> ClusteringRecord:
         """Return the clustering state; epoch 0 when there is none."""

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -183,6 +184,15 @@ class SqliteKnowledgeGraph:
         if row is None:
             return ClusteringRecord(tenant_id, 0, None, 0, "")
         return ClusteringRecord(tenant_id, row[0], optional_moment(row[1]), row[2], row[3])
+
+    async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
+        """Return the oldest clusterings before a moment."""
+        statement = (
+            "SELECT tenant_id, epoch, clustered_us, facts_at_clustering, embedding_model FROM clusterings "
+            "WHERE clustered_us < ? ORDER BY clustered_us, tenant_id LIMIT ?"
+        )
+        rows = await self._database.read(lambda c: c.execute(statement, (micros(moment), limit)).fetchall())
+        return [ClusteringRecord(row[0], row[1], optional_moment(row[2]), *row[3:]) for row in rows]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
