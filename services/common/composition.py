@@ -33,7 +33,7 @@ from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
 from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
-from services.common.settings import Neo4jSettings, Settings
+from services.common.settings import MilvusSettings, Neo4jSettings, Settings
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -155,7 +155,13 @@ class Adapters:
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
 
     async def fact_store(self) -> FactStore:
-        """Return the store of facts and vectors."""
+        """Return the store of facts and vectors.
+
+        Raises:
+            StartupError: Milvus is asked for and its client is not installed.
+        """
+        if self.settings.store.facts == "milvus":
+            return await self._once("fact_store", self._milvus_facts)
         from services.common.adapters.sqlite.facts import SqliteFactStore
 
         model = await self.embedding()
@@ -229,6 +235,15 @@ class Adapters:
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
 
+    async def _milvus_facts(self) -> FactStore:
+        _check_milvus_client()
+        from services.common.adapters.milvus import MilvusFactStore
+
+        model = await self.embedding()
+        return await MilvusFactStore.open(
+            self.settings.milvus, embedding_model=model.fingerprint, dimension=model.dimension
+        )
+
     def _path(self, name: str) -> Path:
         folder = Path(self.settings.store.data_dir)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -272,6 +287,27 @@ async def answering_neo4j(settings: Neo4jSettings) -> None:
 
     patience = {"start_timeout_s": settings.connect_timeout_s}
     await (await Neo4jDatabase.open(settings.model_copy(update=patience))).close()
+
+
+async def answering_milvus(settings: MilvusSettings) -> None:
+    """Return when Milvus answers now, under the token of the settings; change nothing.
+
+    Raises:
+        UnavailableError: STORE_UNAVAILABLE.
+        StartupError: its client is not installed, or a file that the settings name cannot be read.
+    """
+    _check_milvus_client()
+    from services.common.adapters.milvus.database import MilvusDatabase
+
+    patience = {"start_timeout_s": min(settings.timeout_s, settings.start_timeout_s)}
+    await (await MilvusDatabase.open(settings.model_copy(update=patience))).close()
+
+
+def _check_milvus_client() -> None:
+    if find_spec("pymilvus") is None:
+        raise StartupError(
+            "facts on Milvus (GROUNDTRAIL_STORE__FACTS=milvus) need its client: pip install 'groundtrail[milvus]'"
+        )
 
 
 def _check_neo4j_driver() -> None:

@@ -22,6 +22,7 @@ from services.common.composition import (
     GRAPH_FILE,
     SESSIONS_FILE,
     Adapters,
+    answering_milvus,
     answering_neo4j,
 )
 from services.common.errors import CrpError, StartupError
@@ -111,7 +112,7 @@ def _disk(data_dir: Path) -> Finding:
 
 async def _stores(settings: Settings) -> list[Finding]:
     store = settings.store
-    kept = {GRAPH_FILE: store.graph, SESSIONS_FILE: store.sessions}
+    kept = {FACTS_FILE: store.facts, GRAPH_FILE: store.graph, SESSIONS_FILE: store.sessions}
     names = (FACTS_FILE, GRAPH_FILE, SESSIONS_FILE, GATEWAY_FILE)
     in_files = [name for name in names if kept.get(name, "sqlite") == "sqlite"]
     return [await asyncio.to_thread(_store, Path(store.data_dir) / name) for name in in_files]
@@ -130,6 +131,18 @@ async def _neo4j(settings: Settings) -> list[Finding]:
         advice = "start Neo4j, or correct GROUNDTRAIL_NEO4J__URI, __USER, __PASSWORD and __DATABASE"
         return [Finding("neo4j", Level.PROBLEM, str(error), advice)]
     return [Finding("neo4j", Level.OK, f"{settings.neo4j.uri} answers; it keeps {kept}")]
+
+
+async def _milvus(settings: Settings) -> list[Finding]:
+    """Ask Milvus once, where the facts are there; nothing is migrated."""
+    if settings.store.facts != "milvus":
+        return []
+    try:
+        await answering_milvus(settings.milvus)
+    except (CrpError, StartupError) as error:
+        advice = "start Milvus, or correct GROUNDTRAIL_MILVUS__URI, __TOKEN and __DATABASE"
+        return [Finding("milvus", Level.PROBLEM, str(error), advice)]
+    return [Finding("milvus", Level.OK, f"{settings.milvus.uri} answers; it keeps facts and vectors")]
 
 
 def _store(path: Path) -> Finding:
@@ -246,6 +259,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _weights,
     _data_dir,
     _stores,
+    _milvus,
     _neo4j,
     _secrets,
     _ports,

@@ -4,9 +4,9 @@
 variable, a value out of range or an impossible combination stops the process with every problem listed at once.
 """
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
@@ -30,6 +30,7 @@ from services.common.settings.http import HttpSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
 from services.common.settings.llm import LlmSettings
+from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.server import ServerSettings, TlsSettings
@@ -49,6 +50,7 @@ __all__ = [
     "IntegritySettings",
     "JwtSettings",
     "LlmSettings",
+    "MilvusSettings",
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
@@ -88,6 +90,8 @@ class Settings(BaseSettings):
     """What the command line talks to."""
     store: StoreSettings = StoreSettings()
     """The stores: which ones, and the embedded ones."""
+    milvus: MilvusSettings = MilvusSettings()
+    """The connection to Milvus; used when the facts are there."""
     neo4j: Neo4jSettings = Neo4jSettings()
     """The connection to Neo4j; used by the stores that are there."""
     inference: InferenceSettings = InferenceSettings()
@@ -110,6 +114,14 @@ class Settings(BaseSettings):
     """The constraint loop."""
     http: HttpSettings = HttpSettings()
     """HTTP beside gRPC, in the gateway process."""
+
+    @model_validator(mode="after")
+    def _shared_facts_are_read_strongly(self) -> Self:
+        session = self.store.facts == "milvus" and self.milvus.consistency == "session"
+        if session and self.envelope.shared_store:
+            msg = "envelope.shared_store with facts on Milvus needs milvus.consistency=strong"
+            raise ValueError(msg)
+        return self
 
     @classmethod
     def settings_customise_sources(

@@ -19,6 +19,10 @@ class StoreSettings(BaseModel):
     """Where sources and communities are kept: graph.db under ``data_dir``, or the Neo4j of GROUNDTRAIL_NEO4J__URI
     (ADR 0061). Nothing moves from one to the other when this changes."""
 
+    facts: Literal["sqlite", "milvus"] = "sqlite"
+    """Where facts and vectors are kept: knowledge.db under ``data_dir``, or the Milvus of GROUNDTRAIL_MILVUS__URI
+    (ADR 0060). Nothing moves from one to the other when this changes."""
+
     data_dir: Path = Path(".groundtrail")
     """Directory of the databases, relative to the working directory unless absolute; created on first use."""
 
