@@ -57,11 +57,10 @@ async def measured(
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
     found: dict[str, Any] = {half: {} for half in halves}
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        for half in halves:
-            for one in sets:
-                modes = results(await measure(settings, one, half, progress, limit))
-                queries = len(one.of_half(half, limit))
-                found[half][one.name] = {"queries": queries, "facts": len(one.facts), "modes": modes}
+        for one in sets:
+            for half, modes in (await measure(settings, one, halves, progress, limit)).items():
+                counts = {"queries": len(one.of_half(half, limit)), "facts": len(one.facts)}
+                found[half][one.name] = {**counts, "modes": results(modes)}
     files = sorted({name for one in sets for name in one.files})
     return {
         "schema_version": SCHEMA_VERSION,

@@ -60,9 +60,9 @@ def evaluation_settings(settings: Settings, folder: Path) -> Settings:
 
 
 async def measure(
-    settings: Settings, one: RetrievalSet, half: str, progress: Progress, limit: int | None = None
-) -> dict[SearchMode, Measured]:
-    """Store the set's facts and search for each query of the half in every mode.
+    settings: Settings, one: RetrievalSet, halves: Sequence[str], progress: Progress, limit: int | None = None
+) -> dict[str, dict[SearchMode, Measured]]:
+    """Store the set's facts and search for each query of each half in every mode.
 
     Raises:
         EvaluationDataError: a mode was answered in another: its figures would be that one's.
@@ -72,14 +72,15 @@ async def measure(
         adapters = await stack.enter_async_context(Adapters(evaluation_settings(settings, Path(folder))))
         parts = await open_parts(adapters.settings, adapters)
         await _store(parts, one, progress)
-        questions = one.of_half(half, limit)
-        texts = (each.text for each in questions)
+        questions = {half: one.of_half(half, limit) for half in halves}
+        texts = (each.text for half in halves for each in questions[half])
         asked = await embed_all(parts.models.embedding, texts, progress, f"{one.name} queries")
         retriever = open_retriever(parts, RetrievalCounts())
-        found: dict[SearchMode, Measured] = {}
-        for mode in MODES:
-            shown = progress.track(questions, description=f"{one.name} {mode}")
-            found[mode] = await _mode(retriever, mode, shown, asked)
+        found: dict[str, dict[SearchMode, Measured]] = {half: {} for half in halves}
+        for half in halves:
+            for mode in MODES:
+                shown = progress.track(questions[half], description=f"{one.name} {half} {mode}")
+                found[half][mode] = await _mode(retriever, mode, shown, asked)
         return found
 
 
