@@ -31,6 +31,8 @@ MODEL = "gpt-4o"
 CALLERS = {
     "alice": Caller("tenant-a", "crp_gw_test_alice123", frozenset({Role.WRITER}), "alice"),
     "reader": Caller("tenant-a", "crp_gw_test_reader12", frozenset({Role.READER}), "reader"),
+    "operator": Caller("shared:regulations", "crp_gw_test_operator", frozenset({Role.WRITER}), "operator"),
+    "clinics": Caller("shared:clinics", "crp_gw_test_clinics1", frozenset({Role.WRITER}), "clinics"),
     "mallory": Caller("tenant-m", "crp_gw_test_mallory1", frozenset({Role.WRITER}), "mallory"),
 }
 
