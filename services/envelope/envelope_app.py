@@ -19,6 +19,7 @@ from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
 from services.envelope.domain.quality_gap import quality_gap
+from services.envelope.domain.quality_tier import MAX_NEWEST_AGE_DAYS
 from services.envelope.domain.ranking import RankingTerms, relevance_scores
 from services.envelope.domain.saturation import is_sparse, recommends_reuse
 from services.envelope.domain.search_mode import SearchMode
@@ -132,7 +133,7 @@ class EnvelopeApp:
         as_asked = built.summary.retrieval_mode is self._mode(request)
         keep = self._conditional(request) and as_asked and not request.directives.no_store
         if keep and version == await self._states.version(tenant_id):
-            remembered = RememberedBuild(built.summary, built.continuation_recommended)
+            remembered = RememberedBuild(built.summary, built.continuation_recommended, built.stands_until)
             self._builds.put(tenant_id, plan.key, remembered)
         ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
         with suppress(CrpError):  # access counts are best effort
@@ -273,6 +274,7 @@ class EnvelopeApp:
             counting=plan.counting,
             gap=gap,
             recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
+            stands_until=_stands_until(selection, assembly, plan),
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:
@@ -341,6 +343,15 @@ def _require_relevant(selection: Selection) -> None:
             best_relevance=f"{best:.6f}",
             required_relevance=f"{RELEVANT_COSINE:.2f}",
         )
+
+
+def _stands_until(selection: Selection, assembly: Assembly, plan: _Plan) -> datetime | None:
+    """Return when this build would come out otherwise although nobody has written anything; ``None`` = never."""
+    moments = [fact.expires_at for fact in selection.candidates if fact.expires_at is not None]
+    newest, fresh = assembly.newest_ingested_at, timedelta(days=MAX_NEWEST_AGE_DAYS)
+    if plan.time_sensitive and newest is not None and plan.now <= newest + fresh:  # SPEC-003 §8.3
+        moments.append(newest + fresh)
+    return min(moments, default=None)
 
 
 def _warnings(assembly: Assembly, terms: PackingTerms) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from datetime import datetime
 
 from services.envelope.domain.caching import Standing
 from services.envelope.requests import EnvelopeSummary
@@ -13,11 +14,12 @@ class RememberedBuild:
 
     summary: EnvelopeSummary
     continuation_recommended: bool
+    stands_until: datetime | None = None
 
     @property
     def standing(self) -> Standing:
         """Return what a presented ETag is judged by."""
-        return Standing(self.summary.etag, self.summary.state_hash, self.summary.created_at)
+        return Standing(self.summary.etag, self.summary.state_hash, self.summary.created_at, self.stands_until)
 
 
 class RememberedBuilds:

@@ -195,6 +195,7 @@ class BuiltEnvelope:
         counting: the model's profile: whose tokenizer counted, and how exactly.
         gap: why the tier is not accepted; ``None`` when it is.
         recommended_strategy: what may reach an accepted tier, where the caller's policy allows an upgrade.
+        stands_until: when it would come out otherwise although nothing was written; ``None`` = never.
     """
 
     summary: EnvelopeSummary
@@ -210,6 +211,7 @@ class BuiltEnvelope:
     gap: QualityGap | None = None
     recommended_strategy: Strategy | None = None
     not_modified: bool = False
+    stands_until: datetime | None = None
 
     @property
     def accepted(self) -> bool:

@@ -14,7 +14,7 @@ from services.common.ports.facts import FactRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.caching import build_key
-from services.envelope.domain.candidates import Candidate, effective_status
+from services.envelope.domain.candidates import Candidate, effective_status, expires_at
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
 from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
@@ -186,6 +186,7 @@ class Selector:
                 ingested_at=fact.ingested_at,
                 embedding=fact.embedding,
                 status=effective_status(fact.status, fact.ingested_at, fact.ttl, now),
+                expires_at=expires_at(fact.status, fact.ingested_at, fact.ttl, now),
                 community=_community(fact),
                 source_location=fact.source_location,
                 entities=fact.entities,

@@ -298,6 +298,35 @@ async def test_max_age_and_no_store_bound_what_is_remembered(alice, world):
     assert not (await alice.build("burglary at home", if_match_etag=other)).not_modified
 
 
+async def test_an_etag_falls_when_a_fact_outlives_its_time(world, alice):
+    await alice.call(
+        "IngestFacts",
+        uri="short.txt",
+        title="short",
+        source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
+        facts=[{"content": "Until Friday the deadline for a motor accident is nine days.", "ttl": {"seconds": 3600}}],
+    )
+    etag = (await alice.build(QUERY)).envelope.etag
+    world.clock.advance(minutes=59)
+    assert (await alice.build(QUERY, if_match_etag=etag)).not_modified
+    world.clock.advance(minutes=2)
+    later = await alice.build(QUERY, if_match_etag=etag)
+    assert not later.not_modified
+    assert [fact.status for fact in later.envelope.facts].count(ckf_pb2.FACT_STATUS_STALE) == 1
+
+
+async def test_an_etag_of_a_time_sensitive_query_falls_when_the_knowledge_is_no_longer_new(world, alice):
+    query = f"Current: {QUERY}"
+    etag = (await alice.build(query)).envelope.etag
+    world.clock.advance(days=90)
+    assert (await alice.build(query, if_match_etag=etag)).not_modified
+    world.clock.advance(seconds=1)
+    later = await alice.build(query, if_match_etag=etag)
+    assert not later.not_modified
+    assert envelope_pb2.TIER_RULE_FRESHNESS_FAILED in later.quality.rules
+    assert (await alice.build(query, if_match_etag=etag)).not_modified
+
+
 async def test_layout_of_a_query_does_not_matter_for_its_etag(alice):
     etag = (await alice.build(QUERY)).envelope.etag
     assert (await alice.build(QUERY.replace(" is ", "  is\n"), if_match_etag=etag)).not_modified is (

@@ -79,11 +79,17 @@ def build_key(parts: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is remembered of a build to judge it by: its ETag, the state it saw, and when."""
+    """What is remembered of a build to judge it by: its ETag, the state it saw, and when.
+
+    Attributes:
+        stands_until: when it would come out otherwise although nothing was written: a fact outlives its ttl, or the
+            newest one is no longer new enough for a time-sensitive query. ``None`` = never.
+    """
 
     etag: str
     state_hash: str
     built_at: datetime
+    stands_until: datetime | None = None
 
 
 def miss_reason(
@@ -101,4 +107,6 @@ def miss_reason(
         return MissReason.UNKNOWN_ETAG
     if directives.max_age_s is not None and (now - standing.built_at).total_seconds() > directives.max_age_s:
         return MissReason.EXPIRED
+    if standing.stands_until is not None and now > standing.stands_until:
+        return MissReason.FACTS_UPDATED
     return None

@@ -18,6 +18,7 @@ class Candidate:
         token_count: in the target model's tokenizer, numbering included.
         community: Leiden label, with its namespace for a shared fact; empty when it belongs to none.
         status: ACTIVE or STALE; a fact past its ttl is STALE.
+        expires_at: when it turns STALE by itself; ``None`` = never.
         memory_tier: 0 active, 1 from the session, 2 warm, 3 found by search (SPEC-003 §5.2 step 1.4).
         namespace: the shared namespace that it stands in; empty for the tenant's own.
     """
@@ -31,6 +32,7 @@ class Candidate:
     ingested_at: datetime
     embedding: NDArray[np.float32] = field(compare=False, repr=False)
     status: FactStatus = FactStatus.ACTIVE
+    expires_at: datetime | None = None
     community: str = ""
     source_location: str = ""
     entities: tuple[Entity, ...] = ()
@@ -70,3 +72,10 @@ def effective_status(status: FactStatus, ingested_at: datetime, ttl: timedelta |
     if status is FactStatus.ACTIVE and ttl is not None and now > ingested_at + ttl:
         return FactStatus.STALE
     return status
+
+
+def expires_at(status: FactStatus, ingested_at: datetime, ttl: timedelta | None, now: datetime) -> datetime | None:
+    """Return when a fact that is ACTIVE at ``now`` turns STALE by itself; ``None`` = never, or it is so already."""
+    if status is not FactStatus.ACTIVE or ttl is None or now > ingested_at + ttl:
+        return None
+    return ingested_at + ttl
