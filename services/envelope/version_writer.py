@@ -14,7 +14,7 @@ from datetime import timedelta
 from services.common.encoding import sha256_hex
 from services.common.errors import CrpError
 from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.facts import FactRecord, FactStatus
+from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import SourceRecord
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.tokens import TokenCounter
@@ -81,9 +81,7 @@ class VersionWriter:
 
     async def write(self, version: SourceVersion, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         """Write the version and return what it did; the caller holds the source's lock."""
-        tenant_id = version.record.tenant_id
-        ids = await self._stores.facts.fact_ids_of_source(tenant_id, version.record.source_id)
-        stored = {fact.fact_id: fact for fact in await self._stores.facts.get(tenant_id, ids)}
+        stored = await self._stored(version)
         change = version_change(
             {fact_id: StoredFact(fact.status, fact.embedding_model) for fact_id, fact in stored.items()},
             [fact.fact_id for fact in version.facts],
@@ -92,10 +90,28 @@ class VersionWriter:
         )
         change = replace(change, stale=tuple(sorted({*change.stale, *version.superseded} - set(change.written))))
         records = await self._records(version, change, stored)
+        count = await self._present(version, change, stored)
+        version = replace(version, record=replace(version.record, fact_count=count))
+        return await uninterrupted(self._commit(version, change, records, ticket))
+
+    async def _stored(self, version: SourceVersion) -> dict[str, FactRecord]:
+        """Return what is stored of the source: all of it to compare a whole document with, else what may change."""
+        tenant_id, source_id = version.record.tenant_id, version.record.source_id
+        if version.replaces_all:
+            ids = await self._stores.facts.fact_ids_of_source(tenant_id, source_id)
+        else:  # ten facts more for a source of 100,000 are ten facts to read
+            ids = list(dict.fromkeys((*(fact.fact_id for fact in version.facts), *version.superseded)))
+        found = await self._stores.facts.get(tenant_id, ids)
+        return {fact.fact_id: fact for fact in found if fact.source_id == source_id}
+
+    async def _present(self, version: SourceVersion, change: VersionChange, stored: Mapping[str, FactRecord]) -> int:
+        """Return how many facts the source has once the change is made."""
         active = {fact_id for fact_id, fact in stored.items() if fact.status is FactStatus.ACTIVE}
         present = (active | {fact.fact_id for fact in version.facts}) - set(change.stale)
-        version = replace(version, record=replace(version.record, fact_count=len(present)))
-        return await uninterrupted(self._commit(version, change, records, ticket))
+        if version.replaces_all:
+            return len(present)
+        source = FactFilter(source_ids=(version.record.source_id,), statuses=(FactStatus.ACTIVE,))
+        return await self._stores.facts.count(version.record.tenant_id, source) - len(active) + len(present)
 
     async def _records(
         self, version: SourceVersion, change: VersionChange, stored: Mapping[str, FactRecord]
