@@ -7,8 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.cleanups import Cleanups, reason_of
-from services.common.errors import ErrorReason, LimitExceededError
-from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageModel, LanguageRequest
+from services.common.errors import CrpError, ErrorReason, LimitExceededError, UnavailableError
+from services.common.ports.language_model import (
+    ChatMessage,
+    ChatRole,
+    EvidenceFact,
+    LanguageModel,
+    LanguageReply,
+    LanguageRequest,
+)
 from services.common.settings import ErcpSettings
 from services.ercp.domain import models, readings
 from services.ercp.domain.identifiers import derived_uuid
@@ -124,7 +131,7 @@ class Generating:
         await self._cleanups.close()
 
     async def _written(self, ask: GenerateAsk, session: TraceSession, window: Window) -> Performed[Candidate]:
-        reply = await self._generator.model.complete(self._request(ask))
+        reply = await self._asked(ask)
         text, was_cut = self._taken(reply.text)
         identity = models.of_reply(reply.model_fingerprint, reply.text)
         segments = await self.segmented(text)
@@ -149,6 +156,17 @@ class Generating:
             decoding=ask.decoding,
             window_id=window.window_id,
         )
+
+    async def _asked(self, ask: GenerateAsk) -> LanguageReply:
+        """Call the model; an adapter that breaks is a model that does not answer, and no fault of this service."""
+        try:
+            return await self._generator.model.complete(self._request(ask))
+        except CrpError:
+            raise
+        except Exception as error:
+            cause = type(error).__name__
+            text = f"the language model's adapter failed with {cause}; see its log"
+            raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause=cause) from error
 
     async def again(self, ask: GenerateAsk, session: TraceSession, window_id: str, *, was_cut: bool) -> Candidate:
         """Return a candidate that was committed before: read, not written anew (resuming, ADR 0073)."""

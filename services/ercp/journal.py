@@ -63,7 +63,7 @@ class Scribe:
 class Journal:
     """One trace, for one request."""
 
-    def __init__(self, scribe: Scribe, trace_id: str, session_id: str, mark: RequestMark) -> None:
+    def __init__(self, scribe: Scribe, trace_id: str, mark: RequestMark, session_id: str) -> None:
         self._scribe = scribe
         self._mark = mark
         self.trace_id = trace_id
@@ -72,6 +72,16 @@ class Journal:
         self.recorded: list[TraceEvent] = []
         self.end_reason = ""
         self._session: TraceSession | None = None
+
+    @classmethod
+    async def opened(cls, scribe: Scribe, trace_id: str, mark: RequestMark, stored: StoredTrace | None) -> "Journal":
+        """Return the journal of a trace; the session of one that is not stored yet is begun."""
+        if stored is not None:
+            return cls(scribe, trace_id, mark, stored.session_id)
+        session = await scribe.sessions.join(trace_id)
+        journal = cls(scribe, trace_id, mark, session.session_id)
+        journal.moved(session)
+        return journal
 
     def resume(self, stored: StoredTrace) -> None:
         """Take up what is stored of a run.

@@ -173,10 +173,7 @@ class OperatorApp:
                 raise mismatch(trace_id, each.mark, mark)
             if each.mark == mark:
                 known = each.event
-        session_id = (
-            stored.session_id if stored is not None else (await self._scribe.sessions.join(trace_id)).session_id
-        )
-        journal = Journal(self._scribe, trace_id, session_id, mark)
+        journal = await Journal.opened(self._scribe, trace_id, mark, stored)
         return _Turn(journal, f"{trace_id}/{call.request_id}", known)
 
     async def _knowledge(self, ask: VerifyAsk, passages: tuple[Passage, ...]) -> Knowledge | None:

@@ -149,10 +149,7 @@ class RunApp:
         stored = await self._scribe.sessions.find(trace_id)
         limit = ask.config.max_duration_s or self._settings.max_duration_s
         watch = Stopwatch(min(limit, self._settings.max_duration_s), self._settings.reserve_s)
-        session_id = (
-            stored.session_id if stored is not None else (await self._scribe.sessions.join(trace_id)).session_id
-        )
-        journal = Journal(self._scribe, trace_id, session_id, mark)
+        journal = await Journal.opened(self._scribe, trace_id, mark, stored)
         if stored is not None:
             journal.resume(stored)
         return _Course(ask, journal, watch)
