@@ -388,6 +388,22 @@ def test_0042_summary_and_deadline():
     assert f"≤ {left:.2f} − 2 × 0.08 = {left - 2 * 0.08:.2f} s" in text  # noqa: RUF001 - as it is printed
 
 
+def test_0066_fusion():
+    rankings, text = ("abc", "cbd"), " ".join(record(66).split())
+    fused = {name: sum(1 / (61 + each.index(name)) for each in rankings if name in each) for name in "abcd"}
+    assert [f"{fused[name]:.6f}" for name in "cbad"] == re.findall(r"= (0\.\d{6})", text)
+    assert f"The order is {', '.join(sorted(fused, key=lambda name: (-fused[name], name)))}" in text
+
+
+def test_0067_late_interaction():
+    query, fact = ((1.0, 0.0), (0.6, 0.8)), ((0.8, 0.6), (0.0, 1.0))
+    best = [max(a * c + b * d for c, d in fact) for a, b in query]
+    text = " ".join(record(67).split())
+    assert f"({best[0]:.2f} + {best[1]:.2f}) ÷ 2 = {sum(best) / 2:.2f}" in text
+    assert f"204 × 384 × 2 = {204 * 384 * 2:,} bytes; 64 MiB hold {64 * 1024**2 // (204 * 384 * 2)}" in text
+    assert f"512 ÷ 8 = {512 // 8}" in text
+
+
 def test_0043_signature():
     files = {"crp/a.py": "a" * 64, "services/b.py": "b" * 64}
     key = SigningKey(bytes(range(32)))
