@@ -19,6 +19,7 @@ from services.allinone.embedded import embedded
 from services.common.composition import Adapters
 from services.common.ports.language_model import LanguageModel
 from services.common.settings import Settings
+from services.common.telemetry import configure_logs
 from tools.evaluation.ercp_problems import Draft, GivenConstraint, Predicate, ScriptedProblem
 from tools.evaluation.ercp_scoring import REFUSED, FoundError, RunOutcome
 
@@ -79,11 +80,14 @@ class ErcpSystem:
         return outcome, json_format.MessageToDict(answer, preserving_proto_field_name=True)
 
     async def verify(self, problem: ScriptedProblem, draft: Draft) -> tuple[list[FoundError], tuple[str, ...]]:
-        """Return what the verification oracle finds in a draft, and the detectors that did not run."""
+        """Return what the verification oracle finds in a draft, and the detectors that did not run.
+
+        Constraints that the problem has to give up are left out: they are what a right draft breaks.
+        """
         request = pb.VerifyRequest(
             request_id=str(uuid.uuid4()),
             reasoning_text=draft.text,
-            constraints=[_constraint(problem, one) for one in problem.constraints],
+            constraints=[_constraint(problem, one) for one in problem.constraints if one.name not in problem.relaxed],
             retrieval_context=_passages(problem),
         )
         answer = await self.stub.Verify(request, metadata=self.metadata, timeout=DEADLINE_S)
@@ -111,7 +115,10 @@ async def open_system(settings: Settings, folder: Path, model: LanguageModel | N
     Raises:
         StartupError: a model of the repository cannot be used.
     """
-    own = settings.model_copy(update={"store": settings.store.model_copy(update={"data_dir": folder})})
+    quiet = settings.telemetry.model_copy(update={"log_level": "warning", "log_calls": False})
+    configure_logs(quiet)
+    store = settings.store.model_copy(update={"data_dir": folder})
+    own = settings.model_copy(update={"store": store, "telemetry": quiet})
     async with _Adapters(own, model) as adapters, embedded(own, adapters=adapters) as system:
         key = await system.issue_key("evaluation")
         async with grpc.aio.insecure_channel(system.address) as channel:
