@@ -112,7 +112,9 @@ def ask(
     run(partial(ask_command.ask, question=question, session_id=session, ai_system_id=system), as_json=as_json)
 
 
-Model = Annotated[str, typer.Option(help="Target model: its tokenizer and context window; none = the deployment's.")]
+Model = Annotated[
+    str, typer.Option(help="Target model: its tokenizer and context window; none = that of your settings.")
+]
 Budget = Annotated[int, typer.Option(min=0, help="Upper bound of the facts' tokens; 0 = what the window leaves.")]
 Grounding = Annotated[GroundingWord, typer.Option(help="What the model may answer from.")]
 

@@ -221,6 +221,31 @@ async def test_a_time_sensitive_query_over_old_knowledge_is_marginal_at_best(ali
     assert response.envelope.knowledge_age.ToTimedelta().days == 91
 
 
+@pytest.mark.parametrize(
+    ("fields", "recommended"),
+    [
+        ({}, taxonomy.DISPATCH_STRATEGY_UNSPECIFIED),
+        ({"upgrade_on_risk": True}, taxonomy.DISPATCH_STRATEGY_PULL),
+        ({"upgrade_on_risk": True, "strategy": taxonomy.DISPATCH_STRATEGY_PULL}, 0),
+        ({"upgrade_on_risk": True, "accept_quality": []}, 0),
+    ],
+)
+async def test_a_tier_that_is_not_accepted_comes_with_its_gap_and_what_may_close_it(alice, fields, recommended):
+    response = await alice.build(QUERY, **{"accept_quality": ["QUALITY_TIER_B"], **fields})
+    assert response.recommended_strategy == recommended
+    if not fields.get("accept_quality", True):
+        assert not response.quality.HasField("gap")
+        return
+    gap = response.quality.gap
+    assert (gap.reached, gap.required) == (response.envelope.quality_tier, taxonomy.QUALITY_TIER_B)
+    assert list(gap.capping_rules) == [envelope_pb2.TIER_RULE_SATURATION_LOW]
+    signals = {each.signal: each for each in gap.shortfalls}
+    saturation = signals[envelope_pb2.QUALITY_SIGNAL_SATURATION]
+    assert (saturation.value, saturation.required) == (response.envelope.saturation, 0.85)
+    assert saturation.shortfall == pytest.approx(0.85 - saturation.value)
+    assert response.quality.saturation_band == envelope_pb2.SATURATION_BAND_SPARSE
+
+
 async def test_tiers_that_are_not_accepted_are_a_verdict(alice):
     response = await alice.build(QUERY, accept_quality=["QUALITY_TIER_S", "QUALITY_TIER_A"])
     assert (response.quality.accepted, response.quality.quality_tier) == (False, taxonomy.QUALITY_TIER_D)

@@ -23,7 +23,7 @@ async def preview(settings: Settings, output: Output, question: str, model: str,
     """Assess an envelope without a session: facts, tokens, tier, saturation and the headers they become (§12)."""
     request = envelopes.PreviewEnvelopeRequest(
         query=question,
-        model=model or settings.gateway.extractive_model,
+        model=model or _own_model(settings),
         grounding_mode=_mode(mode),
         max_envelope_tokens=budget or None,
     )
@@ -39,7 +39,7 @@ async def envelope(settings: Settings, output: Output, question: str, model: str
     """Build an envelope without a session and list its facts in prompt order, then those that did not fit."""
     request = envelopes.BuildEnvelopeRequest(
         query=question,
-        model=model or settings.gateway.extractive_model,
+        model=model or _own_model(settings),
         grounding_mode=_mode(mode),
         max_envelope_tokens=budget or None,
     )
@@ -83,6 +83,11 @@ def saturation_bar(saturation: float) -> tuple[str, str]:
     """Return the filled and the empty cells of a bar; full only when nothing is left."""
     filled = min(BAR_CELLS, int(saturation * BAR_CELLS))
     return "█" * filled, "░" * (BAR_CELLS - filled)
+
+
+def _own_model(settings: Settings) -> str:
+    """Return the model that these settings answer with."""
+    return settings.llm.model if settings.llm.configured else settings.gateway.extractive_model
 
 
 def _mode(name: str) -> str:
