@@ -1,5 +1,6 @@
 """What one tenant's facts are asked for, inside one read transaction."""
 
+import operator
 import sqlite3
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -15,7 +16,6 @@ from services.common.adapters.sqlite.fact_rows import (
     record,
     tenant_change,
     tenant_number,
-    vector_of,
 )
 from services.common.adapters.sqlite.fact_text import filter_condition, rank_text
 from services.common.adapters.sqlite.hnsw import Numbers
@@ -133,9 +133,11 @@ class FactReads:
         """Return the record of a row."""
         return record(self._tenant_id, row, self._dimension, self._accesses.get(row[_FACT_ID]))
 
-    def vector(self, row: Sequence[Any]) -> Vectors:
-        """Return the vector of a row."""
-        return vector_of(row[1], self._dimension)
+    def vectors(self, rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
+        """Return the vectors of rows, one below the other; zeros for a tombstone's."""
+        nothing = bytes(VECTOR_TYPE.itemsize * self._dimension)
+        blob = b"".join(nothing if row[1] is None else row[1] for row in rows)
+        return np.frombuffer(blob, dtype=VECTOR_TYPE).reshape(-1, self._dimension).astype(np.float64)
 
     def _facts(self, condition: str, values: Sequence[Any]) -> list[FactRecord]:
         return [self.fact(row) for row in self.connection.execute(SELECT_FACTS + condition, values)]
@@ -149,17 +151,22 @@ def ranked(
     A score is summed in double precision, one fact at a time, so that it does not depend on which other facts were
     compared with it, and equal vectors always have equal scores.
     """
-    rows = facts.rows(sorted({int(number) for numbers in candidates for number in numbers}))
-    places = {number: place for place, number in enumerate(rows)}
+    rows = facts.rows(sorted({number for numbers in candidates for number in numbers.tolist()}))
+    if not rows:
+        return [[] for _ in candidates]
+    ordered = sorted(rows.values(), key=operator.itemgetter(_FACT_ID))  # so that equal scores stay in the order of ids
+    places = {row[0]: place for place, row in enumerate(ordered)}
+    matrix = facts.vectors(ordered)
     records: dict[int, FactRecord] = {}
-    matrix = np.array([facts.vector(row) for row in rows.values()], dtype=np.float64)
     results = []
     for unit, numbers in zip(units, candidates, strict=True):
-        known = [int(number) for number in numbers]
-        scores = np.sum(matrix[[places[number] for number in known]] * unit, axis=1).tolist() if known else []
-        best = sorted(zip(scores, known, strict=True), key=lambda pair: (-pair[0], rows[pair[1]][_FACT_ID]))[:limit]
-        for _, number in best:
-            if number not in records:
-                records[number] = facts.fact(rows[number])
-        results.append([FactHit(records[number], score) for score, number in best])
+        known = np.array(sorted(places[number] for number in numbers.tolist()), dtype=np.intp)
+        scores = np.sum(matrix[known] * unit, axis=1)
+        best = np.argsort(-scores, kind="stable")[:limit]
+        hits = []
+        for place, score in zip(known[best].tolist(), scores[best].tolist(), strict=True):
+            if place not in records:
+                records[place] = facts.fact(ordered[place])
+            hits.append(FactHit(records[place], score))
+        results.append(hits)
     return results
