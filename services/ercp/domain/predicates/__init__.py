@@ -36,6 +36,7 @@ from services.ercp.domain.predicates.model import (
 )
 from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate, parse_text
 from services.ercp.domain.predicates.printing import to_document, to_text
+from services.ercp.domain.predicates.requiring import demand_of, path_of, requirement_in
 from services.ercp.domain.predicates.units import warm
 
 __all__ = [
@@ -65,11 +66,14 @@ __all__ = [
     "ValueFact",
     "canonical",
     "contradictions",
+    "demand_of",
     "describe",
     "evaluate",
     "extract_facts",
     "parse_predicate",
     "parse_text",
+    "path_of",
+    "requirement_in",
     "to_document",
     "to_text",
     "warm",

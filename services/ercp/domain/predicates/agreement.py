@@ -41,6 +41,8 @@ def entity_agrees(path: Path, facts: TextFacts) -> Evaluation:
         first, second, why = clash
         places = tuple(sorted({first, second}, key=lambda span: (span.start, span.end)))
         return Evaluation(Holds.FALSE, places, f"the text contradicts itself about the {said(path)}: {why}")
+    if not facts.is_complete:
+        return Evaluation(Holds.UNKNOWN, (), "the text holds more amounts and dates than are read")
     spans = [fact.span for fact in values] + [statement.span for statement in statements]
     if not spans:
         return Evaluation(Holds.UNKNOWN, (), f"the text asserts nothing about the {said(path)}")

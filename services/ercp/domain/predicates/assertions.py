@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from services.ercp.domain.predicates.facts import Condition, Interval, Span, Subject, ValueFact, Words
-from services.ercp.domain.predicates.mentions import Mention, is_bare, read_mentions
+from services.ercp.domain.predicates.mentions import Mention, is_bare
 from services.ercp.domain.predicates.naming import condition_of, words_of
 from services.ercp.domain.predicates.phrases import (
     ADJECTIVE,
@@ -95,22 +95,27 @@ class _Walk:
     facts: list[ValueFact] = field(default_factory=list)
 
 
-def read_values(text: str, sentences: Sequence[Span]) -> Iterator[ValueFact]:
-    """Yield the values that a text gives to attributes, in text order."""
+def read_values(text: str, sentences: Sequence[Span], mentions: Sequence[Sequence[Mention]]) -> Iterator[ValueFact]:
+    """Yield the values that a text gives to attributes, in text order.
+
+    Args:
+        text: the whole text.
+        sentences: its sentences.
+        mentions: the amounts and dates of each sentence.
+    """
     known: Words = ()
     last: tuple[ValueFact, NounPhrase] | None = None
-    for sentence in sentences:
+    for sentence, own in zip(sentences, mentions, strict=True):
         if text[sentence.start : sentence.end].rstrip("\"')* ").endswith("?"):
             last = None
             continue
-        mentions = read_mentions(text, sentence)
         walk = _Walk(text, sentence, sentence.start, known, earlier=last[0] if last else None)
         again = _THAT_IS.match(text, sentence.start, sentence.end)
         if again is not None and last is not None:
             # "Sound travels at 340 m/s. That is 1,224 km/h."
             walk.last, walk.last_phrase = last
             walk.last_end, walk.is_again = again.end(), True
-        _go(walk, mentions)
+        _go(walk, own)
         yield from walk.facts
         known = _topic(walk)
         last = (walk.last, walk.last_phrase) if walk.facts and walk.last and walk.last_phrase else None
@@ -400,6 +405,7 @@ def _fact(
         approximate=link.approximate,
         span=Span(_trimmed(walk), max(end, mention.span.end)),
         value_span=mention.span,
+        bound=plain(mention.amount.number) if mention.amount and amount is None else "",
     )
     return fact, phrase, end
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.ercp.domain.predicates.facts import Condition, Interval, OrderFact, Span, Subject, ValueFact, Words
-from services.ercp.domain.predicates.mentions import Mention, read_mentions
+from services.ercp.domain.predicates.mentions import Mention
 from services.ercp.domain.predicates.naming import event_words
 from services.ercp.domain.predicates.values import CALENDAR
 
@@ -155,13 +155,13 @@ def _event(text: str, start: int, end: int) -> _Event | None:
     return _Event(words, text[start:end], Span(start, end))
 
 
-def read_dates(text: str, sentences: Sequence[Span]) -> Iterator[ValueFact]:
+def read_dates(text: str, sentences: Sequence[Span], mentions: Sequence[Sequence[Mention]]) -> Iterator[ValueFact]:
     """Yield when the text says that something happened: "the contract was signed on 1 March 2024"."""
-    for sentence in sentences:
+    for sentence, own in zip(sentences, mentions, strict=True):
         if text[sentence.start : sentence.end].rstrip().endswith("?"):
             continue
         start = sentence.start
-        for mention in read_mentions(text, sentence):
+        for mention in own:
             if mention.dimension != CALENDAR:
                 continue
             fact = _dated(text, sentence, start, mention)

@@ -40,8 +40,9 @@ def demand(predicate: Predicate) -> str:
     assert predicate.right is not None
     words = _BETWEEN_MOMENTS if isinstance(predicate.right, Moment) else _BETWEEN
     relation = words.get((predicate.name, predicate.inclusive), "")
-    negation = "not " if predicate.name is PredicateName.NOT_EQUAL else ""
-    return f"{negation}{relation} {said(predicate.right)}{_leeway(predicate)}".lstrip()
+    negation = "not" if predicate.name is PredicateName.NOT_EQUAL else ""
+    words = [negation, relation, said(predicate.right) + _leeway(predicate)]
+    return " ".join(word for word in words if word)
 
 
 def said(operand: Operand) -> str:

@@ -9,6 +9,7 @@ from services.ercp.domain.predicates.assertions import read_values
 from services.ercp.domain.predicates.chronology import read_dates, read_orders
 from services.ercp.domain.predicates.facts import Span, TextFacts
 from services.ercp.domain.predicates.justifying import read_justifications
+from services.ercp.domain.predicates.mentions import read_all
 from services.ercp.domain.predicates.statements import read_statements
 
 
@@ -20,7 +21,8 @@ def extract_facts(text: str, sentences: Sequence[Span]) -> TextFacts:
         sentences: its sentences in order, as offsets in code points; they do not overlap.
     """
     plain = read_statements(text, sentences)
-    values = [*read_values(text, sentences), *read_dates(text, sentences), *plain.values]
+    mentions, is_complete = read_all(text, sentences)
+    values = [*read_values(text, sentences, mentions), *read_dates(text, sentences, mentions), *plain.values]
     return TextFacts(
         text,
         tuple(sentences),
@@ -29,4 +31,5 @@ def extract_facts(text: str, sentences: Sequence[Span]) -> TextFacts:
         justifications=tuple(read_justifications(text, sentences)),
         statements=tuple(plain.statements),
         comparisons=tuple(plain.comparisons),
+        is_complete=is_complete,
     )

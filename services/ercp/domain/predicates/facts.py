@@ -110,7 +110,8 @@ class ValueFact:
         text: the text value, lower case; empty for numbers.
         written: the value as it stands in the text.
         number: the number as written, and
-        unit: its unit, when the assertion gives one value; both empty otherwise.
+        unit: its unit, when the assertion gives one value or one bound; empty otherwise.
+        bound: the number of "at most 30 days", as written; empty otherwise.
         condition: under which it holds.
         negated: True when the text says that the value is not this.
         approximate: True for "about 30".
@@ -130,6 +131,7 @@ class ValueFact:
     approximate: bool
     span: Span
     value_span: Span
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """Everything that was read in a text, each kind in text order."""
+    """Everything that was read in a text, each kind in text order.
+
+    ``is_complete`` is False when the text holds more amounts and dates than are read.
+    """
 
     text: str
     sentences: tuple[Span, ...]
@@ -186,6 +191,7 @@ class TextFacts:
     justifications: tuple[Justification, ...] = ()
     statements: tuple[Statement, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    is_complete: bool = True
 
 
 @unique

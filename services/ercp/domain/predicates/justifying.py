@@ -10,7 +10,7 @@ from typing import Final
 from services.ercp.domain.predicates.facts import Justification, Span
 from services.ercp.domain.predicates.naming import words_of
 
-_REACH: Final = 600
+_REACH: Final = 300
 """So many characters before and after a marker are its claim and its reason."""
 _LEAST_WORDS: Final = 2
 _BACKWARD: Final = re.compile(
@@ -23,7 +23,7 @@ _BACKWARD: Final = re.compile(
 )
 """Behind these stands the reason; the claim stands before them, or after a comma when they begin the sentence."""
 _FORWARD: Final = re.compile(
-    r"(?:[,;:]\s*|\s+)(?:and\s+)?(?P<marker>therefore|thus|hence|consequently|as\s+a\s+result|as\s+a\s+consequence|for\s+(?:this|that)\s+reason|"
+    r"(?:[,;:]\s{0,3}|\s)(?:and\s+)?(?P<marker>therefore|thus|hence|consequently|as\s+a\s+result|as\s+a\s+consequence|for\s+(?:this|that)\s+reason|"
     r"which\s+(?:means|implies|shows|proves|is\s+why)(?:\s+that)?|(?:so|meaning)(?:\s+that)?(?=\s+(?!far\b|since\b|on\b|called\b|many\b|much\b|"
     r"long\b))|it\s+follows\s+that|this\s+(?:means|implies|shows|proves)\s+that|(?:means|implies|shows|proves)\s+that|that\s+is\s+why)\b[\s,]*",
     re.IGNORECASE,

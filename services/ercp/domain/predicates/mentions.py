@@ -18,6 +18,8 @@ from services.ercp.domain.predicates.model import MAX_DIGITS, Amount
 from services.ercp.domain.predicates.units import DIMENSIONLESS, EXACT_WORDS, in_base, unit_named
 from services.ercp.domain.predicates.values import CALENDAR, seconds
 
+MAX_MENTIONS: Final = 4_000
+"""So many amounts and dates of a text are read."""
 _MONTHS: Final = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
@@ -79,10 +81,23 @@ class Mention:
     amount: Amount | None = None
 
 
-def read_mentions(text: str, sentence: Span) -> list[Mention]:
-    """Return the amounts and dates of a sentence in order; they do not overlap."""
+def read_all(text: str, sentences: Sequence[Span]) -> tuple[list[list[Mention]], bool]:
+    """Return the amounts and dates of every sentence, and whether all were read: after ``MAX_MENTIONS`` no more are."""
+    found: list[list[Mention]] = []
+    count = 0
+    for sentence in sentences:
+        mentions = read_mentions(text, sentence, MAX_MENTIONS + 1 - count)
+        count += len(mentions)
+        found.append(mentions)
+    return found, count <= MAX_MENTIONS
+
+
+def read_mentions(text: str, sentence: Span, most: int) -> list[Mention]:
+    """Return the amounts and dates of a sentence in order, at most so many; they do not overlap."""
     found: list[Mention] = []
     for match in _MENTION.finditer(text, sentence.start, sentence.end):
+        if len(found) >= most:
+            break
         mention = _mention(text, match)
         if mention is None:
             continue

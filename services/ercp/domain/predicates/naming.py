@@ -13,7 +13,7 @@ from services.common.grounding.words import stem
 from services.ercp.domain.predicates.facts import Condition, Words
 from services.ercp.domain.predicates.model import Moment, Operand, Path, Text
 
-_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[°%]")
+WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[°%]")
 _LINKING: Final = frozenset(
     """a an the this that these those of for to in on at by with under from and or its it his her their our your my is
     are was were be been being has have had do does did will would shall should must can could may might very so then
@@ -39,15 +39,16 @@ def words_of(text: str) -> Words:
     """Return the stems of a text's words in order; articles and linking words only when there is nothing else."""
     # A capital A that does not begin the text is a name and no article.
     found = tuple(
-        "A" if word == "A" and place else _stem(word)
-        for place, word in enumerate(_WORD.findall(text.replace("_", " ")))
+        "A" if word == "A" and place else stem_of(word)
+        for place, word in enumerate(WORD.findall(text.replace("_", " ")))
     )
     telling = tuple(word for word in found if word not in _LINKING)
     return telling or found
 
 
 @lru_cache(maxsize=4096)
-def _stem(word: str) -> str:
+def stem_of(word: str) -> str:
+    """Return what a word is compared by; words that mean the same attribute share it."""
     low = word.lower()
     if low in _LINKING:
         return low
@@ -85,9 +86,9 @@ def condition_of(texts: Iterable[str]) -> Condition:
     """Return the condition that some phrases make together; the standard one is no condition."""
     kept = [text.strip() for text in texts if text.strip()]
     words = frozenset(word for text in kept for word in words_of(text))
-    if not words or words in _STANDARD_WORDS:
+    if not words or words in _STANDARDWORDS:
         return Condition(frozenset(), ", ".join(kept))
     return Condition(words, ", ".join(kept))
 
 
-_STANDARD_WORDS: Final = frozenset(frozenset(words_of(text)) for text in _STANDARD)
+_STANDARDWORDS: Final = frozenset(frozenset(words_of(text)) for text in _STANDARD)
