@@ -1,8 +1,8 @@
 """Milvus standalone on this machine, from the package that carries its binary; and milvus-lite, served on a port.
 
-The binary is unpacked into the installation, its configuration written for every start of a new home: free ports of
-the loopback interface for all but those of its embedded etcd, which are fixed, so that only one can run at a time.
-Milvus binds most of its ports on every interface; nothing in them is protected, so use it where nobody else is.
+The binary is unpacked into the installation, its configuration written for every new home: free ports for all its
+parts, the embedded etcd's by a file of its own, so that several can run. Milvus binds most of its ports on every
+interface; nothing in them is protected, so use it where nobody else is.
 """
 
 import lzma
@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tools.real_servers.processes import ServerProcess, free_ports, taken_ports
-from tools.real_servers.provisioning import RealServerError, provisioned, virtual_environment
+from tools.real_servers.processes import ServerProcess, free_ports
+from tools.real_servers.provisioning import provisioned, virtual_environment
 
 NAME: Final = "Milvus 2.3.5 standalone"
 LITE_NAME: Final = "milvus-lite 3.2.2"
@@ -29,8 +29,6 @@ VARIABLE: Final = "GROUNDTRAIL_TEST_MILVUS_URI"
 """Names a Milvus in which the tests may make collections of their own, ``http://host:port``."""
 LITE_VARIABLE: Final = "GROUNDTRAIL_TEST_MILVUS_LITE_URI"
 """Names a milvus-lite, likewise."""
-ETCD_PORTS: Final = (2379, 2380)
-"""Where the embedded etcd listens, whatever its configuration says."""
 START_DEADLINE_S: Final = 120.0
 READY_ANSWER_S: Final = 5.0
 _PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -38,6 +36,15 @@ _UNPACKED: Final = "server"
 _TICK: Final = ("timeTickInterval: 200 ", "timeTickInterval: 20 ")
 """How often Milvus says which moment it has reached, in ms: what reads that wait for writes wait for. Tests do much of
 that; nothing else about Milvus changes, and figures are taken with its own value."""
+_ETCD: Final = """\
+name: default
+listen-client-urls: http://127.0.0.1:{client}
+advertise-client-urls: http://127.0.0.1:{client}
+listen-peer-urls: http://127.0.0.1:{peer}
+initial-advertise-peer-urls: http://127.0.0.1:{peer}
+initial-cluster: default=http://127.0.0.1:{peer}
+"""
+_EMBEDDED: Final = "    embed: true "
 _BLANK: Final = re.compile(r"\{\{\s*(\w+)\s*(?:\(\w+\))?\s*(?::(.*?))?\}\}")
 
 
@@ -76,7 +83,7 @@ def new_home(folder: Path, *, impatient: bool = True) -> MilvusHome:
     text = (files / "config.yaml.template").read_text(encoding="utf-8")
     blanks = [match.group(1) for match in _BLANK.finditer(text)]
     ports = [name for name in blanks if name.endswith("_port")]
-    *chosen, health_port = free_ports(len(ports) + 1)
+    *chosen, health_port, client, peer = free_ports(len(ports) + 3)
     values = dict(zip(ports, map(str, chosen), strict=True)) | {
         "etcd_log_path": str(folder / "logs/etcd.log"),
         "etcd_log_level": "warn",
@@ -88,6 +95,9 @@ def new_home(folder: Path, *, impatient: bool = True) -> MilvusHome:
     for name in ("configs", "data", "logs"):
         (folder / name).mkdir(parents=True)
     filled = _BLANK.sub(lambda match: values.get(match.group(1), (match.group(2) or "").strip()), text)
+    etcd = folder / "configs/etcd.yaml"
+    etcd.write_text(_ETCD.format(client=client, peer=peer), encoding="utf-8")
+    filled = filled.replace("  use:\n" + _EMBEDDED, f"  config:\n    path: {etcd}\n  use:\n" + _EMBEDDED)
     if impatient:
         filled = filled.replace(*_TICK)
     (folder / "configs/milvus.yaml").write_text(filled, encoding="utf-8")
@@ -99,14 +109,8 @@ def start(home: MilvusHome) -> ServerProcess:
     """Start a server on its data and return when it answers; the caller ends it.
 
     Raises:
-        RealServerError: another server has the ports of etcd, or it did not get ready; with the end of its log.
+        RealServerError: it did not get ready; with the end of its log.
     """
-    clash = taken_ports(ETCD_PORTS)
-    if clash:
-        raise RealServerError(
-            f"port {clash[0]} of 127.0.0.1 is taken, and Milvus's embedded etcd listens on {ETCD_PORTS[0]} and "
-            f"{ETCD_PORTS[1]} and nowhere else: stop the other Milvus or etcd"
-        )
     files = installation()
     process = ServerProcess(
         [str(files / "milvus"), "run", "standalone"],

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
@@ -118,14 +118,3 @@ def free_ports(count: int) -> list[int]:
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]
-
-
-def taken_ports(ports: Iterable[int]) -> list[int]:
-    """Return those of the loopback interface that somebody listens on now."""
-    taken = []
-    for port in ports:
-        with socket.socket() as one:
-            one.settimeout(1.0)
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                taken.append(port)
-    return taken

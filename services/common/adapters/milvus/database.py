@@ -58,11 +58,13 @@ class MilvusDatabase:
     Args:
         client: connected, or a test's own.
         settings: times, threads.
+        lite: whether it is a milvus-lite.
     """
 
-    def __init__(self, client: MilvusClient, settings: MilvusSettings) -> None:
+    def __init__(self, client: MilvusClient, settings: MilvusSettings, *, lite: bool = False) -> None:
         self._client = client
         self._settings = settings
+        self._lite = lite
         self._threads = ThreadPoolExecutor(settings.connections, thread_name_prefix="milvus")
 
     @classmethod
@@ -80,13 +82,14 @@ class MilvusDatabase:
             try:
                 with translated():
                     client = await asyncio.to_thread(lambda: MilvusClient(settings.uri, **options))
+                    version = await asyncio.to_thread(client.get_server_version)
             except UnavailableError as error:
                 if error.retry_after_s != 1.0 or time.monotonic() + _START_POLL_S > ends:
                     raise
                 _LOG.info("waiting for Milvus: %s", error.metadata["cause"])
                 await asyncio.sleep(_START_POLL_S)
             else:
-                return cls(client, settings)
+                return cls(client, settings, lite=version.startswith("milvus_lite"))
 
     async def call(
         self, request: Callable[[MilvusClient, float], _T], *, timeout_s: float = 0.0, repeat: bool = True
@@ -122,14 +125,19 @@ class MilvusDatabase:
     ) -> list[Row]:
         """Return up to ``limit`` (at most ``MOST_ROWS``) rows, the smallest keys first."""
 
+        # A server takes the smallest keys of each segment; milvus-lite, which is always consistent, only when it is
+        # asked in the name of an iterator.
+        manner = {"iterator": "True"} if self._lite else {"consistency_level": level.value}
+
         def request(client: MilvusClient, timeout: float) -> list[Row]:
             found = client.query(
                 collection,
                 filter=where,
                 output_fields=list(fields),
                 limit=limit,
-                consistency_level=level.value,
+                reduce_stop_for_best=True,
                 timeout=timeout,
+                **manner,
             )
             return [dict(row) for row in found]
 
