@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.findings import FindingKind
+from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, Fault, Sentence
 from services.ercp.domain.trace import constraint_summary, fault_summary, text_summary
 from services.ercp.domain.validators import validate
@@ -64,10 +66,11 @@ class Verifying:
             LimitExceededError: QUEUE_FULL.
         """
         suspicions = validate(ask.text, ask.sentences, question=ask.question, was_cut=ask.was_cut)
-        planned = pairs.plan(ask.sentences, self._settings.max_nli_pairs)
+        facts = await asyncio.to_thread(readings.facts_of, ask.text, ask.sentences)
+        planned = pairs.plan(ask.sentences, self._settings.max_nli_pairs, partial(readings.apart, facts))
         suspicions += await self._nli(ask, planned)
         suspicions += self._findings(ask)
-        suspicions += await asyncio.to_thread(_checked, ask)
+        suspicions += await asyncio.to_thread(_checked, ask, facts)
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = faults_of(suspicions, ask.text, spans, ask.name)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
@@ -104,9 +107,8 @@ class Verifying:
         return [suspicion_of(each) for each in kept]
 
 
-def _checked(ask: VerifyAsk) -> list[Suspicion]:
+def _checked(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:
     """Return what predicates have against the text; run off the event loop."""
-    facts = readings.facts_of(ask.text, ask.sentences)
     passages = ask.knowledge.passages if ask.knowledge is not None else ()
     asserted = [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]
     return checking.check(facts, ask.constraints, asserted)

@@ -14,8 +14,14 @@ from services.ercp.domain.vocabulary import Detector, ErrorType
 
 MAX_EXCERPT_CHARS: Final = 1_000
 MAX_FAULTS: Final = 1_000
+REPORTED_FROM: Final = 0.60
+"""What is less sure is no error: it could become neither a constraint nor a candidate (§7)."""
 EXACT: Final = 0.90
 """Two values were compared and differ."""
+DOUBTFUL: Final = 0.55
+"""Two values differ and the entailment model sees no contradiction: they may be of different things."""
+BELIEVED_FROM: Final = 0.5
+"""From this probability on a model's word stands for a finding, below it against it."""
 PREDICATE: Final = 0.95
 """A text denies a constraint's predicate: rules, no model."""
 NEGATION: Final = 0.85
@@ -25,9 +31,11 @@ CONTRADICTED: Final = 0.80
 STRIPPED: Final = 0.65
 FABRICATED: Final = 0.62
 """A name without basis is a suspicion: a reasoning may know more than the knowledge base."""
-UNSUPPORTED_CEILING: Final = 0.74
-UNSUPPORTED_FLOOR: Final = 0.60
-"""So is a claim that the evidence does not bear out: never sure enough to force a constraint."""
+UNSUPPORTED: Final = 0.55
+"""So is a claim that the evidence does not bear out: alone it is no error, since the evidence may just be silent. With
+a rule that finds its conclusion without a reason it stands as further evidence."""
+FABRICATED_KINDS: Final = frozenset({"PERSON", "ORGANISATION", "LAW", "CITATION", "URL", "EMAIL", "PRODUCT"})
+"""Names that can be made up. Numbers and dates are the business of values, and places of common knowledge."""
 _EXACT_KINDS: Final = frozenset({"NUMBER_CHANGED", "DATE_SHIFTED", "MAGNITUDE_ALTERED"})
 
 
@@ -49,14 +57,13 @@ def suspicion_of(finding: Finding) -> Suspicion:
         case FindingKind.DISTORTION:
             kind, sure = ErrorType.FACTUAL_INCORRECT, _distortion(finding)
         case FindingKind.CONTRADICTED:
-            kind, sure = ErrorType.FACTUAL_INCORRECT, max(CONTRADICTED, probability or 0.0)
+            kind, sure = ErrorType.FACTUAL_INCORRECT, _believed(CONTRADICTED, probability)
         case FindingKind.CONTRADICTION:
-            kind, sure = ErrorType.CONTRADICTION, EXACT if finding.exact else (probability or CONTRADICTED)
+            kind, sure = ErrorType.CONTRADICTION, _contradiction(finding)
         case FindingKind.FABRICATION:
-            kind, sure = ErrorType.FACTUAL_INCORRECT, FABRICATED
+            kind, sure = ErrorType.FACTUAL_INCORRECT, FABRICATED if finding.detail in FABRICATED_KINDS else 0.0
         case FindingKind.UNSUPPORTED:
-            bounded = min(UNSUPPORTED_CEILING, max(UNSUPPORTED_FLOOR, probability or 0.0))
-            kind, sure = ErrorType.MISSING_JUSTIFICATION, bounded
+            kind, sure = ErrorType.MISSING_JUSTIFICATION, UNSUPPORTED
     source = finding.fact_id or Detector.FACT_CHECK.value
     evidence = Evidence(source, probability, finding.other[:MAX_EXCERPT_CHARS])
     return Suspicion(kind, Detector.FACT_CHECK, round(sure, 6), (evidence,), finding.span)
@@ -64,9 +71,20 @@ def suspicion_of(finding: Finding) -> Suspicion:
 
 def _distortion(finding: Finding) -> float:
     if finding.detail in _EXACT_KINDS and finding.exact:
-        return EXACT
+        return _believed(EXACT, finding.probability)
     by_kind = {"NEGATION_FLIP": NEGATION, "ENTITY_SUBSTITUTED": SUBSTITUTION, "CONTEXT_STRIPPED": STRIPPED}
-    return by_kind.get(finding.detail, SUBSTITUTION)
+    return _believed(by_kind.get(finding.detail, SUBSTITUTION), finding.probability)
+
+
+def _contradiction(finding: Finding) -> float:
+    if finding.exact:
+        return _believed(EXACT, finding.probability)
+    return CONTRADICTED if finding.probability is None else finding.probability
+
+
+def _believed(sure: float, probability: float | None) -> float:
+    """Return a rule's confidence, or that of a doubtful finding where the entailment model was asked and denies it."""
+    return sure if probability is None or probability >= BELIEVED_FROM else min(sure, DOUBTFUL)
 
 
 def faults_of(
@@ -87,7 +105,8 @@ def faults_of(
         held = merged.get(key)
         detectors.setdefault(key, set()).add(each.detector)
         merged[key] = each if held is None else _joined(held, each)
-    ordered = sorted(merged.items(), key=lambda item: (item[1].span or (0, 0), item[0][0]))
+    sure = {key: each for key, each in merged.items() if each.confidence >= REPORTED_FROM}
+    ordered = sorted(sure.items(), key=lambda item: (item[1].span or (0, 0), item[0][0]))
     return tuple(
         Fault(
             error_id=derived_uuid(name, "error", str(number)),

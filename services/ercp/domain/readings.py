@@ -131,6 +131,20 @@ def has_justification(claim: str) -> Predicate | None:
     return _parsed("HasJustification", {"claim": " ".join(claim.split())[:2_000]})
 
 
+def apart(facts: TextFacts, first: Sentence, second: Sentence) -> bool:
+    """Say whether two sentences give values of one kind to different things, so that they cannot deny each other."""
+    mine = [each for each in facts.values if first.start <= each.span.start < first.end]
+    theirs = [each for each in facts.values if second.start <= each.span.start < second.end]
+    alike = [(one, other) for one in mine for other in theirs if one.dimension == other.dimension]
+    return bool(alike) and not any(
+        _subject(one) & _subject(other) == _subject(one) | _subject(other) for one, other in alike
+    )
+
+
+def _subject(fact: ValueFact) -> frozenset[str]:
+    return frozenset((*fact.subject.entity, *fact.subject.attribute))
+
+
 def _demand(fact: ValueFact, text: str) -> Predicate | None:
     left = entity_name(fact, text)
     if not left:

@@ -20,7 +20,7 @@ UNFINISHED: Final = 0.78
 NO_REASON: Final = 0.80
 BARE_CERTAINTY: Final = 0.78
 BARE_VERDICT: Final = 0.76
-UNCLEAR_REFERENCE: Final = 0.76
+BARE_CONCLUSION: Final = 0.78
 TWO_READINGS: Final = 0.76
 _KEPT: Final = "\n\t\r\u200c\u200d"
 _REASON: Final = re.compile(
@@ -46,6 +46,35 @@ _VERDICT: Final = re.compile(
     r"cheapest|right|wrong|wiser|preferable|superior|unsuitable|suitable|advisable|the only)|"
     r"should (?:be |not |therefore |never |always )?\w+|ought to|(?:we|i|you) (?:recommend|advise)|"
     r"is (?:recommended|to be preferred|advised)|the (?:recommendation|verdict|conclusion) is)\b",
+    re.IGNORECASE,
+)
+_NECESSARY: Final = re.compile(
+    r"\b(?:must|ha(?:s|ve) to|need(?:s)? to|cannot|can not|may not|should|ought to|unavoidable|inevitable|necessary|"
+    r"no way around|required|impossible|out of the question)\b",
+    re.IGNORECASE,
+)
+_MEASURED: Final = re.compile(
+    r"\b(?:exceed|above|below|beyond|over the|under the|more than|less than|fail|broke|leak|violat|breach|forbid|prohibit|"
+    r"limit|allows? (?:at most|only|no)|requires?|too (?:high|low|large|small|long|short|weak|heavy|late|hot|cold))",
+    re.IGNORECASE,
+)
+_SAYS_WHY: Final = re.compile(
+    r"^(?:the reason|this is because|because|after all|otherwise|for |that is because|why\b|since\b)", re.IGNORECASE
+)
+_ASKS_FOR_DECISION: Final = re.compile(
+    r"^\W*(?:should|ought|shall|do we need|is it (?:right|wise|better|necessary))\b", re.IGNORECASE
+)
+_NUMBERS: Final = {
+    word: float(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - one line
+    )
+}
+_NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d+(?:\.\d+)?)"
+_CHOICE: Final = re.compile(rf"\b{_NUMBER}(?: or {_NUMBER})+\b", re.IGNORECASE)
+_TOLD: Final = re.compile(
+    r"\bthe \w+ (?:told|informed|assured|warned|promised|wrote|reminded|accused)(?: to)? the \w+ (?:that|of|because) "
+    r"(?:he|she|they)\b",
     re.IGNORECASE,
 )
 _POINTING: Final = re.compile(
@@ -76,7 +105,7 @@ def validate(text: str, sentences: Sequence[Sentence], *, question: str = "", wa
     if not text.strip():
         return [_suspicion(ErrorType.SYNTAX_ERROR, EMPTY, "the text is empty", None)]
     found = list(_form(text, sentences, was_cut=was_cut))
-    found += _justification(text, sentences, question)
+    found += _justification(sentences, question)
     found += _ambiguity(sentences)
     return found
 
@@ -103,54 +132,61 @@ def _is_unreadable(char: str) -> bool:
     return char == "\ufffd" or (char not in _KEPT and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"})
 
 
-def _justification(text: str, sentences: Sequence[Sentence], question: str) -> Iterator[Suspicion]:
-    has_reason = bool(_REASON.search(text))
+def _justification(sentences: Sequence[Sentence], question: str) -> Iterator[Suspicion]:
+    decides = bool(_ASKS_FOR_DECISION.search(question))
     for number, sentence in enumerate(sentences):
         own = sentence.text
-        near = " ".join(each.text for each in sentences[max(0, number - 1) : number + 2])
+        if _REASON.search(own) or _gives_reason(sentences[number + 1 : number + 2]):
+            continue
         if _CONCLUDES.match(own) and number == 0:
             yield _claim(sentence, NO_REASON, "a conclusion that nothing stands before")
-        elif _CONCLUDING.search(own) and number > 0 and not has_reason and not _leads_to(sentences[:number], own):
-            yield _claim(sentence, NO_REASON, "a conclusion that nothing in the text leads to")
-        elif _CERTAIN.search(own) and not _REASON.search(near):
+        elif (
+            (_CONCLUDES.match(own) or _CONCLUDING.search(own))
+            and _NECESSARY.search(own)
+            and not _measured(sentences, number)
+        ):
+            yield _claim(sentence, BARE_CONCLUSION, "a conclusion about what has to be, without what it rests on")
+        elif _CERTAIN.search(own):
             yield _claim(sentence, BARE_CERTAINTY, "certainty in place of a reason")
-        elif _VERDICT.search(own) and not has_reason and _asks_for_verdict(question):
-            yield _claim(sentence, BARE_VERDICT, "a verdict without a reason in the text")
+        elif decides and (_NECESSARY.search(own) or _VERDICT.search(own)) and _content(own) & _content(question):
+            yield _claim(sentence, BARE_VERDICT, "a decision that was asked for, without a reason")
 
 
-def _leads_to(before: Sequence[Sentence], own: str) -> bool:
-    """Say whether an earlier sentence speaks of what the conclusion speaks of: then it may be its reason."""
-    words = _content(own)
-    return any(len(words & _content(each.text)) >= 2 for each in before)  # noqa: PLR2004 - one may be chance
+def _gives_reason(following: Sequence[Sentence]) -> bool:
+    """Say whether the next sentence says why."""
+    return any(_SAYS_WHY.match(each.text) for each in following)
+
+
+def _measured(sentences: Sequence[Sentence], number: int) -> bool:
+    """Say whether the sentence before says that something is beyond a bound or failed: that speaks for a necessity."""
+    return number > 0 and bool(_MEASURED.search(sentences[number - 1].text))
 
 
 def _content(text: str) -> set[str]:
-    return {
-        word
-        for word in re.findall(r"[a-z]{4,}", text.lower())
-        if word not in {"therefore", "hence", "that", "this", "with", "must"}
-    }
-
-
-_ASKS_VERDICT: Final = re.compile(
-    r"\b(?:should|which|recommend|advise|better|best|worth|choose|choice|decide|decision|suitable|prefer|whether|assess|"
-    r"judge|evaluate|safe|right|allowed|acceptable|is it|can we|ought)\b",
-    re.IGNORECASE,
-)
-
-
-def _asks_for_verdict(question: str) -> bool:
-    return not question or bool(_ASKS_VERDICT.search(question))
+    found = {word[:6] for word in re.findall(r"[a-z]{4,}", text.lower())}
+    return found - {"theref", "hence", "that", "this", "with", "must", "should", "have", "what", "which", "when"}
 
 
 def _ambiguity(sentences: Sequence[Sentence]) -> Iterator[Suspicion]:
     for number, sentence in enumerate(sentences):
+        why = ""
         if number == 0 and _POINTING.match(sentence.text):
-            yield _suspicion(
-                ErrorType.AMBIGUITY, UNCLEAR_REFERENCE, "what the first word refers to is not said", _span(sentence)
-            )
+            why = "what the first word refers to is not said"
         elif _TWO_READINGS.search(sentence.text):
-            yield _suspicion(ErrorType.AMBIGUITY, TWO_READINGS, "it can be read in two ways", _span(sentence))
+            why = "it can be read in two ways"
+        elif _TOLD.search(sentence.text):
+            why = "the pronoun may mean either of two"
+        elif any(_far_apart(match.group()) for match in _CHOICE.finditer(sentence.text)):
+            why = "amounts that differ stand to choice"
+        if why:
+            yield _suspicion(ErrorType.AMBIGUITY, TWO_READINGS, why, _span(sentence))
+
+
+def _far_apart(choice: str) -> bool:
+    """Say whether the numbers of ``5 or 50`` differ so much that the choice matters; three are always too many."""
+    named = [word for word in re.findall(r"[a-z]+|\d+(?:\.\d+)?", choice.lower()) if word != "or"]
+    found = [_NUMBERS[word] if word in _NUMBERS else float(word) for word in named]
+    return len(found) > 2 or max(found) >= 3 * max(min(found), 1e-9)  # noqa: PLR2004 - "one or two" is a way to speak
 
 
 def _claim(sentence: Sentence, confidence: float, why: str) -> Suspicion:
