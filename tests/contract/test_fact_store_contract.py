@@ -7,6 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from services.common.adapters.memory import bm25
 from services.common.ports.facts import FactFilter, FactStatus, StateEntry
 from services.common.ports.recognition import Entity, EntityKind
 from tests.contract.adapters import DIMENSION, FACT_STORES, durable, parameters, shared
@@ -108,6 +109,24 @@ class TestRecords:
             await store.upsert([fact("a"), fact("b", embedding=np.ones(3, dtype=np.float32))])
         assert await store.count("tenant-a", ALL) == 0
 
+    @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+    async def test_a_vector_that_cannot_be_compared_writes_nothing_of_the_batch(self, store, number):
+        spoilt = vector(1.0)
+        spoilt[3] = number
+        with pytest.raises(ValueError, match=r"fact b: embedding\[3\] is -?(nan|inf)"):
+            await store.upsert([fact("a"), fact("b", embedding=spoilt)])
+        assert await store.count("tenant-a", ALL) == 0
+
+    async def test_a_call_that_is_given_up_writes_all_or_nothing(self, store):
+        for n in range(6):
+            task = asyncio.ensure_future(store.upsert([fact(f"g{n}-{part}") for part in range(10)]))
+            for _ in range(n):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        await store.upsert([fact("last")])
+        assert (await store.count("tenant-a") - 1) % 10 == 0
+
     async def test_nothing_is_a_valid_write(self, store):
         await store.upsert([])
         await store.set_communities("tenant-a", {})
@@ -124,6 +143,22 @@ class TestRecords:
         assert ids(first) == ["f01", "f03"]
         assert ids(second) == ["f07", "f09"]
         assert await store.count("tenant-a", where) == 4
+
+    async def test_a_tombstone_is_deleted_too(self, store):
+        await store.upsert([fact("a"), fact("b", status=FactStatus.DELETED)])
+        await store.erase_source("tenant-a", "source-1", at=LATER)
+        assert ids(await store.page("tenant-a", ALL, after="", limit=9)) == ["a", "b"]
+        await store.delete("tenant-a", ["a", "b"])
+        assert await store.count("tenant-a", ALL) == 0
+        assert [entry async for entry in store.state_entries("tenant-a")] == []
+
+    async def test_the_next_page_is_found_whatever_is_in_the_last_id(self, store):
+        await store.upsert([fact(name) for name in ("a", "a\x00", "a.", "a/", "ab", "b", "")])
+        found, after = [], ""
+        while some := await store.page("tenant-a", ALL, after=after, limit=1):
+            found += ids(some)
+            after = found[-1]
+        assert found == ["a", "a\x00", "a.", "a/", "ab", "b"]
 
     async def test_delete_leaves_no_trace(self, store):
         await store.upsert([fact("a"), fact("b")])
@@ -202,6 +237,18 @@ class TestSearch:
             assert len({hit.score for hit in hits}) == 1
             await asyncio.sleep(0.05)
 
+    async def test_a_vector_without_direction_is_as_far_from_everything(self, store):
+        await store.upsert([fact(f"f{n:02}", embedding=row) for n, row in enumerate(random_vectors(2, 30))])
+        (hits,) = await store.search("tenant-a", np.zeros((1, DIMENSION), dtype=np.float32), limit=3)
+        assert [(hit.fact.fact_id, hit.score) for hit in hits] == [("f00", 0.0), ("f01", 0.0), ("f02", 0.0)]
+
+    @pytest.mark.parametrize("limit", [0, 1])
+    async def test_no_more_than_the_limit_is_found(self, store, limit):
+        await store.upsert([fact("a"), fact("b")])
+        assert [len(hits) for hits in await store.search("tenant-a", vector(1.0)[None], limit=limit)] == [limit]
+        assert len(await store.search_text("tenant-a", "content", limit=limit)) == limit
+        assert len(await store.page("tenant-a", ALL, after="", limit=limit)) == limit
+
     async def test_every_query_has_its_own_answer_and_none_has_none(self, store):
         await store.upsert([fact("x"), fact("y", embedding=vector(0, 1))])
         results = await store.search("tenant-a", np.stack([vector(0, 1), vector(1.0)]), limit=1)
@@ -272,6 +319,19 @@ class TestTextSearch:
         hits = await store.search_text("tenant-a", "hail deductible", limit=9)
         assert hit_ids(hits) == ["both", "long"]
         assert hits[0].score > hits[1].score > 0
+
+    async def test_scores_are_those_of_the_formula(self, store):
+        texts = {"a": "hail hail storm", "b": "storm", "c": "hail on the long road to the sea", "d": "sun", "e": "rain"}
+        await store.upsert([fact(name, content=text) for name, text in texts.items()])
+        await store.upsert([fact("q", content="hail", status=FactStatus.QUARANTINED), fact("x", content="hail")])
+        await store.set_status(
+            "tenant-a", ["x"], FactStatus.DELETED, at=LATER
+        )  # weighs in no more; what is hidden does
+        expected = bm25.rank(texts | {"q": "hail"}, "hail storm")
+        hits = await store.search_text("tenant-a", "hail storm", limit=9)
+        assert {hit.fact.fact_id: pytest.approx(hit.score, rel=1e-9) for hit in hits} == {
+            name: score for name, score in expected.items() if name != "q"
+        }
 
     async def test_case_and_diacritics_do_not_matter(self, store):
         await store.upsert([fact("a", content="Élan VITAL"), fact("b", content="elan"), fact("c", content="x")])
@@ -344,6 +404,20 @@ class TestStatusAndState:
         await store.touch("tenant-a", ["a"], at=LATER)
         assert await store.get("tenant-a", ["a"]) == [fact("a", access_count=2, last_accessed_at=LATER)]
         assert [entry async for entry in store.state_entries("tenant-a")] == before
+
+    async def test_what_is_inserted_again_counts_anew(self, store):
+        await store.upsert([fact("a", access_count=3)])
+        await store.touch("tenant-a", ["a"], at=LATER)
+        await store.set_status("tenant-a", ["a"], FactStatus.STALE, at=LATER)
+        assert (await store.get("tenant-a", ["a"]))[0].access_count == 4
+        await store.upsert([fact("a")])
+        assert await store.get("tenant-a", ["a"]) == [fact("a")]
+
+    async def test_tombstones_are_not_counted_as_accessed(self, store):
+        await store.upsert([fact("a", status=FactStatus.DELETED)])
+        await store.touch("tenant-a", ["a"], at=LATER)
+        (tombstone,) = await store.page("tenant-a", ALL, after="", limit=9)
+        assert (tombstone.access_count, tombstone.last_accessed_at) == (0, None)
 
     async def test_state_entries_are_ordered_and_hold_tombstones(self, store):
         await store.upsert([fact("b", community_label="x"), fact("a", source_id="gone", community_label="y")])

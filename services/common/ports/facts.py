@@ -87,6 +87,19 @@ class StateEntry:
     status: FactStatus
 
 
+def check_embedding(fact: FactRecord, dimension: int) -> None:
+    """Refuse a vector that cannot be compared with others; every store does so before it writes anything.
+
+    Raises:
+        ValueError: it has another dimension, or a component that is no finite number.
+    """
+    if fact.embedding.shape != (dimension,):
+        raise ValueError(f"fact {fact.fact_id}: vector of shape {fact.embedding.shape}, not ({dimension},)")
+    if not np.isfinite(fact.embedding).all():
+        at = int(np.flatnonzero(~np.isfinite(fact.embedding))[0])
+        raise ValueError(f"fact {fact.fact_id}: embedding[{at}] is {fact.embedding[at]}; it must be a finite number")
+
+
 class FactStore(Protocol):
     """Facts and vectors of all tenants, each tenant apart.
 
@@ -97,7 +110,11 @@ class FactStore(Protocol):
     """
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
-        """Insert or replace by ``fact_id``, all or nothing. Idempotent."""
+        """Insert or replace by ``fact_id``, all or nothing. Idempotent.
+
+        Raises:
+            ValueError: a vector has another dimension, or a component that is no finite number; nothing is written.
+        """
         ...
 
     async def get(self, tenant_id: str, fact_ids: Sequence[str]) -> list[FactRecord]:

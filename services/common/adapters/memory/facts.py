@@ -8,7 +8,15 @@ from typing import Final
 import numpy as np
 
 from services.common.adapters.memory import bm25
-from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
+from services.common.ports.facts import (
+    FactFilter,
+    FactHit,
+    FactRecord,
+    FactStatus,
+    StateEntry,
+    Vectors,
+    check_embedding,
+)
 
 _RETRIEVABLE: Final = frozenset({FactStatus.ACTIVE, FactStatus.STALE})
 _BLOCK: Final = 1_024
@@ -129,8 +137,7 @@ class MemoryFactStore:
         return sorted(_matching(self._facts.get(tenant_id, {}).values(), where), key=lambda fact: fact.fact_id)
 
     def _own(self, fact: FactRecord) -> FactRecord:
-        if fact.embedding.shape != (self._dimension,):
-            raise ValueError(f"fact {fact.fact_id}: vector of shape {fact.embedding.shape}, not ({self._dimension},)")
+        check_embedding(fact, self._dimension)
         if fact.status is FactStatus.DELETED:
             erased = np.zeros(self._dimension, dtype=np.float32)
             fact = replace(fact, content="", source_location="", entities=(), metadata={}, embedding=erased)

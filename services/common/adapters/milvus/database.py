@@ -124,7 +124,6 @@ class MilvusDatabase:
         self, collection: str, where: str, fields: Sequence[str], level: Level, limit: int = MOST_ROWS
     ) -> list[Row]:
         """Return up to ``limit`` (at most ``MOST_ROWS``) rows, the smallest keys first."""
-
         # A server takes the smallest keys of each segment; milvus-lite, which is always consistent, only when it is
         # asked in the name of an iterator.
         manner = {"iterator": "True"} if self._lite else {"consistency_level": level.value}

@@ -19,7 +19,7 @@ import numpy as np
 
 from services.common.adapters.milvus.database import Row
 from services.common.adapters.milvus.words import encoded_words
-from services.common.ports.facts import FactFilter, FactRecord, FactStatus, StateEntry, Vectors
+from services.common.ports.facts import FactFilter, FactRecord, FactStatus, StateEntry, Vectors, check_embedding
 from services.common.ports.recognition import Entity, EntityKind
 
 STATUS_CODES: Final[Mapping[FactStatus, int]] = {
@@ -112,20 +112,6 @@ def retrievable(where: FactFilter) -> FactFilter | None:
     """Return the filter with only statuses that a search may return; ``None`` when there are none."""
     statuses = tuple(status for status in RETRIEVABLE if not where.statuses or status in where.statuses)
     return replace(where, statuses=statuses) if statuses else None
-
-
-def check_embedding(fact: FactRecord, dimension: int) -> None:
-    """Refuse a vector that cannot be compared.
-
-    Raises:
-        ValueError: it has another dimension, or a component that is no finite number.
-    """
-    if fact.embedding.shape != (dimension,):
-        raise ValueError(f"fact {fact.fact_id}: vector of shape {fact.embedding.shape}, not ({dimension},)")
-    finite = np.isfinite(fact.embedding)
-    if not finite.all():
-        at = int(np.flatnonzero(~finite)[0])
-        raise ValueError(f"fact {fact.fact_id}: embedding[{at}] is {fact.embedding[at]}; it must be finite")
 
 
 def encode(fact: FactRecord, tenant: str, dimension: int) -> Row:

@@ -25,7 +25,7 @@ from services.common.adapters.sqlite.values import (
     optional_micros,
     optional_moment,
 )
-from services.common.ports.facts import FactRecord, FactStatus, Vectors
+from services.common.ports.facts import FactRecord, FactStatus, Vectors, check_embedding
 from services.common.ports.recognition import Entity, EntityKind
 
 _STATUSES: Final = {status.value: status for status in FactStatus}
@@ -56,10 +56,9 @@ def encode(fact: FactRecord, dimension: int) -> FactRow:
     """Return the row of a fact.
 
     Raises:
-        ValueError: the vector has another dimension.
+        ValueError: the vector has another dimension, or a component that is no finite number.
     """
-    if fact.embedding.shape != (dimension,):
-        raise ValueError(f"fact {fact.fact_id}: vector of shape {fact.embedding.shape}, not ({dimension},)")
+    check_embedding(fact, dimension)
     erased = fact.status is FactStatus.DELETED
     entities = [(entity.kind, entity.text, entity.start, entity.end) for entity in fact.entities]
     columns = (
