@@ -169,3 +169,17 @@ def test_a_running_server_is_used_when_one_is_named(folder, tmp_path):
     error = run(folder, remote, "sessions", expect=6)["error"]
     assert error["reason"] == "SERVICE_UNAVAILABLE"
     assert "groundtrail serve" in error["hint"]
+
+
+def test_a_preview_foretells_the_envelope(folder, env, ingested):
+    asked = ("When must a broken window be reported?", "--budget", "100", "--grounding-mode", "context-strict")
+    foretold = run(folder, env, "preview", *asked)["preview"]
+    built = run(folder, env, "envelope", *asked)["envelope"]
+    assert (foretold["etag"], foretold["estimated_tokens"]) == (built["etag"], built["token_count"])
+    assert built["grounding_mode"] == "GROUNDING_MODE_CONTEXT_STRICT"
+
+
+@pytest.mark.parametrize("arguments", [("--budget", "-1"), ("--grounding-mode", "loose"), ("--model", "no-such-model")])
+def test_a_preview_with_wrong_options_is_refused(folder, env, arguments):
+    done = command(folder, "preview", "When?", *arguments, env=env)
+    assert done.returncode == 2
