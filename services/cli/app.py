@@ -28,6 +28,8 @@ key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant, an
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
+ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
+app.add_typer(ercp_app, name="ercp")
 
 
 class GroundingWord(StrEnum):
@@ -53,7 +55,7 @@ def demo(*, as_json: AsJson = False) -> None:
 def serve(
     services: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SERVICE", help="knowledge, envelope, dpe, dag, gateway; none = the whole suite."),
+        typer.Argument(metavar="SERVICE", help="knowledge, envelope, dpe, dag, gateway, ercp; none = the whole suite."),
     ] = None,
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one.")] = None,
@@ -366,3 +368,49 @@ def list_system_versions(
 ) -> None:
     """List every version of a system; reports name the one that stood."""
     run(partial(systems.list_systems, versions_of=system_id), as_json=as_json)
+
+
+@ercp_app.command("run")
+def ercp_run(
+    question: Annotated[str, typer.Argument(help="What to reason about.")],
+    trace_id: Annotated[str, typer.Option(help="Go on with this trace, or name a new one: a UUID.")] = "",
+    max_iterations: Annotated[int, typer.Option(min=0, max=200, help="Most rounds; 0 = 50.")] = 0,
+    model: Annotated[str, typer.Option(help="Language model; none = the deployment's.")] = "",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Generate, verify, constrain, until the answer is stable; see each step, the constraints and the status."""
+    from services.cli.commands.ercp import run as command
+
+    given = partial(command, question=question, trace_id=trace_id, max_iterations=max_iterations, model=model)
+    run(given, as_json=as_json)
+
+
+@ercp_app.command("trace")
+def ercp_trace(
+    trace_id: Annotated[str, typer.Argument(help="The trace's UUID.")],
+    out: Annotated[Path | None, typer.Option(help="Write the trace to this file as JSON.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run's events in order, or export them."""
+    from services.cli.commands.ercp import trace as command
+
+    run(partial(command, trace_id=trace_id, target=out), as_json=as_json)
+
+
+@ercp_app.command("verify-trace")
+def ercp_verify_trace(
+    file: Annotated[Path, typer.Argument(help="What `groundtrail ercp trace ID --out FILE` wrote.")],
+    node_key: Annotated[
+        Path | None, typer.Option(help="File with the node key; without it signatures stay unchecked.")
+    ] = None,
+    session: Annotated[str, typer.Option(help="Session id of the trace; none = that of --tenant.")] = "",
+    tenant: Annotated[str, typer.Option(help="Tenant that the trace belongs to.")] = "default",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Check an exported trace with no server."""
+    from services.cli.commands.ercp import verify_trace as command
+
+    run(partial(command, source=file, node_key=node_key, session=session or f"tenant:{tenant}"), as_json=as_json)

@@ -13,6 +13,7 @@ from crp.dag.v1 import transparency_service_pb2_grpc as transparency
 from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
 from crp.gateway.v1 import admin_service_pb2_grpc as admin
 from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+from ercp.v1 import ercp_service_pb2_grpc as ercp
 
 from services.cli.local_state import LocalState
 from services.common.errors import CrpError
@@ -29,8 +30,7 @@ ResponseT = TypeVar("ResponseT")
 class Suite:
     """Stubs of the services that commands use, and the credential they present.
 
-    ``knowledge``, ``envelopes``, ``sessions``, ``transparency``, ``admin`` and ``dispatch`` may stand on one address
-    or, behind a proxy, on several.
+    They may all stand on one address or, behind a proxy, on several.
     """
 
     address: str
@@ -41,6 +41,7 @@ class Suite:
     transparency: transparency.TransparencyServiceStub
     admin: admin.AdminServiceStub
     dispatch: dispatch.DispatchServiceStub
+    ercp: ercp.ErcpServiceStub
 
     async def call(self, method: Any, request: Any, *, timeout_s: float = CALL_TIMEOUT_S) -> Any:
         """Call one RPC and return its response.
@@ -124,4 +125,5 @@ def _suite(address: str, key: str, channel: grpc.aio.Channel) -> Suite:
         transparency=transparency.TransparencyServiceStub(channel),  # type: ignore[no-untyped-call]
         admin=admin.AdminServiceStub(channel),  # type: ignore[no-untyped-call]
         dispatch=dispatch.DispatchServiceStub(channel),  # type: ignore[no-untyped-call]
+        ercp=ercp.ErcpServiceStub(channel),  # type: ignore[no-untyped-call]
     )

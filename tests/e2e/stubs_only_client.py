@@ -13,6 +13,7 @@ from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grp
 from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_service_pb2, dispatch_service_pb2_grpc
+from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
 from google.protobuf.json_format import MessageToDict
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
@@ -61,6 +62,13 @@ def main():
     verdict = sessions.VerifyChain(
         session_service_pb2.VerifyChainRequest(session_id=answer.session_id), metadata=metadata, timeout=60
     )
+    run = ercp_service_pb2_grpc.ErcpServiceStub(channels["ercp"]).Run(
+        ercp_service_pb2.RunRequest(
+            request_id=str(uuid.uuid4()), problem=ercp_pb2.Problem(id="p", description=order["questions"][0])
+        ),
+        metadata=metadata,
+        timeout=120,
+    )
     reflected = {
         name: sorted(ProtoReflectionDescriptorDatabase(channel).get_services()) for name, channel in channels.items()
     }
@@ -69,6 +77,7 @@ def main():
             "sources": sources,
             "answers": answers,
             "verdict": as_json(verdict),
+            "run": as_json(run),
             "reflection": reflected,
             "product_modules": sorted(name for name in sys.modules if name.split(".")[0] == "services"),
         },

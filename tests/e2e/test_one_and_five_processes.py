@@ -1,4 +1,4 @@
-"""The same path in one process and in five, driven by a client that has only the generated stubs."""
+"""The same path in one process and in six, driven by a client that has only the generated stubs."""
 
 import json
 import re
@@ -20,13 +20,15 @@ QUESTIONS = [
     for item in json.loads((ROOT / "examples" / "questions.json").read_text(encoding="utf-8"))["questions"]
     if "demo" in item
 ]
-FIVE = ("knowledge", "envelope", "dpe", "dag", "gateway")
+SIX = ("knowledge", "envelope", "dpe", "dag", "gateway", "ercp")
+PEERS = ("envelope", "dpe", "dag")
 SERVED = {
     "knowledge": {"crp.ckf.v1.KnowledgeService"},
     "envelope": {"crp.ckf.v1.KnowledgeService", "crp.envelope.v1.EnvelopeService"},
     "dpe": {"crp.dpe.v1.ProvenanceService"},
     "dag": {"crp.dag.v1.SessionService", "crp.dag.v1.TransparencyService"},
     "gateway": {"crp.gateway.v1.DispatchService", "crp.gateway.v1.AdminService"},
+    "ercp": {"ercp.v1.ErcpService"},
 }
 ALWAYS = {"grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"}
 
@@ -61,31 +63,31 @@ def one_process(folder: Path) -> dict:
     key = first_key(folder, env)
     server = start(folder, "allinone", env=env)
     try:
-        seen = drive(folder, dict.fromkeys(("knowledge", "dag", "gateway"), server.address), key)
+        seen = drive(folder, dict.fromkeys(("knowledge", "dag", "gateway", "ercp"), server.address), key)
     finally:
         assert server.stop() == 0
     return seen
 
 
-def five_processes(folder: Path) -> dict:
-    env = environment(folder / "five")
+def six_processes(folder: Path) -> dict:
+    env = environment(folder / "six")
     key = first_key(folder, env)
     servers = {}
     try:
-        for name in FIVE:
-            peers = {f"GROUNDTRAIL_PEERS__{n.upper()}": s.address for n, s in servers.items() if n != "knowledge"}
-            servers[name] = start(folder, name, name, env=env | (peers if name == "gateway" else {}))
+        for name in SIX:
+            peers = {f"GROUNDTRAIL_PEERS__{n.upper()}": servers[n].address for n in PEERS if n in servers}
+            servers[name] = start(folder, name, name, env=env | (peers if name in {"gateway", "ercp"} else {}))
         seen = drive(folder, {name: server.address for name, server in servers.items()}, key)
     finally:
         codes = {name: server.stop() for name, server in servers.items()}
-    assert codes == dict.fromkeys(FIVE, 0)
+    assert codes == dict.fromkeys(SIX, 0)
     return seen
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("processes")
-    return {"one": one_process(folder), "five": five_processes(folder)}
+    return {"one": one_process(folder), "six": six_processes(folder)}
 
 
 ID_OR_TIME = re.compile(
@@ -110,7 +112,7 @@ def reports(run: dict) -> list[dict]:
 
 
 class TestPath:
-    @pytest.mark.parametrize("how", ["one", "five"])
+    @pytest.mark.parametrize("how", ["one", "six"])
     def test_two_windows_are_chained_and_the_chain_verifies(self, runs, how):
         first, second = (answer["response"]["answer"]["window"] for answer in runs[how]["answers"])
         assert second["parent_ids"] == [first["window_id"]]
@@ -119,7 +121,7 @@ class TestPath:
         assert verdict["integrity"] == "CHAIN_INTEGRITY_VALID"
         assert (verdict["windows_verified"], verdict["windows_total"]) == (2, 2)
 
-    @pytest.mark.parametrize("how", ["one", "five"])
+    @pytest.mark.parametrize("how", ["one", "six"])
     def test_every_factual_claim_has_an_attribution_with_evidence_offsets(self, runs, how):
         for report in reports(runs[how]):
             factual = [c for c in report["claims"] if c["claim_type"] == "CLAIM_TYPE_FACTUAL"]
@@ -128,15 +130,15 @@ class TestPath:
                 assert claim["attribution"]["type"] != "ATTRIBUTION_TYPE_UNSPECIFIED"
 
     def test_reports_are_equal_byte_for_byte_once_ids_times_and_their_hashes_are_out(self, runs):
-        one, five = (json.dumps(without_ids(reports(runs[how])), sort_keys=True).encode() for how in ("one", "five"))
-        assert one == five
+        one, six = (json.dumps(without_ids(reports(runs[how])), sort_keys=True).encode() for how in ("one", "six"))
+        assert one == six
 
     def test_answers_are_equal(self, runs):
-        one, five = ([a["response"]["answer"]["text"] for a in runs[how]["answers"]] for how in ("one", "five"))
-        assert one == five
+        one, six = ([a["response"]["answer"]["text"] for a in runs[how]["answers"]] for how in ("one", "six"))
+        assert one == six
         assert "7 days" in one[0]
 
-    @pytest.mark.parametrize("how", ["one", "five"])
+    @pytest.mark.parametrize("how", ["one", "six"])
     def test_headers_travel_as_metadata_too(self, runs, how):
         for answer in runs[how]["answers"]:
             headers = {h["name"].lower(): h["value"] for h in answer["response"]["headers"]}
@@ -144,8 +146,21 @@ class TestPath:
             assert headers["crp-context-protocol-version"] == "3.0.0"
 
     def test_chain_integrity_headers(self, runs):
-        values = [a["metadata"]["crp-provenance-chain-integrity"] for a in runs["five"]["answers"]]
+        values = [a["metadata"]["crp-provenance-chain-integrity"] for a in runs["six"]["answers"]]
         assert values == ["UNVERIFIED", "VALID"]
+
+
+class TestErcp:
+    @pytest.mark.parametrize("how", ["one", "six"])
+    def test_a_run_over_the_ingested_documents_converges_without_a_language_model(self, runs, how):
+        run = runs[how]["run"]
+        assert (run["status"], run["proto_version"]) == ("RUN_STATUS_CONVERGED", "ercp-1.0")
+        assert "7 days" in run["final_reasoning"]["reasoning_text"]
+        assert {claim["source"] for claim in run["final_reasoning"]["claims"]} == {"extractive"}
+
+    def test_traces_are_equal_but_for_ids_times_and_signatures(self, runs):
+        one, six = (without_ids(runs[how]["run"]["trace_events"]) for how in ("one", "six"))
+        assert [dict(event, node_signature="") for event in one] == [dict(event, node_signature="") for event in six]
 
 
 class TestContract:
@@ -153,9 +168,9 @@ class TestContract:
         served = set().union(*SERVED.values()) | ALWAYS
         assert set(runs["one"]["reflection"]["gateway"]) == served
 
-    @pytest.mark.parametrize("name", FIVE)
+    @pytest.mark.parametrize("name", SIX)
     def test_reflection_lists_what_each_process_serves(self, runs, name):
-        assert set(runs["five"]["reflection"][name]) == SERVED[name] | ALWAYS
+        assert set(runs["six"]["reflection"][name]) == SERVED[name] | ALWAYS
 
     def test_the_client_had_nothing_of_the_product(self, runs):
         assert runs["one"]["product_modules"] == []

@@ -11,6 +11,7 @@ from services.common.settings import Settings
 from services.dag.compose import build as build_dag
 from services.dpe.compose import build as build_dpe
 from services.envelope.compose import build as build_envelope
+from services.ercp.compose import build as build_ercp
 from services.gateway.compose import build as build_gateway
 
 
@@ -27,6 +28,7 @@ BUILDERS: Final[dict[str, Build]] = {
     "dpe": build_dpe,
     "dag": build_dag,
     "gateway": build_gateway,
+    "ercp": build_ercp,
 }
 
 

@@ -54,8 +54,9 @@ _NECESSARY: Final = re.compile(
     re.IGNORECASE,
 )
 _MEASURED: Final = re.compile(
-    r"\b(?:exceed|above|below|beyond|over the|under the|more than|less than|fail|broke|leak|violat|breach|forbid|prohibit|"
-    r"limit|allows? (?:at most|only|no)|requires?|too (?:high|low|large|small|long|short|weak|heavy|late|hot|cold))",
+    r"\b(?:exceed|above|below|beyond|over the|under the|more than|less than|fail|broke|leak|violat|breach|forbid|"
+    r"prohibit|limit|allows? (?:at most|only|no)|requires?|"
+    r"too (?:high|low|large|small|long|short|weak|heavy|late|hot|cold))",
     re.IGNORECASE,
 )
 _SAYS_WHY: Final = re.compile(

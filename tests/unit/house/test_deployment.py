@@ -22,7 +22,7 @@ from tools.real_servers import neo4j
 ROOT = Path(__file__).resolve().parents[3]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES = COMPOSE["services"]
-OURS = ("envelope", "dpe", "dag", "gateway")
+OURS = ("envelope", "dpe", "dag", "gateway", "ercp")
 ENVOY = yaml.safe_load((ROOT / "deploy/envoy/envoy.yaml").read_text(encoding="utf-8"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 KUBERNETES = [
@@ -133,8 +133,9 @@ def test_ports_agree_with_the_settings():
     assert f"EXPOSE {GRPC_PORT} {TELEMETRY_PORT}" in DOCKERFILE
 
 
-def test_the_gateway_finds_its_peers():
-    environment = SERVICES["gateway"]["environment"]
+@pytest.mark.parametrize("name", ["gateway", "ercp"])
+def test_a_process_that_calls_others_finds_them(name):
+    environment = SERVICES[name]["environment"]
     for peer in ("envelope", "dpe", "dag"):
         assert environment[f"GROUNDTRAIL_PEERS__{peer.upper()}"] == f"{peer}:{GRPC_PORT}"
 
@@ -152,7 +153,7 @@ def test_triton_serves_every_encoder_and_no_other_folder():
 
 def test_the_processes_that_run_encoders_find_triton():
     default = TritonSettings.model_fields["target"].default.rsplit(":", 1)[1]
-    for name in ("envelope", "dpe"):
+    for name in ("envelope", "dpe", "ercp"):
         environment = SERVICES[name]["environment"]
         assert environment["GROUNDTRAIL_INFERENCE__BACKEND"].endswith(":-onnx}")
         assert environment["GROUNDTRAIL_INFERENCE__TRITON__TARGET"].endswith(f":-triton:{default}}}")

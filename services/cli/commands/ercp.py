@@ -1,0 +1,161 @@
+"""``groundtrail ercp run | trace | verify-trace``: a question in the constraint loop, and the trace that it leaves."""
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+from ercp.v1 import ercp_pb2, ercp_service_pb2
+from rich.text import Text
+
+from services.cli import render
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.offline.traces import TraceVerdict, check_trace
+from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.settings import Settings, SettingsError
+from services.ercp.json_form import json_of, word_of
+from services.ercp.node_key import read_key_file
+
+RUN_TIMEOUT_S = 3_600.0
+_EXITS = {"converged": Exit.OK, "partial": Exit.VERDICT, "infeasible": Exit.VERDICT, "failed": Exit.FAILURE}
+_STYLES = {"converged": "bold green", "partial": "yellow", "infeasible": "bold red", "failed": "red"}
+
+
+async def run(
+    settings: Settings, output: Output, question: str, trace_id: str, max_iterations: int, model: str
+) -> Exit:
+    """Run the loop on a question and show each step as it ends.
+
+    Exit code 0: converged; 3: partial or infeasible; 1: a step could not run.
+    """
+    config = ercp_service_pb2.RunConfig(model=model)
+    if max_iterations:
+        config.max_iterations = max_iterations
+    request = ercp_service_pb2.RunStreamRequest(
+        request_id=str(uuid.uuid4()),
+        trace_id=trace_id,
+        problem=ercp_pb2.Problem(id="command-line", description=question),
+        config=config,
+    )
+    result: ercp_service_pb2.RunResponse | None = None
+    async with connect(settings) as suite:
+        async for message in suite.stream(suite.ercp.RunStream, request):
+            if message.WhichOneof("event") == "trace_event":
+                _show_event(message.trace_event, output)
+            else:
+                result = message.result
+    if result is None:
+        output.error("the run ended without a result", reason="INTERNAL")
+        return Exit.FAILURE
+    _show_result(result, output)
+    output.result(json_of(result))
+    return _EXITS[word_of(ercp_pb2.RunStatus.DESCRIPTOR, result.status)]
+
+
+async def trace(settings: Settings, output: Output, trace_id: str, target: Path | None) -> Exit:
+    """Read a trace and show its events; write it to a file for ``ercp verify-trace`` if one is named."""
+    async with connect(settings) as suite:
+        found = await _trace(suite, trace_id)
+    document = json_of(found)
+    for event in found.trace_events:
+        _show_event(event, output)
+    if target is not None:
+        _keep(target, document)
+        output.say(f"{len(found.trace_events)} events written to {target}", style="dim")
+    output.result(document)
+    return Exit.OK
+
+
+async def verify_trace(_settings: Settings, output: Output, source: Path, node_key: Path | None, session: str) -> Exit:
+    """Check an exported trace with no server: its order, its form, and with the node key its signatures.
+
+    Exit code 0: everything holds; 3: something does not; 1: the signatures were not checked; 2: a file cannot be read.
+    """
+    try:
+        document = _read(source)
+        key = None if node_key is None else read_key_file(node_key)
+    except (OSError, ValueError, SettingsError) as error:
+        text = (
+            "; ".join(error.problems)
+            if isinstance(error, SettingsError)
+            else f"cannot be read ({type(error).__name__})"
+        )
+        raise InvalidRequestError.of(FieldViolation("FILE", text)) from None
+    checked = check_trace(document, key, session)
+    style = {TraceVerdict.VALID: "green", TraceVerdict.UNSIGNED: "yellow", TraceVerdict.BROKEN: "red"}[checked.verdict]
+    output.say(
+        f"{checked.verdict.value}: {source.name}, {checked.events} events, {checked.signatures} signatures", style=style
+    )
+    for fault in checked.faults:
+        output.say(fault, style="red")
+    output.result({"verdict": checked.verdict.value, "events": checked.events, "faults": list(checked.faults)})
+    return {TraceVerdict.VALID: Exit.OK, TraceVerdict.UNSIGNED: Exit.FAILURE, TraceVerdict.BROKEN: Exit.VERDICT}[
+        checked.verdict
+    ]
+
+
+async def _trace(suite: Suite, trace_id: str) -> ercp_service_pb2.GetTraceResponse:
+    request = ercp_service_pb2.GetTraceRequest(trace_id=trace_id)
+    found: ercp_service_pb2.GetTraceResponse = await suite.call(suite.ercp.GetTrace, request)
+    return found
+
+
+def _keep(target: Path, document: Any) -> None:
+    target.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def _read(source: Path) -> Any:
+    return json.loads(source.read_text(encoding="utf-8"))
+
+
+def _show_event(event: ercp_pb2.TraceEvent, output: Output) -> None:
+    operator = word_of(ercp_pb2.Operator.DESCRIPTOR, event.operator)
+    output.say(f"{operator:<10} {_told(operator, json_of(event)['output_summary'])}", style="dim")
+
+
+def _told(operator: str, found: dict[str, Any]) -> str:
+    """Return what an operator found, in one line."""
+    if "failed" in found:
+        return f"could not run: {found['failed']}"
+    match operator:
+        case "generate":
+            return f"{found['sentences']} sentences: {found['reasoning']['excerpt'][:100]}"
+        case "verify":
+            kinds = [item["type"] for item in found["errors"]["items"]]
+            return f"{found['errors']['count']} errors {', '.join(sorted(set(kinds)))}".rstrip()
+        case "extract":
+            added, waiting = found["added"]["count"], found["candidates"]["count"]
+            return f"{added} constraints added, {waiting} candidates, together {found['consistency']}"
+        case "stabilize":
+            return f"{'stable' if found['stable'] else 'not stable'}, similarity {found['score']:.3f}"
+        case _:
+            return f"{found['changes']} changes, {found['constraints']} constraints left"
+
+
+def _show_result(result: ercp_service_pb2.RunResponse, output: Output) -> None:
+    status = word_of(ercp_pb2.RunStatus.DESCRIPTOR, result.status)
+    if result.HasField("final_reasoning"):
+        output.say("")
+        output.say(result.final_reasoning.reasoning_text, style="bold")
+        output.say("")
+    conflicting = set(result.conflicting_constraint_ids)
+    rows: list[tuple[str | Text, ...]] = [
+        _row(each, "conflict" if each.constraint_id in conflicting else "in force") for each in result.constraints
+    ]
+    rows += [_row(each, "relaxed") for each in result.relaxed_constraints]
+    rows += [_row(each, "candidate") for each in result.candidate_constraints]
+    if rows:
+        output.table("Constraints", ("state", "priority", "words", "predicate", "confidence"), rows)
+    output.say(f"{status} ({result.status_reason}) after {result.iterations} iterations", style=_STYLES[status])
+    output.say(f"trace {result.trace_id}, {result.model_fingerprint[:23]}…", style="dim")
+    output.say(f"look at it:  groundtrail ercp trace {result.trace_id}", style="dim")
+
+
+def _row(constraint: ercp_pb2.Constraint, state: str) -> tuple[str | Text, ...]:
+    form = json_of(constraint)
+    args = ", ".join(f"{name}={value}" for name, value in sorted(form["predicate"]["args"].items()))
+    confidence = "caller" if form["confidence"] is None else f"{form['confidence']:.2f}"
+    words = form["nl_text"][: render.MAX_CELL_CHARS]
+    return state, form["priority"], words, f"{form['predicate']['predicate_name']}({args})", confidence
