@@ -210,7 +210,7 @@ def _bound(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] |
     if verb is None or mention.span.start - walk.start > 2 * _REACH:
         return None
     clause = walk.text[walk.start : walk.subject_end]
-    if not walk.is_asserted or HYPOTHETICAL.fullmatch(clause) or (verb["modal"] or "").lower() in _HEDGES:
+    if not walk.is_asserted or HYPOTHETICAL.match(clause) or (verb["modal"] or "").lower() in _HEDGES:
         return None
     gap = walk.text[verb.end() : mention.span.start]
     attribute = ""

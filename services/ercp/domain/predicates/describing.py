@@ -1,17 +1,19 @@
 """A predicate in words: the ``nl_text`` of a constraint (ERCP 1.0 §2 constraint duality, §4.1)."""
 
+from typing import Final
+
 from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName, Text
 from services.ercp.domain.predicates.printing import plain
 
-_SPOKEN = {"degC": "°C", "degF": "°F", "byte": "bytes", "bit": "bits"}
-_COUNTED = frozenset({"day", "week", "fortnight", "month", "year", "hectare", "acre", "gallon", "knot"})
-_BETWEEN = {
+_SPOKEN: Final = {"degC": "°C", "degF": "°F", "byte": "bytes", "bit": "bits"}
+_COUNTED: Final = frozenset({"day", "week", "fortnight", "month", "year", "hectare", "acre", "gallon", "knot"})
+_BETWEEN: Final = {
     (PredicateName.LESS_THAN, False): "less than",
     (PredicateName.LESS_THAN, True): "at most",
     (PredicateName.GREATER_THAN, False): "greater than",
     (PredicateName.GREATER_THAN, True): "at least",
 }
-_BETWEEN_MOMENTS = {
+_BETWEEN_MOMENTS: Final = {
     (PredicateName.LESS_THAN, False): "before",
     (PredicateName.LESS_THAN, True): "no later than",
     (PredicateName.GREATER_THAN, False): "after",
@@ -41,8 +43,8 @@ def demand(predicate: Predicate) -> str:
     words = _BETWEEN_MOMENTS if isinstance(predicate.right, Moment) else _BETWEEN
     relation = words.get((predicate.name, predicate.inclusive), "")
     negation = "not" if predicate.name is PredicateName.NOT_EQUAL else ""
-    words = [negation, relation, said(predicate.right) + _leeway(predicate)]
-    return " ".join(word for word in words if word)
+    parts = [negation, relation, said(predicate.right) + _leeway(predicate)]
+    return " ".join(part for part in parts if part)
 
 
 def said(operand: Operand) -> str:

@@ -24,7 +24,7 @@ _BACKWARD: Final = re.compile(
 """Behind these stands the reason; the claim stands before them, or after a comma when they begin the sentence."""
 _FORWARD: Final = re.compile(
     r"(?:[,;:]\s{0,3}|\s)(?:and\s+)?(?P<marker>therefore|thus|hence|consequently|as\s+a\s+result|as\s+a\s+consequence|for\s+(?:this|that)\s+reason|"
-    r"which\s+(?:means|implies|shows|proves|is\s+why)(?:\s+that)?|(?:so|meaning)(?:\s+that)?(?=\s+(?!far\b|since\b|on\b|called\b|many\b|much\b|"
+    r"which\s+(?:means|implies|shows|proves|is\s+why)(?:\s+that)?|(?:so|meaning)(?:\s+that)?(?=\s+(?!far\b|since\b|because\b|on\b|called\b|many\b|much\b|"
     r"long\b))|it\s+follows\s+that|this\s+(?:means|implies|shows|proves)\s+that|(?:means|implies|shows|proves)\s+that|that\s+is\s+why)\b[\s,]*",
     re.IGNORECASE,
 )

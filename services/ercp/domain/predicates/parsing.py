@@ -71,6 +71,7 @@ _ISO_PARTS: Final = re.compile(
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<min>\d+)M)?(?:(?P<s>\d+)S)?)?"
 )
 _SECONDS: Final = {"week": 604_800, "day": 86_400, "h": 3_600, "min": 60, "s": 1}
+_PHRASE: Final = re.compile(r"[\w\s'\u2019-]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AT: Final = re.compile(r"(?P<name>\w+?)_at_(?P<condition>\w+)")
 _ALLOWED_VALUE: Final = "a number with or without a unit, a date, a text, or an attribute such as water.boiling_point"
@@ -195,7 +196,7 @@ def _path(value: object, field: str) -> Path:
     if len(value) > MAX_NAME_CHARS:
         raise PredicateError(field, f"is {len(value):,} characters long", f"{_ALLOWED_PATH}, {MAX_NAME_CHARS} at most")
     kind, tokens = parse_value(value, field)
-    if kind == "words":
+    if kind == "words" and _PHRASE.fullmatch(tokens[0]):
         tokens = ("_".join(re.findall(r"\w+", tokens[0])),)
     elif kind not in {"path", "name"}:
         raise PredicateError(field, f"is no attribute: {value[:40]!r}", _ALLOWED_PATH)

@@ -2,7 +2,7 @@
 
 import json
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from services.ercp.domain.predicates.model import (
     Amount,
@@ -16,7 +16,8 @@ from services.ercp.domain.predicates.model import (
 )
 from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate
 
-_COMPARISONS = frozenset(
+_EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
+_COMPARISONS: Final = frozenset(
     {PredicateName.EQUAL, PredicateName.NOT_EQUAL, PredicateName.LESS_THAN, PredicateName.GREATER_THAN}
 )
 
@@ -33,7 +34,7 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
             if operand.unit:
                 args["unit"] = operand.unit
         else:
-            args[name] = _written(operand, predicate.name)
+            args[name] = _written(operand, predicate.name, names.index(name))
     args |= dict(_options(predicate))
     if predicate.condition:
         args["condition"] = _unless_quoted(predicate.condition)
@@ -44,7 +45,7 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
 def to_text(predicate: Predicate) -> str:
     """Return the text form, such as ``Equal(water.boiling_point, 100 degC)``; unknown arguments are left out."""
     operands = (operand for operand in (predicate.left, predicate.right) if operand is not None)
-    parts = [_in_call(operand, predicate.name) for operand in operands]
+    parts = [_in_call(operand, predicate.name, place) for place, operand in enumerate(operands)]
     for key, value in _options(predicate):
         written = str(value).lower() if isinstance(value, bool) else str(value)
         parts.append(f"{key}={json.dumps(written, ensure_ascii=False) if key == 'condition' else written}")
@@ -74,18 +75,20 @@ def _options(predicate: Predicate) -> list[tuple[str, object]]:
     return found
 
 
-def _in_call(operand: Operand, name: PredicateName) -> str:
+def _in_call(operand: Operand, name: PredicateName, place: int) -> str:
     if isinstance(operand, Amount):
         return amount_text(operand)
-    written = _written(operand, name)
+    written = _written(operand, name, place)
     if isinstance(operand, Text) and not written.startswith('"') and not set(written).isdisjoint(',()"=<>≈≠!≤≥~\\'):
         return json.dumps(written, ensure_ascii=False)
     return written
 
 
-def _written(operand: Operand, name: PredicateName) -> str:
+def _written(operand: Operand, name: PredicateName, place: int) -> str:
     if isinstance(operand, Path):
-        return str(operand)
+        # Beside Equal a bare word is a text, so that an attribute of one word is written with its default part.
+        is_word = name in _EQUALITY and place == 1 and len(operand.segments) == 1
+        return f"{operand}.value" if is_word else str(operand)
     if isinstance(operand, Moment):
         text = operand.at.isoformat()
         return text.replace("+00:00", "Z") if operand.has_time else text[:10]

@@ -4,6 +4,7 @@
 things, or nothing that a rule reads, gives no predicate.
 """
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
@@ -104,7 +105,7 @@ def _of_order(order: OrderFact) -> Predicate | None:
 
 
 def _clean(words: Iterable[str]) -> list[str]:
-    return ["".join(char for char in word if char.isalnum()) for word in words]
+    return ["".join(char for char in re.split("['\u2019]", word)[0] if char.isalnum()) for word in words]
 
 
 def _parsed(name: str, args: dict[str, object]) -> Predicate | None:
