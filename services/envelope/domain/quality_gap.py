@@ -76,7 +76,7 @@ def quality_gap(verdict: TierVerdict, accepted: Sequence[QualityTier]) -> Qualit
         shortfalls=tuple(
             Shortfall(signal, value, round(floor, _DIGITS))
             for signal, (value, floor) in needed.items()
-            if round(floor, _DIGITS) > value
+            if round(floor, _DIGITS) > round(value, _DIGITS)
         ),
         capping_rules=tuple(rule for rule in verdict.rules if cap_of(rule) > required),
     )
