@@ -193,7 +193,7 @@ class Retriever:
 
     async def _rescored(self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode) -> Retrieval:
         """Order the best of every sub-query by the mode's own model, in one call of it; the rest stay behind them."""
-        count = min(self._candidates[mode], max(1, MAX_RESCORED // len(queries.texts)))
+        count = min(self._candidates[mode], max(1, MAX_RESCORED // max(1, len(queries.texts))))
         tasks = [
             Rescoring(text, tuple(hit.fact for hit in hits[:count]))
             for text, hits in zip(queries.texts, fused.hits, strict=True)

@@ -197,6 +197,13 @@ async def test_one_tenants_token_vectors_are_not_anothers(bench):
     assert len(bench.tokens.calls[1]) == 2 + len(TEXTS)
 
 
+@pytest.mark.parametrize("mode", SearchMode)
+async def test_nothing_asked_nothing_found(bench, mode):
+    queries = SubQueries((), np.empty((0, 64), dtype=np.float32))
+    found = await bench.retriever.retrieve("t", queries, mode=mode, limit=5)
+    assert (found.hits, found.mode, found.warnings) == ((), mode, ())
+
+
 async def test_no_fact_no_model_is_asked():
     bench = Bench()
     for mode in SearchMode:
