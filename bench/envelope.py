@@ -6,7 +6,8 @@ and its embedder are stand-ins (``bench.envelope_corpus``), so that a build's ti
 embedder takes for one query, and real models for an ingestion, is measured apart, in processes of their own.
 
     python -m bench envelope          (or: python -m bench.envelope [--sizes N,…] [--clients N,…] [--rounds N]
-                                       [--seconds S] [--real-facts N] [--write FILE] [--picture FILE])
+                                       [--seconds S] [--real-facts N] [--write FILE] [--markdown FILE]
+                                       [--picture FILE])
 
 It ends by itself: what the time did not suffice for is left out and said.
 """
@@ -127,7 +128,7 @@ async def _clients(address: str, count: int, seconds: float) -> dict[str, float]
             turn += 1
 
     async with grpc.aio.insecure_channel(address) as channel:
-        stub: Any = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)
+        stub = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)  # type: ignore[no-untyped-call]
         await asyncio.gather(*(one(stub, number) for number in range(count)))
     return {
         "builds_s": len(spent) / seconds,
@@ -142,8 +143,8 @@ async def _refusals(address: str) -> dict[str, str]:
     ids = [str(number) for number in range(MILLION)]  # short, so that their number is refused and not their size
     found: dict[str, str] = {}
     async with grpc.aio.insecure_channel(address, options=[("grpc.max_send_message_length", -1)]) as channel:
-        builds: Any = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)
-        knowledge: Any = knowledge_service_pb2_grpc.KnowledgeServiceStub(channel)
+        builds = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)  # type: ignore[no-untyped-call]
+        knowledge = knowledge_service_pb2_grpc.KnowledgeServiceStub(channel)  # type: ignore[no-untyped-call]
         search = knowledge_service_pb2.SearchFactsRequest(query=question(1), limit=MILLION)
         calls: dict[str, tuple[Any, Any]] = {"SearchFacts.limit": (knowledge.SearchFacts, search)}
         for name in ("facts_seen", "deferred_fact_ids", "transferred_fact_ids"):
@@ -259,6 +260,30 @@ def _verdicts(findings: Findings) -> list[str]:
     return lines + [f"left out, the time did not suffice: {what}" for what in findings.left_out]
 
 
+def markdown(findings: Findings) -> str:
+    """Return the tables of docs/benchmarks.md."""
+    lines = [
+        "| facts | bare index search | build, p50 | above the bare search | p95 | first after a write | processor |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for size, found in findings.sizes.items():
+        names = ("bare_ms", "p50_ms", "above_ms", "p95_ms", "after_write_ms", "processor_ms")
+        lines.append(f"| {size:,} | " + " | ".join(f"{found[name]:.1f} ms" for name in names) + " |")
+    lines += ["", "| clients at once, over gRPC | p50 | p95 | builds/s |", "|---|---|---|---|"]
+    for count, found in findings.clients.items():
+        lines.append(f"| {count} | {found['p50_ms']:.0f} ms | {found['p95_ms']:.0f} ms | {found['builds_s']:.0f} |")
+    lines += ["", "| measured | | note |", "|---|---|---|"]
+    lines += [
+        f"| {row.name} | {row.value:,.1f} {row.unit} | {row.note} |" for row in _table(findings)[_head(findings) :]
+    ]
+    return "\n".join([*lines, "", *_verdicts(findings), ""])
+
+
+def _head(findings: Findings) -> int:
+    """Return how many rows of the table are those of sizes and clients."""
+    return len(findings.sizes) + len(findings.clients)
+
+
 def picture(findings: Findings) -> str:
     """Return the growth of a build as SVG."""
     curves = {
@@ -283,6 +308,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=BUDGET_S, help="for everything")
     parser.add_argument("--real-facts", type=int, default=REAL_FACTS, help="ingested with the real models; 0 = none")
     parser.add_argument("--write", type=Path, help="where the results go as JSON")
+    parser.add_argument("--markdown", type=Path, help="where the tables of docs/benchmarks.md go")
     parser.add_argument("--picture", type=Path, help="where the growth goes as SVG")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-envelope-") as directory:
@@ -292,6 +318,8 @@ def main(argv: list[str] | None = None) -> None:
         print(line)
     if options.write:
         options.write.write_text(json.dumps(findings.__dict__, indent=1) + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(findings), encoding="utf-8")
     if options.picture:
         options.picture.write_text(picture(findings), encoding="utf-8")
 
