@@ -12,9 +12,11 @@ out.
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +26,7 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
+from services.common.settings.llm import LlmSettings
 from tools.evaluation import ercp_tables
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.ercp_failures import failures
@@ -34,6 +37,7 @@ from tools.evaluation.ercp_system import open_system
 
 VARIABLE: Final = "GROUNDTRAIL_TEST_LLM_BASE_URL"
 WIDTH: Final = 150
+ANSWER_S: Final = 5.0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -82,7 +86,23 @@ async def measure_with_model(settings: Settings, problems: Sequence[ScriptedProb
     """Run problems with the model of the settings."""
     with tempfile.TemporaryDirectory() as folder:
         async with open_system(settings, Path(folder), None) as system:
-            return await measure_model(system, problems, settings.llm.model)
+            return await measure_model(system, problems, served_name(settings.llm))
+
+
+def served_name(llm: LlmSettings) -> str:
+    """Return what the endpoint calls its only model; with several, or none told, the one that is asked for."""
+    asked = urllib.request.Request(f"{llm.base_url}/models", headers=_credential(llm))  # noqa: S310 - as configured
+    try:
+        with urllib.request.urlopen(asked, timeout=ANSWER_S) as answer:  # noqa: S310
+            names = [str(one["id"]) for one in json.load(answer)["data"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return llm.model
+    return names[0] if len(names) == 1 else llm.model
+
+
+def _credential(llm: LlmSettings) -> dict[str, str]:
+    key = llm.api_key.get_secret_value()
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def model_settings() -> Settings:
@@ -141,7 +161,7 @@ def run(arguments: Sequence[str]) -> int:
         found = evaluate(options)
         console = Console(width=WIDTH)
         for table in ercp_tables.tables_of(found):
-            if table.rows:
+            if (table.name == ercp_tables.MODEL) == options.model:
                 table.show(console)
         if options.save:
             ercp_tables.save(ercp_tables.DEFAULT_FILE, found)

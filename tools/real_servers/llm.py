@@ -114,6 +114,7 @@ def _command(folder: Path, port: int) -> list[str]:
         "--host=127.0.0.1",
         f"--port={port}",
         f"--n_ctx={CONTEXT_TOKENS}",
+        f"--model_alias={NAME}",
     ]
 
 

@@ -1,11 +1,14 @@
 """``python -m tools.evaluate_ercp``: the scripted generator and the scores, on hand-made problems and findings."""
 
 import json
+import threading
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
+from services.common.settings.llm import LlmSettings
 from tools import evaluate_ercp
 from tools.evaluation import ercp_tables
 from tools.evaluation.ercp_failures import failures
@@ -299,3 +302,25 @@ async def test_a_real_model_is_reported_as_it_ends():
     found = await measure_model(LoopWithoutRules(generator), [PROBLEM], "some-model")
     assert (found["model"], found["ended"], found["problems"]) == ("some-model", {"converged": 1}, 1)
     assert ercp_tables.tables_of({"model": found})[-1].rows[0] == ("model", "some-model")
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [({"data": [{"id": "small"}]}, "small"), ({"data": [{"id": "a"}, {"id": "b"}]}, "asked"), ([], "asked")],
+)
+def test_a_model_is_called_what_its_endpoint_calls_it(told, expected):
+    class Endpoint(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(told).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        settings = LlmSettings(base_url=f"http://127.0.0.1:{server.server_port}/v1", model="asked")
+        assert evaluate_ercp.served_name(settings) == expected
+        thread.join()
