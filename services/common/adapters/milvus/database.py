@@ -134,7 +134,6 @@ class MilvusDatabase:
                 filter=where,
                 output_fields=list(fields),
                 limit=limit,
-                reduce_stop_for_best=True,
                 timeout=timeout,
                 **manner,
             )

@@ -251,7 +251,7 @@ class MilvusFactStore:
                 await asyncio.sleep(0)
 
     async def embeddings(self, tenant_id: str) -> AsyncIterator[tuple[list[str], Vectors]]:
-        """Yield retrievable facts' vectors in blocks."""
+        """Yield in blocks the vectors of the retrievable facts of the embedding model in use."""
         after = ""
         while True:
             rows = await self._tenants.read(tenant_id, self._block_reader(after))
@@ -323,7 +323,8 @@ class MilvusFactStore:
         return FactReads(self._database, self._collections, view)
 
     def _block_reader(self, after: str) -> Callable[[View], Awaitable[list[Row]]]:
-        return lambda view: self._reads(view).page(FactFilter(), after, _BLOCK_ROWS, ("key", "vector"))
+        model = self._collections.facts[:1]
+        return lambda view: self._reads(view).page(FactFilter(), after, _BLOCK_ROWS, ("key", "vector"), model)
 
 
 def _encoded(facts: Sequence[FactRecord], dimension: int) -> dict[str, dict[str, tuple[str, Row]]]:

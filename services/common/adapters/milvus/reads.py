@@ -53,8 +53,10 @@ class FactReads:
         where = f'{self.view.visible}{ALIVE} and source == "{digest(source_id)}"'
         return await self._everywhere(where, fields, ROWS_WITH_TEXT if "body" in fields else MOST_ROWS)
 
-    async def page(self, where: FactFilter, after: str, limit: int, fields: Sequence[str]) -> list[Row]:
-        """Return the next rows by fact id."""
+    async def page(
+        self, where: FactFilter, after: str, limit: int, fields: Sequence[str], collections: Sequence[str] = ()
+    ) -> list[Row]:
+        """Return the next rows by fact id, of some collections or all."""
         found: list[Row] = []
         last = stem(self.view.tenant, after)
         while len(found) < limit:
@@ -63,7 +65,7 @@ class FactReads:
             rows = await asyncio.gather(
                 *(
                     self._database.rows(collection, condition, fields, self.view.level, step)
-                    for collection in self._collections.facts
+                    for collection in collections or self._collections.facts
                 )
             )
             some = sorted_rows(row for part in rows for row in part)[:step]

@@ -174,32 +174,27 @@ def _facts_fields() -> tuple[_Field, ...]:
 async def _create(
     database: MilvusDatabase, settings: MilvusSettings, name: str, fields: Sequence[_Field], dimension: int | None
 ) -> None:
-    """Create a collection unless it is there, with its index, and load it."""
+    """Create a collection and its index unless they are there, and load it; each step may be repeated, by anybody."""
 
     def request(client: MilvusClient, timeout: float) -> None:
-        if client.has_collection(name, timeout=timeout):
-            client.load_collection(name, timeout=timeout)
-            return
-        schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-        for field, options in fields:
-            schema.add_field(field, **options)
-        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension or len(_NO_VECTOR))
-        index = client.prepare_index_params()
-        if dimension is None:
-            index.add_index("vector", index_type="FLAT", metric_type="L2")
-        else:
-            graph = {"M": HNSW_CONNECTIVITY, "efConstruction": HNSW_EF_CONSTRUCTION}
-            index.add_index("vector", index_type="HNSW", metric_type="COSINE", params=graph)
-        partitioned = {} if dimension is None else {"num_partitions": settings.partitions}
-        client.create_collection(
-            name,
-            schema=schema,
-            index_params=index,
-            num_shards=1,
-            consistency_level="Bounded",
-            timeout=timeout,
-            **partitioned,
-        )
+        if not client.has_collection(name, timeout=timeout):
+            schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+            for field, options in fields:
+                schema.add_field(field, **options)
+            schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension or len(_NO_VECTOR))
+            partitioned = {} if dimension is None else {"num_partitions": settings.partitions}
+            client.create_collection(
+                name, schema=schema, num_shards=1, consistency_level="Bounded", timeout=timeout, **partitioned
+            )
+        if not client.list_indexes(name, timeout=timeout):
+            index = client.prepare_index_params()
+            if dimension is None:
+                index.add_index("vector", index_name="vector", index_type="FLAT", metric_type="L2")
+            else:
+                graph = {"M": HNSW_CONNECTIVITY, "efConstruction": HNSW_EF_CONSTRUCTION}
+                index.add_index("vector", index_name="vector", index_type="HNSW", metric_type="COSINE", params=graph)
+            client.create_index(name, index, timeout=timeout)
+        client.load_collection(name, timeout=timeout)
 
     await database.call(request, timeout_s=settings.start_timeout_s)
 
