@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from services.ercp.domain.predicates.facts import Interval, OrderFact, TextFacts, ValueFact
+from services.ercp.domain.predicates.facts import Comparison, Interval, OrderFact, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName
 from services.ercp.domain.predicates.naming import condition_of, operand_words, path_words
 from services.ercp.domain.predicates.selection import subject_words
@@ -95,9 +95,12 @@ class System:
         holders = [self._real("value", key, kind)]
         holders += [real for _, real, fact in self._stated.get(key, ()) if (kind == _BARE) == _is_bare_fact(fact)]
         parts = [self._allowed(predicate, right, holder, amounts.get(key, ())) for holder in holders]
-        if kind == _MAIN and predicate.name is not PredicateName.NOT_EQUAL:
-            parts.append(self._real("dimension", key) == self._number("dimension", right.dimension))
-        return self.z3.And(*parts)
+        if kind == _BARE:
+            return self.z3.And(*parts)
+        same_dimension = self._real("dimension", key) == self._number("dimension", right.dimension)
+        if predicate.name is PredicateName.NOT_EQUAL:
+            return self.z3.Implies(same_dimension, self.z3.And(*parts))
+        return self.z3.And(same_dimension, *parts)
 
     def _related(self, predicate: Predicate, left: Any, right: Any) -> Any:
         match predicate.name:
@@ -136,21 +139,20 @@ class System:
         return self.z3.And(*parts)
 
     def _sooner(self, before: Operand, after: Operand) -> Any:
-        """Say that one event comes before another; a date stands for its whole day."""
-        first, second = self._moments(before), self._moments(after)
-        return first[1] < second[0]
+        """Say that one event comes before another; a date is its whole day, which ends where the next one starts."""
+        first, is_day = self._moment(before, end=True)
+        second, _ = self._moment(after, end=False)
+        return first <= second if is_day else first < second
 
-    def _moments(self, operand: Operand) -> tuple[Any, Any]:
-        """Return the start and the end of an event; only a date has two."""
-        if isinstance(operand, Moment):
-            interval = moment_interval(operand)
-            assert interval.low is not None
-            assert interval.high is not None
-            last = interval.high if interval.is_point else interval.high - Fraction(1, 1_000_000)
-            return self._constant(interval.low), self._constant(last)
-        key: Key = (frozenset(operand_words(operand)), frozenset())
-        time = self._time(key)
-        return time, time
+    def _moment(self, operand: Operand, *, end: bool) -> tuple[Any, bool]:
+        """Return when an event is, for a date when it starts or ends, and whether it is a day."""
+        if not isinstance(operand, Moment):
+            key: Key = (frozenset(operand_words(operand)), frozenset())
+            return self._time(key), False
+        interval = moment_interval(operand)
+        place = interval.high if end else interval.low
+        assert place is not None
+        return self._constant(place), not interval.is_point
 
     def _time(self, key: Key) -> Any:
         """Return when an event is; an attribute of the same words whose value is a date is that event."""
@@ -184,6 +186,24 @@ class System:
             self._stated[key].append((name, real, fact))
         for order in facts.orders[:_MAX_FACTS]:
             self.formulas[f"text:{order.span.start}-{order.span.end}:order"] = self._stated_order(order)
+
+        for comparison in facts.comparisons[:_MAX_FACTS]:
+            span = comparison.span
+            self.formulas[f"text:{span.start}-{span.end}:comparison"] = self._stated_comparison(comparison)
+
+    def _stated_comparison(self, comparison: Comparison) -> Any:
+        left, right = (
+            self._real("value", (frozenset((*side.entity, *side.attribute)), frozenset()), _MAIN)
+            for side in (comparison.left, comparison.right)
+        )
+        return {
+            "<": left < right,
+            "<=": left <= right,
+            ">": left > right,
+            ">=": left >= right,
+            "=": left == right,
+            "!=": left != right,
+        }[comparison.relation]
 
     def _stated_order(self, order: OrderFact) -> Any:
         first, second = (self._time((frozenset(words), frozenset())) for words in (order.before, order.after))

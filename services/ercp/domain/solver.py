@@ -111,6 +111,8 @@ class _Task:
         self._facts = facts
         self._ends_at = ends_at
         self._context: Any = None
+        self._why_unknown = ""
+        self._is_minimal = False
         self.answer: SolverAnswer | None = None
         self.failure: Exception | None = None
 

@@ -1,4 +1,4 @@
-"""Reading and writing predicates: forms, types, units, sizes and the errors that name what is wrong (ERCP 1.0 §8, §10)."""
+"""Reading and writing predicates: forms, types, units, sizes, and errors that name what is wrong (ERCP §8, §10)."""
 
 from decimal import Decimal
 

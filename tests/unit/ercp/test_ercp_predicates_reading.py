@@ -146,7 +146,8 @@ def test_contradictions(text, expected):
 
 HOSTILE = [
     "The deadline is 30 days. ", "is 5 km ", "1 ", "a before b after c then d, ", "because x since y therefore ",
-    "the x of the y of the ", "\n", "not ", "(5 m", "5 = 5 ", "that of the ", "between 1 and 2 to ", "e1 is before e2. ",
+    "the x of the y of the ", "\n", "not ", "(5 m", "5 = 5 ", "that of the ", "between 1 and 2 to ",
+    "e1 is before e2. ",
     "reason why x is is ", "x is less than y ", "\u2019s ", "1,000,", "$", "in 2020 ", "with a depth of ",
 ]  # fmt: skip
 
