@@ -56,7 +56,7 @@ class FactRecord:
     access_count: int = 0
     last_accessed_at: datetime | None = None
     ttl: timedelta | None = None
-    entities: tuple[Entity, ...] = ()
+    entities: Sequence[Entity] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 

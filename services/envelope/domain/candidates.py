@@ -1,5 +1,6 @@
 """The facts that one build chooses from, and what the phases learn about them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -35,7 +36,7 @@ class Candidate:
     expires_at: datetime | None = None
     community: str = ""
     source_location: str = ""
-    entities: tuple[Entity, ...] = ()
+    entities: Sequence[Entity] = ()
     memory_tier: int = 3
     carried_from_window_id: str = ""
     transfer_type: str = ""

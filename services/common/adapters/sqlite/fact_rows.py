@@ -15,6 +15,7 @@ import numpy as np
 
 from services.common.adapters.sqlite.access_counts import Accesses
 from services.common.adapters.sqlite.fact_text import add_text, create_text_table, purge_text, remove_text
+from services.common.adapters.sqlite.stored_entities import NO_ENTITIES, StoredEntities
 from services.common.adapters.sqlite.values import (
     chunks,
     json_list,
@@ -26,10 +27,8 @@ from services.common.adapters.sqlite.values import (
     optional_moment,
 )
 from services.common.ports.facts import FactRecord, FactStatus, Vectors, check_embedding
-from services.common.ports.recognition import Entity, EntityKind
 
 _STATUSES: Final = {status.value: status for status in FactStatus}
-_KINDS: Final = {kind.value: kind for kind in EntityKind}
 VECTOR_TYPE: Final = np.dtype("<f4")
 
 _COLUMNS: Final = (
@@ -106,7 +105,7 @@ def record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Access
         access_count=accesses,
         last_accessed_at=optional_moment(last_accessed),
         ttl=None if ttl is None else timedelta(microseconds=ttl),
-        entities=_entities(entities),
+        entities=() if entities == NO_ENTITIES else StoredEntities(entities),
         metadata=json.loads(metadata) if metadata != "{}" else {},
     )
 
@@ -118,12 +117,6 @@ def vector_of(embedding: bytes | None, dimension: int) -> Vectors:
     zeros = np.zeros(dimension, dtype=VECTOR_TYPE)
     zeros.setflags(write=False)
     return zeros
-
-
-def _entities(text: str) -> tuple[Entity, ...]:
-    if text == "[]":
-        return ()
-    return tuple(Entity(_KINDS[kind], mention, start, end) for kind, mention, start, end in json.loads(text))
 
 
 def tenant_number(connection: sqlite3.Connection, tenant_id: str) -> int | None:
