@@ -310,10 +310,19 @@ def create_key(
         list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="A shared namespace that it writes; made in the store, not by a server.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Create a key and show it this once."""
+    if namespace is not None:
+        run(
+            partial(keys.create_for_namespace, label=label, roles=role or ["writer"], namespace=namespace, days=days),
+            as_json=as_json,
+        )
+        return
     run(partial(keys.create, label=label, roles=role or ["writer"], days=days), as_json=as_json)
 
 

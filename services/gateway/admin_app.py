@@ -305,6 +305,26 @@ async def issue_admin_key(store: CredentialStore, clock: Clock, ids: IdSource, e
     return made.key
 
 
+async def issue_namespace_key(
+    store: CredentialStore, clock: Clock, ids: IdSource, environment: str, namespace: str, new: NewKey
+) -> str:
+    """Make a key of a shared namespace and return it, this once; for whoever owns the store's files (CRP-SPEC-009).
+
+    No RPC gives such a key: a caller makes keys of its own tenant alone, and no tenant is a shared namespace.
+
+    Args:
+        store: where keys are kept.
+        clock: for the time of creation.
+        ids: source of the key's secret and id.
+        environment: the ``<env>`` part of the key.
+        namespace: ``shared:`` and a name.
+        new: what the key is for and may do.
+    """
+    made = make_key(environment, ids.alphanumeric(32))
+    await store.put_key(_record(namespace, ids.uuid(), made, new, clock.now()))
+    return made.key
+
+
 def _record(tenant_id: str, key_id: str, made: MadeKey, new: NewKey, now: datetime) -> ApiKeyRecord:
     return ApiKeyRecord(
         tenant_id=tenant_id,

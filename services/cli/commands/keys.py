@@ -10,20 +10,19 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
+from services.gateway.admin_app import NewKey, issue_namespace_key
 
 
 async def create(settings: Settings, output: Output, label: str, roles: list[str], days: int | None) -> Exit:
     """Create a key and show it, this once."""
-    unknown = sorted(set(roles) - {role.value for role in Role})
-    if unknown:
-        raise InvalidRequestError.of(FieldViolation("--role", f"{', '.join(unknown)} is none of reader, writer, admin"))
     request = service.CreateApiKeyRequest(
         request_id=str(uuid.uuid4()),
         label=label,
-        roles=[f"API_KEY_ROLE_{role.upper()}" for role in roles],
+        roles=[f"API_KEY_ROLE_{role.name}" for role in _roles(roles)],
     )
     if days is not None:
         request.expire_time.FromDatetime(datetime.now(tz=UTC) + timedelta(days=days))
@@ -33,6 +32,37 @@ async def create(settings: Settings, output: Output, label: str, roles: list[str
     output.say("This is the only time that the key is shown: it is stored hashed.", style="yellow")
     output.result(render.response_json(made))
     return Exit.OK
+
+
+async def create_for_namespace(
+    settings: Settings, output: Output, label: str, roles: list[str], namespace: str, days: int | None
+) -> Exit:
+    """Create a key of a shared namespace in the store itself, and show it, this once.
+
+    Raises:
+        InvalidRequestError: no setting names the namespace, or a role does not exist.
+    """
+    known = settings.envelope.shared_namespaces
+    if namespace not in known:
+        names = ", ".join(sorted(known)) or "none is set"
+        text = f"{namespace} is not in GROUNDTRAIL_ENVELOPE__SHARED_NAMESPACES ({names})"
+        raise InvalidRequestError.of(FieldViolation("--namespace", text))
+    until = None if days is None else datetime.now(tz=UTC) + timedelta(days=days)
+    new = NewKey(label=label, roles=_roles(roles), expires_at=until)
+    async with Adapters(settings) as adapters:
+        store, environment = await adapters.credentials(), settings.auth.environment
+        key = await issue_namespace_key(store, adapters.clock, adapters.ids, environment, namespace, new)
+    output.say(key, style="bold green")
+    output.say(f"It is a key of {namespace}, shown this once: it is stored hashed.", style="yellow")
+    output.result({"api_key": key, "namespace": namespace})
+    return Exit.OK
+
+
+def _roles(names: list[str]) -> tuple[Role, ...]:
+    unknown = sorted(set(names) - {role.value for role in Role})
+    if unknown:
+        raise InvalidRequestError.of(FieldViolation("--role", f"{', '.join(unknown)} is none of reader, writer, admin"))
+    return tuple(map(Role, dict.fromkeys(names)))
 
 
 async def list_keys(settings: Settings, output: Output) -> Exit:

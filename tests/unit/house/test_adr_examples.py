@@ -612,3 +612,14 @@ def test_0065_two_processes_by_turns():
         hits += process in remembering
         remembering.add(process)
     assert f"{hits} of 10 calls are 304" in text
+
+
+def test_0077_combined_state_and_expansion():
+    text = record(77)
+    own, shared = (f"sha256:{digit * 64}" for digit in "12")
+    both = hashlib.sha256(f"{own}|shared:regulations={shared}".encode()).hexdigest()
+    assert f"`sha256:{both}`" in text
+    counts = {"x": 1, "y": 2, "z": 3}
+    thin = [name for name, count in counts.items() if count < 3]
+    assert f"10 \u00d7 {len(thin)} = {10 * len(thin)} facts" in " ".join(text.split())
+    assert Decimal("0.48") - Decimal("0.10") == Decimal("0.38")
