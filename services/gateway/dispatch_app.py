@@ -269,11 +269,18 @@ class DispatchApp:
                 del self._turns[key]
 
     async def _give_up(self, steps: StepIds, place: WindowPlace, error: BaseException) -> None:
-        await self._cleanups.run(self._sessions.fail_window(steps.fail, place, reason_of(error)))
+        await self._cleanups.run(self._sessions.fail_window(steps.fail, place, _why(error)))
 
     async def _fail_unseen(self, command: OpenWindow, steps: StepIds, error: BaseException) -> None:
         opened = await self._sessions.open_window(command)
         await self._sessions.fail_window(steps.fail, opened.place, reason_of(error))
+
+
+def _why(error: BaseException) -> str:
+    """Return what the audit trail says of a window that was given up: the reason, and an upgrade that was of no use."""
+    metadata = error.metadata if isinstance(error, CrpError) else {}
+    attempted, best = metadata.get("attempted_strategy"), metadata.get("best_tier")
+    return f"{reason_of(error)}: {best} with {attempted}" if attempted and best else reason_of(error)
 
 
 def _outcome_unknown(error: BaseException) -> bool:

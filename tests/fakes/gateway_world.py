@@ -107,6 +107,7 @@ class Script:
     tier: str = "A"
     risk: str = "LOW"
     not_modified: bool = False
+    recommended: str = ""
     report: dict = field(default_factory=dict)
     analyses: tuple = ()
     summary: object = None
@@ -178,6 +179,7 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             not_modified=not_modified,
             sub_queries=[request.query],
             cache_status="HIT" if not_modified else "MISS; reason=no-etag",
+            recommended_strategy=f"DISPATCH_STRATEGY_{script.recommended}" if script.recommended else None,
             quality=envelope_pb2.QualityAssessment(quality_tier=TIERS[script.tier], accepted=True),
         )
 

@@ -25,7 +25,7 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
 from services.envelope.domain.weights import GroundingMode
 from tests.fakes.dag_world import Refusal, fresh_uuid
-from tests.fakes.gateway_world import headers_of
+from tests.fakes.gateway_world import GatewayWorld, Script, headers_of
 from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, MemoryAdapters, suite
 
 QUERY = "Within how many days must a motor accident be reported?"
@@ -290,6 +290,28 @@ async def test_a_tier_out_of_reach_is_refused_with_the_gap_as_json(tmp_path, pol
         assert each["shortfall"] > 0
     assert found.metadata["attempted_strategy"] == ("pull" if policy else "")
     assert tier == gap["best_tier"]
+
+
+async def test_an_upgrade_that_fails_stands_in_the_audit_trail():
+    world = GatewayWorld(script=Script(tier="B", recommended="PULL"))
+    async with world.serving() as client:
+        refused = await client.fails(accept_quality=[taxonomy.QUALITY_TIER_A], safety_policy=UPGRADE)
+    assert (refused.reason, refused.metadata["best_tier"]) == ("QUALITY_UNREACHABLE", "B")
+    asked = [request.strategy for request in world.script.asked["BuildEnvelope"]]
+    assert asked == [taxonomy.DISPATCH_STRATEGY_PUSH, taxonomy.DISPATCH_STRATEGY_PULL]
+    (failed,) = world.events_of("DISPATCH_FAILED")
+    assert failed["node"]["failure_reason"] == "QUALITY_UNREACHABLE: B with pull"
+    assert world.statuses() == ["FAILED"]
+    assert "Analyze" not in world.script.asked
+
+
+async def test_only_one_upgrade_is_tried_and_only_one_that_is_served():
+    world = GatewayWorld(script=Script(tier="B", recommended="HIERARCHICAL"))
+    async with world.serving() as client:
+        refused = await client.fails(accept_quality=[taxonomy.QUALITY_TIER_A], safety_policy=UPGRADE)
+    assert refused.metadata["recommended_strategy"] == "hierarchical"
+    assert refused.metadata["attempted_strategy"] == ""
+    assert len(world.script.asked["BuildEnvelope"]) == 1
 
 
 async def test_without_the_directive_no_upgrade_is_tried_though_it_would_help(tmp_path):
