@@ -69,7 +69,7 @@ class Verifying:
         facts = await asyncio.to_thread(readings.facts_of, ask.text, ask.sentences)
         planned = pairs.plan(ask.sentences, self._settings.max_nli_pairs, partial(readings.apart, facts))
         suspicions += await self._nli(ask, planned)
-        suspicions += self._findings(ask)
+        suspicions += await asyncio.to_thread(_findings, ask, facts)
         suspicions += await asyncio.to_thread(_checked, ask, facts)
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = faults_of(suspicions, ask.text, spans, ask.name)
@@ -97,14 +97,20 @@ class Verifying:
         scores = [float(row[CONTRADICTION]) for row in rows]
         return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold)
 
-    def _findings(self, ask: VerifyAsk) -> list[Suspicion]:
-        """Return the dpe service's findings; without a fact check those within the text alone."""
-        within = {FindingKind.CONTRADICTION}
-        chosen = [each for each in ask.analysis.findings if ask.knowledge is not None or each.kind in within]
-        has_facts = ask.knowledge is not None and bool(ask.knowledge.passages)
-        # A name without basis is one only where there is a basis to look in (ADR 0074).
-        kept = [each for each in chosen if has_facts or each.kind in within]
-        return [suspicion_of(each) for each in kept]
+
+def _findings(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:
+    """Return the dpe service's findings; without a fact check, or facts to check with, those within the text alone.
+
+    A clash of values that the predicates read otherwise is overruled: they know what the values are of (ADR 0074).
+    """
+    has_facts = ask.knowledge is not None and bool(ask.knowledge.passages)
+    kept = [each for each in ask.analysis.findings if has_facts or each.kind is FindingKind.CONTRADICTION]
+    clashes = {FindingKind.DISTORTION, FindingKind.CONTRADICTED, FindingKind.CONTRADICTION}
+    return [
+        suspicion_of(each)
+        for each in kept
+        if each.kind not in clashes or not each.other or not readings.overruled(facts, each.span, each.other)
+    ]
 
 
 def _checked(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:

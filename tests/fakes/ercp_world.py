@@ -124,8 +124,8 @@ class ScriptedProvenance(dpe_grpc.ProvenanceServiceServicer):
         async def answer():
             spans = [text_pb2.TextSpan(start=each.start, end=each.end) for each in sentences_of(request.text)]
             claims = [
-                claim_pb2.Claim(claim_id=f"c{n}", text=request.text[s.start : s.end], span=s)
-                for n, s in enumerate(spans, start=1)
+                claim_pb2.Claim(claim_id=f"c{n}", text=request.text[s.start : s.end], span=s, sentence_index=n)
+                for n, s in enumerate(spans)
             ]
             return dpe.SegmentClaimsResponse(claims=claims, sentences=spans)
 

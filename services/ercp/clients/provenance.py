@@ -15,6 +15,7 @@ from services.ercp.ports import Analysis, Knowledge, Segments, Window
 MAX_QUERY_CHARS: Final = 100_000
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n")
 _DISTORTION_PREFIX: Final = "DISTORTION_TYPE_"
+_STATING = (claim_pb2.CLAIM_TYPE_FACTUAL, claim_pb2.CLAIM_TYPE_UNSPECIFIED)
 _CONTRADICTED = claim_pb2.CLAIM_VERDICT_CONTRADICTED
 _UNSUPPORTED = claim_pb2.CLAIM_VERDICT_UNSUPPORTED
 
@@ -28,8 +29,12 @@ class GrpcProvenance:
     async def segment(self, text: str) -> Segments:
         """Split a text."""
         answer = await self._stub.SegmentClaims(provenance_service_pb2.SegmentClaimsRequest(text=text))
+        states = {claim.sentence_index for claim in answer.claims if claim.claim_type in _STATING}
         return Segments(
-            sentences=tuple(Sentence(each.start, each.end, text[each.start : each.end]) for each in answer.sentences),
+            sentences=tuple(
+                Sentence(each.start, each.end, text[each.start : each.end], number in states)
+                for number, each in enumerate(answer.sentences)
+            ),
             claims=tuple(Claim(claim.text) for claim in answer.claims),
             models=tuple(model.fingerprint for model in answer.models),
         )

@@ -67,7 +67,7 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
             yield from _worded(readings.has_justification(excerpt), "")
         case ErrorType.AMBIGUITY:
             words = f'Say plainly, in one reading only, what this means: "{excerpt}"'
-            yield from _worded(readings.has_justification(excerpt), words)
+            yield from _worded(readings.no_contradiction(topic(excerpt)), words)
         case ErrorType.SYNTAX_ERROR:
             words = "Write the answer in complete sentences of readable text, with every bracket and quotation closed."
             yield from _worded(readings.has_justification(_FORM_CLAIM), words)

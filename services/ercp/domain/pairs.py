@@ -40,7 +40,7 @@ def plan(
     words = [_content(each.text) for each in sentences]
     shared = [
         (len(words[first] & words[second]), first, second)
-        for first, second in combinations(range(len(sentences)), 2)
+        for first, second in combinations((n for n, each in enumerate(sentences) if each.states), 2)
         if len(words[first] & words[second]) >= _needed(words[first], words[second])
     ]
     told = [each for each in shared if not apart(sentences[each[1]], sentences[each[2]])]

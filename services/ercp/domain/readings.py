@@ -6,6 +6,7 @@ from typing import Final
 
 from services.common.grounding.words import stem
 from services.ercp.domain.predicates import (
+    Holds,
     Predicate,
     PredicateError,
     Span,
@@ -13,6 +14,7 @@ from services.ercp.domain.predicates import (
     ValueFact,
     canonical,
     describe,
+    evaluate,
     extract_facts,
     parse_predicate,
     to_document,
@@ -136,9 +138,22 @@ def apart(facts: TextFacts, first: Sentence, second: Sentence) -> bool:
     mine = [each for each in facts.values if first.start <= each.span.start < first.end]
     theirs = [each for each in facts.values if second.start <= each.span.start < second.end]
     alike = [(one, other) for one in mine for other in theirs if one.dimension == other.dimension]
-    return bool(alike) and not any(
-        _subject(one) & _subject(other) == _subject(one) | _subject(other) for one, other in alike
-    )
+    return bool(alike) and all(_subject(one) != _subject(other) for one, other in alike)
+
+
+def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
+    """Say whether the values of a stretch and of another text do not clash after all, as the predicates read them.
+
+    So it is when what the other text asserts is TRUE of this one, or when the two give values of one kind to different
+    things. Where the predicates read no values, or find them FALSE, nothing is overruled.
+    """
+    theirs = facts_of(other, sentences_of(other))
+    answers = [evaluate(predicate, facts).holds for _, predicate in equalities(theirs)]
+    if Holds.FALSE in answers:
+        return False
+    mine = [each for each in facts.values if span[0] <= each.span.start < span[1]]
+    alike = [(one, each) for one in mine for each in theirs.values if one.dimension == each.dimension]
+    return Holds.TRUE in answers or (bool(alike) and all(_subject(one) != _subject(each) for one, each in alike))
 
 
 def _subject(fact: ValueFact) -> frozenset[str]:

@@ -38,11 +38,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a text: ``text[start:end]`` in code points."""
+    """A sentence of a text: ``text[start:end]`` in code points.
+
+    Attributes:
+        states: it says how things are; an instruction or an opinion denies nothing.
+    """
 
     start: int
     end: int
     text: str
+    states: bool = True
 
 
 @dataclass(frozen=True, slots=True)
