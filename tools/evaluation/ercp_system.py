@@ -24,7 +24,8 @@ from tools.evaluation.ercp_problems import Draft, GivenConstraint, Predicate, Sc
 from tools.evaluation.ercp_scoring import REFUSED, FoundError, RunOutcome
 
 DEADLINE_S: Final = 300.0
-_IDENTITY: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_IDENTITY: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|crp_[a-z]+_[0-9A-Za-z]+")
+"""UUIDs, and the suite's own ids of sessions and windows."""
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 

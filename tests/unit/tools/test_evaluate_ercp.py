@@ -168,6 +168,7 @@ def test_answers_are_compared_but_for_ids_times_and_signatures():
             "timestamp": f"2026-01-0{second}T10:00:00.123456Z",
             "node_signature": f"hmac:{second}",
             "constraints": [{"source": {"error_id": first}, "nl_text": text, "confidence": 0.5}],
+            "window_id": f"crp_win_{second}a{second}B",
         }
 
     one = "11111111-1111-4111-8111-111111111111"
