@@ -14,6 +14,7 @@ from services.envelope.domain.decomposition_words import (
     ARTICLE,
     ASPECT_PREPOSITION,
     EMPTY_NOUNS,
+    INTRODUCING,
     JUDGEMENT,
     ORDINALS,
     POSSESSIVE,
@@ -36,7 +37,7 @@ _HAS_VERSUS: Final = re.compile(r"\s(?:vs\.?|versus)\s", re.IGNORECASE)
 _AGAINST: Final = re.compile(r"\s(?:with|to|against|vs\.?|versus)\s(?!regard|respect|reference)", re.IGNORECASE)
 _FRONT: Final = re.compile(r"\s(of|in|under|between|for|across|at|on|by|from|with|within)\s", re.IGNORECASE)
 _THAT_OF: Final = re.compile(r"(?:that|those|the ones?)\s(?:of|in|under|for|at|on|from|with|within)\s", re.IGNORECASE)
-_OPEN_ENDS: Final = frozenset("to of for with in on by at there it".split())  # noqa: SIM905
+_OPEN_ENDS: Final = frozenset("to of for with in on by at under there it".split())  # noqa: SIM905
 _PRONOUNS: Final = frozenset(
     ("it", "them", "they", "this", "that", "these", "those", "each other", "both", "one", "which")
 )
@@ -167,11 +168,12 @@ def _last(part: str, first: str, *, has_front: bool) -> tuple[str, str, str]:
         if empty is not None:
             return name, rest[empty.end() :], ""
         if not has_front:
-            return name, rest, ""
+            return name, INTRODUCING.sub(" ", rest), ""
     start = _aspect_start(part)
     thing, behind = (part, "") if start is None else (part[: start.start()].rstrip(), part[start.end() :])
     if first_name and not first_rest:
-        return thing, behind, name_and_rest(thing)[1] if has_front else ""
+        own_name, head = name_and_rest(thing)
+        return thing, behind, head if has_front and own_name else ""
     head, more = _shared_head(thing.split(" "), _bare(first).split(" "), own_article=own_article)
     if more:
         return thing[: -len(more)].rstrip(), " ".join(filter(None, (more, behind_of(part, start)))), ""
@@ -188,6 +190,8 @@ def _shared_head(words: Sequence[str], first: Sequence[str], *, own_article: boo
     length = len(first)
     if [word.lower() for word in words[-length:]] == [word.lower() for word in first]:
         return "", ""  # negligence, gross negligence
+    if words[-1].lower() == first[-1].lower():
+        return "", ""  # term insurance, whole life insurance
     if len(words) > length > 1 and words[length - 1].lower() == first[-1].lower():
         return "", " ".join(words[length:])  # common law, civil law contract formation
     if own_article and first[0].lower() not in ORDINALS:
@@ -252,7 +256,10 @@ def _read_together(match: re.Match[str]) -> _Reading | None:
 def _read_than(match: re.Match[str]) -> _Reading | None:
     if match["a"].rpartition(" ")[2].lower() in _OPEN_ENDS:
         return None
-    return _apart(match["a"], match["b"], _bare_aspect(match["what"].strip()))
+    first = match["a"].removesuffix(" a").removesuffix(" an")
+    second = match["b"].split(" ", 1)
+    repeated = len(second) > 1 and second[0].lower() in _OPEN_ENDS  # "under plan A … than under plan B"
+    return _apart(first, second[1] if repeated else match["b"], _bare_aspect(match["what"].strip()))
 
 
 def _read_which(match: re.Match[str]) -> _Reading | None:
@@ -312,13 +319,18 @@ _FORMS: Final = (
     ),
     _form(r"what\s(?:distinguishes|separates|sets)\s(?P<a>.+?)\s(?:apart\s)?from\s(?P<b>.+)", _read_apart),
     _form(
+        r"(?:how|in\swhat\s(?:ways?|respects?))\s(?:do|does|did|would|will)\s(?P<front>.+?)\s(?:differ|vary|change|compare)\s"
+        r"(?:between|across)\s(?P<body>.+\sand\s.+)",
+        _read_between,
+    ),
+    _form(
         r"(?:how|in\swhat\s(?:ways?|respects?)|where|why)\s(?:is|are|do|does|did|would|can|will)\s(?P<body>.+?)\s"
         r"(?:differ|different|compare|distinct)(?P<behind>\s.+)?",
         _read_together,
     ),
     _form(
         rf"(?:(?:why|when|how\smuch)\s)?(?:is|are|was|were|does|do|did|would|will|can)\s(?P<a>.+?)\s(?:(?:have|has|offer|cost|"
-        rf"perform|work|pay|charge|provide|need|require|take|give|be|run|last|yield)\s)?(?:an?\s|much\s|any\s)?"
+        rf"perform|work|pay|charge|provide|need|require|take|give|be|run|last|yield)\s)?(?:much\s|any\s)?"
         rf"{JUDGEMENT.pattern}(?P<what>(?:\s[\w-]+){{0,3}}?)\sthan\s(?P<b>.+)",
         _read_than,
     ),
@@ -328,6 +340,7 @@ _FORMS: Final = (
         _read_which_of,
     ),
     _form(r"(?:so\s)?(?:which|what|who)\s(?P<rest>[^,:?]+)[,:?]\s(?P<things>.+)", _read_which),
+    _form(r"(?P<things>[^,:?]+\sor\s[^,:?]+)[,:?]\s(?:so\s)?(?:which|what)\s(?P<rest>[^,:?]+)", _read_which),
     _form(r"(?P<a>.+?)\s(?:as\s)?compared\s(?:with|to)\s(?P<b>.+)", _read_apart),
     _form(r"(?P<body>.+\s(?:vs\.?|versus)\s.+)", _read_versus),
     _form(

@@ -23,6 +23,7 @@ from services.envelope.domain.decomposition_words import (
     AUXILIARIES,
     NO_NOUN_PHRASE,
     OWN_ARTICLE,
+    PARTICLES,
     QUESTION_WORDS,
     SHARED_PREPOSITIONS,
     alternatives,
@@ -47,7 +48,7 @@ _LEADING: Final = re.compile(
 )
 
 _CLAUSE: Final = re.compile(
-    rf",?\s(?:and|as\swell\sas)\s(?:also\s)?(?=(?:(?:what|which|who|whose|where|when|why|how|whether)\b|(?:{_AUX})\s(?:i|we|you|it|they|there|the|this|my)\b))",
+    rf",?\s(?:and|as\swell\sas)\s(?:also\s)?(?=(?:(?:(?:by|for|to|from|at|on|with)\s)?(?:what|which|whom?|whose|where|when|why|how|whether)\b|(?:{_AUX})\s(?:i|we|you|it|they|there|the|this|my)\b))",
     re.IGNORECASE,
 )
 _MORE_CLAUSES: Final = re.compile(r",\s(?=(?:what|which|who|where|why|how)\b)", re.IGNORECASE)
@@ -78,7 +79,7 @@ _ACTION_FRAME: Final = re.compile(
 )
 _COLON: Final = re.compile(r"(?P<before>[^:?]{1,80}):\s(?P<items>.+)")
 _COLON_FRAME: Final = re.compile(
-    rf"{_POLITE}(?:(?:{_ASKS}|cover|address|include|answer|check|search|look\sup|look\sfor|need|i\sneed|i\swant|topics|questions|wanted)\b"
+    rf"{_POLITE}(?:(?:{_ASKS}|cover|address|include|answer|check|search|look\sup|look\sfor|need|i\sneed|i\swant|i\sam\slooking\sfor|i'm\slooking\sfor|topics|questions|wanted)\b"
     r"(?:\s(?:me|us|about|up|for|on|to|know|the|these|this|following|all|of|information|details|points|topics|things|items|"
     r"questions|subjects|aspects|areas)\b){0,8}|the\sfollowing(?:\s\w+)?)",
     re.IGNORECASE,
@@ -220,7 +221,9 @@ def _actions(text: str) -> Sequence[str]:
         return ()
     parts = coordinated(text[frame.end() :])
     sound = all(len(part.split()) > 1 and part.split()[0].lower() in ACTIONS for part in parts[1:])
-    return parts if sound and len(parts[0].split()) > 1 else ()
+    first = parts[0].split()
+    has_object = len(first) > 1 and not (len(first) == 2 and first[1].lower() in PARTICLES)  # noqa: PLR2004
+    return parts if sound and has_object else ()
 
 
 def _nouns(text: str) -> Sequence[str]:

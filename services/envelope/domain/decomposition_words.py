@@ -48,10 +48,16 @@ PREPOSITIONS: Final = (
 """What may introduce the aspect of a comparison, and what may close a noun phrase. ``of`` is treated apart."""
 PREPOSITION: Final = re.compile(rf"\s({PREPOSITIONS}|of)\s", re.IGNORECASE)
 ASPECT_PREPOSITION: Final = re.compile(
-    r"\s(with (?:regard|respect|reference) to|in terms of|in relation to|when it comes to|for|on|in|under|regarding|"
-    r"concerning|about|at|during|within|across|as to|when|after|among|with)\s",
+    r"\s(with (?:regard|respect|reference) to|in terms of|as regards|in relation to|when it comes to|for|on|in|under|"
+    r"regarding|concerning|about|at|during|within|across|as to|when|after|among|with)\s",
     re.IGNORECASE,
 )
+INTRODUCING: Final = re.compile(
+    r"\s(?:with (?:regard|respect|reference) to|in terms of|as regards|in relation to|when it comes to|regarding|"
+    r"concerning|as to)\s",
+    re.IGNORECASE,
+)
+"""Prepositions that only introduce an aspect, wherever they stand."""
 SHARED_PREPOSITIONS: Final = frozenset({"of", "in", "under", "at", "during", "within"})
 """A phrase with one of these, behind a last part with an article of its own, still belongs to all parts."""
 OF_NOUNS: Final = frozenset(
@@ -85,37 +91,35 @@ JUDGEMENT: Final = re.compile(
 _FIXED_PAIRS: Final = """
     accident and emergency | accounts payable and receivable | acts and omissions | again and again | aid and abet |
     and others | and so forth | and so on | and the like | and/or | antigua and barbuda | arts and crafts | assault
-    and battery | authentication and authorisation | authentication and authorization | back and forth | backup and
-    recovery | backup and restore | bed and breakfast | bid and ask | black and white | bonus and malus | bosnia and
-    herzegovina | bread and butter | breaking and entering | bricks and mortar | buy and hold | buyer and seller |
-    cash and cash equivalents | cease and desist | checks and balances | client and server | collateral and margin |
-    command and control | compensation and benefits | continuous integration and delivery | copy and paste | cost and
-    benefit | coughs and colds | cut and paste | cuts and bruises | day and night | debits and credits | debt and
-    equity | development and operations | diagnosis and treatment | directors and officers | diversity and inclusion |
-    do's and don'ts | dos and don'ts | drag and drop | due and payable | duties and responsibilities | ear nose and
-    throat | ear, nose and throat | employer and employee | equality and diversity | ernst and young | errors and
-    omissions | extract, transform and load | facts and figures | fair and reasonable | find and replace | first and
-    foremost | fixtures and fittings | food and beverage | food and drink | food and drug | frequently asked questions
-    and answers | fruit and vegetables | full and final | furniture and fittings | general and administrative | give
-    and take | goods and services | governance, risk and compliance | hand, foot and mouth | health and safety | heart
-    and lung | high and dry | hire and fire | hiring and firing | hue and cry | husband and wife | identity and access
-    | import and export | imports and exports | ins and outs | johnson and johnson | joint and several | just and
-    equitable | landlord and tenant | law and order | learning and development | life and limb | lost and found |
-    marks and spencer | mean and variance | men and women | mergers and acquisitions | monitoring and alerting | more
-    and more | name and address | names and addresses | nature and extent | nausea and vomiting | night and weekend |
-    null and void | nuts and bolts | obstetrics and gynaecology | oil and gas | open and shut | over and over | parent
-    and child | part and parcel | pay and benefits | pick and place | plant and equipment | plug and play | policies
-    and procedures | practices and procedures | procter and gamble | profit and loss | profits and losses | property
-    and casualty | property, plant and equipment | pros and cons | publish and subscribe | questions and answers |
-    read and write | reads and writes | recruitment and selection | request and response | research and development |
-    rights and duties | rights and obligations | rights and remedies | rights and responsibilities | risk and
-    compliance | roles and responsibilities | safe and sound | sales and marketing | salt and pepper | savings and
-    loan | search and replace | securities and exchange | selling, general and administrative | sick and annual |
-    signs and symptoms | sole and exclusive | standard and poor's | stock and bond | sum and substance | supply and
-    demand | terms and conditions | test and development | time and attendance | time and effort | time and materials
-    | touch and go | track and trace | training and development | trial and error | tried and tested | trinidad and
-    tobago | true and fair | up and running | ups and downs | wages and salaries | ways and means | wear and tear |
-    will and testament
+    and battery | back and forth | backup and recovery | backup and restore | bed and breakfast | bid and ask | black
+    and white | bonus and malus | bosnia and herzegovina | bread and butter | breaking and entering | bricks and
+    mortar | buy and hold | buyer and seller | cash and cash equivalents | cease and desist | checks and balances |
+    client and server | collateral and margin | command and control | compensation and benefits | continuous
+    integration and delivery | copy and paste | cost and benefit | coughs and colds | cut and paste | cuts and bruises
+    | day and night | debits and credits | debt and equity | development and operations | directors and officers |
+    diversity and inclusion | do's and don'ts | dos and don'ts | drag and drop | due and payable | duties and
+    responsibilities | ear nose and throat | ear, nose and throat | employer and employee | equality and diversity |
+    ernst and young | errors and omissions | extract, transform and load | facts and figures | fair and reasonable |
+    find and replace | first and foremost | fixtures and fittings | food and beverage | food and drink | food and drug
+    | frequently asked questions and answers | fruit and vegetables | full and final | furniture and fittings |
+    general and administrative | give and take | goods and services | governance, risk and compliance | hand, foot and
+    mouth | health and safety | heart and lung | high and dry | hire and fire | hiring and firing | hue and cry |
+    husband and wife | imports and exports | ins and outs | johnson and johnson | joint and several | just and
+    equitable | landlord and tenant | law and order | life and limb | lost and found | marks and spencer | mean and
+    variance | men and women | mergers and acquisitions | more and more | name and address | names and addresses |
+    nature and extent | nausea and vomiting | night and weekend | null and void | nuts and bolts | obstetrics and
+    gynaecology | oil and gas | open and shut | over and over | parent and child | part and parcel | pay and benefits
+    | pick and place | plant and equipment | plug and play | policies and procedures | practices and procedures |
+    procter and gamble | profit and loss | profits and losses | property and casualty | property, plant and equipment
+    | pros and cons | publish and subscribe | questions and answers | read and write | reads and writes | request and
+    response | research and development | rights and duties | rights and obligations | rights and remedies | rights
+    and responsibilities | risk and compliance | roles and responsibilities | safe and sound | sales and marketing |
+    salt and pepper | savings and loan | search and replace | securities and exchange | selling, general and
+    administrative | sick and annual | signs and symptoms | sole and exclusive | standard and poor's | stock and bond
+    | sum and substance | supply and demand | terms and conditions | test and development | time and attendance | time
+    and effort | time and materials | touch and go | track and trace | trial and error | tried and tested | trinidad
+    and tobago | true and fair | up and running | ups and downs | wages and salaries | ways and means | wear and tear
+    | will and testament
 """
 _PAIRS: Final = [" ".join(pair.split()) for pair in _FIXED_PAIRS.split("|")]
 FIXED_PAIR: Final = re.compile(
@@ -126,8 +130,10 @@ SAME_TWICE: Final = re.compile(r"(?<!\w)([A-Z]\w{1,40})\sand\s\1(?!\w)")
 
 ASKING: Final = (
     "explain describe show tell give list outline summarise summarize find provide name state define detail discuss "
-    "get present identify review clarify compile"
+    "get present identify review clarify compile send"
 )
+PARTICLES: Final = frozenset(("up", "in", "out", "off", "on", "down", "over", "back", "away"))
+"""With one of these a verb is two words: "back up"."""
 ACTIONS: Final = frozenset(
     """accept access activate add adjust allocate amend analyse appeal apply appoint approve archive arrange assign
     attach authorise back block book borrow bring build buy calculate call cancel change charge check choose
