@@ -64,7 +64,7 @@ class MilvusFactStore:
         self._dimension = dimension
         self._tenants = Tenants(database, collections, settings)
         self._accesses = Accesses(database, collections.accesses, shared=settings.consistency == "strong")
-        self._nearest = NearestFacts(database, collections.facts[0], settings.search_ef)
+        self._nearest = NearestFacts(database, next(iter(collections.facts)), settings.search_ef)
         self._keywords = KeywordSearch(database, collections, settings.text_candidates)
 
     @classmethod
@@ -317,13 +317,13 @@ class MilvusFactStore:
 
     async def _add_collection(self, model: str) -> None:
         await open_collections(self._database, self._settings, embedding_model=model, dimension=self._dimension)
-        self._collections.facts.append(facts_collection(self._settings, model))
+        self._collections.facts[facts_collection(self._settings, model)] = self._dimension
 
     def _reads(self, view: View) -> FactReads:
         return FactReads(self._database, self._collections, view)
 
     def _block_reader(self, after: str) -> Callable[[View], Awaitable[list[Row]]]:
-        model = self._collections.facts[:1]
+        model = [next(iter(self._collections.facts))]
         return lambda view: self._reads(view).page(FactFilter(), after, _BLOCK_ROWS, ("key", "vector"), model)
 
 

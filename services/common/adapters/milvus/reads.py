@@ -86,7 +86,7 @@ class FactReads:
         return sum([await self._database.count(name, condition, self.view.level) for name in self._collections.facts])
 
     async def _everywhere(self, where: str, fields: Sequence[str], step: int) -> dict[str, list[Row]]:
-        names = self._collections.facts
+        names = list(self._collections.facts)
         found = await asyncio.gather(
             *(self._database.all_rows(name, where, fields, self.view.level, step) for name in names)
         )

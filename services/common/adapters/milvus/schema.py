@@ -39,15 +39,13 @@ class Collections:
         meta: version of the layout; which embedding models have facts.
         journal: which writes are complete.
         accesses: access counts.
-        facts: one for each embedding model; the first is the one in use.
-        dimension: length of their vectors.
+        facts: one for each embedding model, and the length of its vectors; the first is of the model in use.
     """
 
     meta: str
     journal: str
     accesses: str
-    facts: list[str]
-    dimension: int
+    facts: dict[str, int]
 
 
 Step = Callable[[MilvusDatabase, MilvusSettings], Awaitable[None]]
@@ -75,18 +73,19 @@ async def open_collections(
     known = {"key": f"{_MODEL}{name}", "value": json.dumps([embedding_model, dimension]), "vector": _NO_VECTOR}
     await database.upsert(_name(settings, "meta"), [known])
     rows = await database.all_rows(
-        _name(settings, "meta"), f'key > "{_MODEL}" and key < "{_MODEL[:-1]};"', ("key",), Level.STRONG
+        _name(settings, "meta"), f'key > "{_MODEL}" and key < "{_MODEL[:-1]};"', ("key", "value"), Level.STRONG
     )
-    others = [row["key"].removeprefix(_MODEL) for row in rows]
-    facts = [name, *sorted(other for other in others if other != name)]
-    for other in facts[1:]:
-        await _load(database, settings, other)
+    facts = {name: dimension}
+    for row in rows:
+        other = row["key"].removeprefix(_MODEL)
+        if other != name:
+            await _load(database, settings, other)
+            facts[other] = int(json.loads(row["value"])[1])
     return Collections(
         meta=_name(settings, "meta"),
         journal=_name(settings, "journal"),
         accesses=_name(settings, "accesses"),
         facts=facts,
-        dimension=dimension,
     )
 
 

@@ -213,7 +213,7 @@ class Tenants:
         They wait for this process's last insertion (``Level.SESSION``): Milvus 2.3 does not tell when a deletion was.
         """
         for collection in collections:
-            row = marker(uuid4().hex, self._collections.dimension)
+            row = marker(uuid4().hex, self._collections.facts[collection])
             await self._database.insert(collection, [row])
             await self._database.delete(collection, [row["key"]])
 
