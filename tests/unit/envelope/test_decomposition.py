@@ -13,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.envelope.domain.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, decompose
+from tools.evaluate_rules import DECOMPOSITION_PAGE, rewritten
+from tools.evaluation.decomposition import HALVES, decomposition_table
 
-FOLDER = Path(__file__).parents[2] / "vectors" / "envelope" / "decomposition"
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "tests" / "vectors" / "envelope" / "decomposition"
 DEVELOPMENT = json.loads((FOLDER / "development.json").read_text(encoding="utf-8"))
 LEAST_RIGHT = 0.97
 LONGEST_QUERY = 32_768
@@ -84,6 +87,11 @@ def test_left_whole(query):
 def test_the_development_queries_stay_right():
     right = [_same(decompose(entry["query"]), entry["sub_queries"]) for entry in DEVELOPMENT]
     assert sum(right) / len(right) >= LEAST_RIGHT
+
+
+def test_the_page_says_what_the_rules_do_now():
+    page = (ROOT / DECOMPOSITION_PAGE).read_text(encoding="utf-8")
+    assert rewritten(page, [decomposition_table(list(HALVES))]) == page
 
 
 def _same(found, expected):
