@@ -84,6 +84,8 @@ def _generation(request: pb.DispatchRequest) -> Generation:
         temperature=request.temperature if request.HasField("temperature") else None,
         seed=request.seed if request.HasField("seed") else None,
         system_prompt=request.system_prompt,
+        approximate_tokens=request.approximate_tokens,
+        context_window_tokens=request.context_window_tokens if request.HasField("context_window_tokens") else None,
     )
 
 

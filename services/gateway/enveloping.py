@@ -105,6 +105,8 @@ def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> Bu
         cache_directives=command.context.cache_directives,
         accept_quality=command.context.accept_quality,
         upgrade_on_risk=job.force.policy.upgrade_on_risk is not None,
+        approximate_tokens=command.generation.approximate_tokens,
+        context_window_tokens=command.generation.context_window_tokens,
     )
 
 

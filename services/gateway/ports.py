@@ -67,6 +67,8 @@ class BuildEnvelope:
     cache_directives: tuple[str, ...] = ()
     accept_quality: tuple[QualityTier, ...] = ()
     upgrade_on_risk: bool = False
+    approximate_tokens: bool = False
+    context_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from services.common.settings import GatewaySettings
 MAX_CONTINUATION_IDS: Final = 50
 MAX_TOKENS: Final = 131_072
 MAX_TEMPERATURE: Final = 2.0
+MAX_WINDOW_TOKENS: Final = 100_000_000
 MAX_NAME_CHARS: Final = 128
 MAX_POLICY_CHARS: Final = 4_096
 MAX_TOKEN_CHARS: Final = 8_192
@@ -121,6 +122,9 @@ def _generation(request: pb.DispatchRequest, settings: GatewaySettings, found: V
         found.require(1 <= request.max_tokens <= MAX_TOKENS, "max_tokens", f"must be from 1 to {MAX_TOKENS}")
     if request.HasField("temperature"):
         found.require(_between(request.temperature, MAX_TEMPERATURE), "temperature", "must be from 0.0 to 2.0")
+    if request.HasField("context_window_tokens"):
+        window, text = request.context_window_tokens, f"must be from 1 to {MAX_WINDOW_TOKENS}"
+        found.require(1 <= window <= MAX_WINDOW_TOKENS, "context_window_tokens", text)
     most = settings.max_system_prompt_chars
     found.require(len(request.system_prompt) <= most, "system_prompt", f"must have at most {most} characters")
 

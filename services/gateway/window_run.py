@@ -160,6 +160,10 @@ def _notices(case: Case, found: Bettered) -> list[Notice]:
     if report.pii_cache_warning:
         text = "personal data was found: nothing of this call is kept for a replay; ask with cache directive no-store"
         notices.append(Notice("PII_WITHOUT_NO_STORE", text))
+    if case.envelope.approximate:
+        notices.append(
+            Notice("TOKENS_APPROXIMATE", "the model's tokenizer is not known: a stand-in counted, with a margin")
+        )
     if case.envelope.reuse_recommended:  # SPEC-003 §9.3
         text = "the envelope is nearly full; continue with cache directive reuse-ckf"
         notices.append(Notice("REUSE_CKF_RECOMMENDED", text))

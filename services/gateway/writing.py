@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from services.common.errors import DeadlineError, ErrorReason
 from services.common.ports.language_model import LanguageModel, LanguageRequest
-from services.common.ports.tokens import TokenCounter
+from services.common.ports.tokens import TokenCounter, counting_name
 from services.common.settings import GatewaySettings
 from services.gateway.deadlines import left_s
 from services.gateway.domain.job import Job
@@ -43,7 +43,7 @@ class Writing:
             text=reply.text,
             finish_reason=reply.finish_reason,
             model_fingerprint=reply.model_fingerprint,
-            response_tokens=self._tokens.count([reply.text], request.model)[0],
+            response_tokens=self.counts([reply.text], request.model)[0],
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
         )
@@ -51,16 +51,21 @@ class Writing:
 
     def counts(self, texts: list[str], model: str) -> list[int]:
         """Return the tokens of each text."""
-        return list(self._tokens.count(texts, model))
+        return list(self._tokens.count(texts, counting_name(self._tokens, model)))
 
     def room_tokens(self, job: Job, *prompt: str) -> int:
         """Return what the model's context window leaves beside an answer and a prompt; negative when they do not fit.
 
         Raises:
-            InvalidRequestError: UNKNOWN_MODEL.
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        profile = self._tokens.profile(job.model)
-        return profile.context_window_tokens - job.max_tokens - sum(self._tokens.count(list(prompt), job.model))
+        asked = job.command.generation
+        if asked.approximate_tokens:
+            profile = self._tokens.stand_in(job.model, asked.context_window_tokens)
+        else:
+            profile = self._tokens.profile(job.model)
+        taken = sum(self._tokens.count(list(prompt), profile.counting_name))
+        return profile.context_window_tokens - job.max_tokens - taken
 
     def _time_for_model(self) -> float | None:
         """Return the seconds that the model may take, so that analysis and commit still fit.

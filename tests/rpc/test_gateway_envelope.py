@@ -492,3 +492,28 @@ async def test_the_next_window_has_what_was_deferred_and_the_answer_as_a_fact(tm
     # A fact that was shown comes again only where the parent's whole context was handed on (ADR 0022).
     assert not handed_on or edges[0].transfer_type == dag_pb2.TRANSFER_TYPE_FULL_CONTEXT
     assert len(second.envelope.fact_ids) == len(held)
+
+
+async def test_a_model_without_a_known_tokenizer_is_asked_where_the_request_allows_a_stand_in(tmp_path):
+    async with suite(tmp_path) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        unknown = await refusal(caller.ask(QUERY, model="acme-7b"))
+        windowless = await refusal(caller.ask(QUERY, model="acme-7b", approximate_tokens=True))
+        response = await caller.ask(QUERY, model="acme-7b", approximate_tokens=True, context_window_tokens=6000)
+        family = await caller.ask(QUERY, model="claude-sonnet-4-20250514", approximate_tokens=True)
+        known = await caller.ask(QUERY, approximate_tokens=True)
+    assert unknown.reason == "UNKNOWN_MODEL"
+    assert (windowless.reason, windowless.fields) == ("INVALID_FIELD", ("context_window_tokens",))
+    assert "within 7 days" in response.answer.text
+    assert 0 < response.answer.envelope.token_budget < 6000 - 2048 - 512
+    assert family.answer.envelope.token_budget > 190_000
+    told = [[warning.code for warning in each.warnings] for each in (response, family, known)]
+    assert ["TOKENS_APPROXIMATE" in codes for codes in told] == [True, True, False]
+
+
+@pytest.mark.parametrize("window", [0, 100_000_001])
+async def test_a_window_out_of_range_is_named(window):
+    world = GatewayWorld()
+    async with world.serving() as client:
+        refused = await client.fails(context_window_tokens=window)
+    assert (refused.reason, refused.fields) == ("INVALID_FIELD", ("context_window_tokens",))

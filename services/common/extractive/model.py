@@ -5,7 +5,7 @@ from typing import Final
 from services.common.encoding import sha256_hex
 from services.common.extractive.composing import ExtractLimits, Source, extract
 from services.common.ports.language_model import LanguageReply, LanguageRequest
-from services.common.ports.tokens import TokenCounter
+from services.common.ports.tokens import TokenCounter, counting_name
 
 NAME: Final = "groundtrail-extractive@1"
 
@@ -31,7 +31,7 @@ class ExtractiveLanguageModel:
         while allowed:
             limits = ExtractLimits(allowed, self._limits.min_score)
             text = extract(request.query, sources, request.prior_texts, limits).text
-            if self._tokens.count([text], request.model)[0] <= request.max_tokens:
+            if self._tokens.count([text], counting_name(self._tokens, request.model))[0] <= request.max_tokens:
                 finish_reason = "stop" if allowed == self._limits.max_passages else "length"
                 break
             text, allowed = "", allowed - 1

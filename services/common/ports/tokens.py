@@ -65,3 +65,8 @@ class TokenCounter(Protocol):
     def models(self) -> tuple[str, ...]:
         """Return the known model names, sorted."""
         ...
+
+
+def counting_name(tokens: TokenCounter, model: str) -> str:
+    """Return the name to count an admitted model's texts by: its own, or the stand-in's where it is not known."""
+    return tokens.stand_in(model, 1).counting_name

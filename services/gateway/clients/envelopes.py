@@ -67,6 +67,8 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         accept_quality=[_TIERS[tier] for tier in command.accept_quality],
         include_embeddings=command.place is not None,
         upgrade_on_risk=command.upgrade_on_risk,
+        approximate_tokens=command.approximate_tokens,
+        context_window_tokens=command.context_window_tokens,
     )
 
 
@@ -85,6 +87,7 @@ def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> Buil
         reuse_recommended=response.reuse_ckf_recommended,
         gap=_gap(response.quality.gap) if response.quality.HasField("gap") else None,
         recommended_strategy=wire.STRATEGIES.get(response.recommended_strategy),
+        approximate=envelope.token_counting.approximate,
     )
 
 

@@ -65,6 +65,8 @@ class Generation:
     temperature: float | None = None
     seed: int | None = None
     system_prompt: str = ""
+    approximate_tokens: bool = False
+    context_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ class BuiltEnvelope:
         reuse_recommended: saturation >= 0.95 (SPEC-003 §9.3).
         gap: why the tier is not accepted; ``None`` when it is.
         recommended_strategy: what may reach an accepted tier, where the policy allows an upgrade.
+        approximate: its tokens were counted by a stand-in (SPEC-003 §10.1).
     """
 
     summary: EnvelopeSummary
@@ -152,6 +153,7 @@ class BuiltEnvelope:
     reuse_recommended: bool = False
     gap: QualityGap | None = None
     recommended_strategy: Strategy | None = None
+    approximate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
