@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from services.common.blas import limit_blas_threads
-from services.envelope.community_search import array_bytes, read_array, search
+from services.envelope.community_search import array_bytes, communities_among, read_array
 from services.envelope.domain.neighbours import Neighbours
 from services.envelope.leiden import LeidenCommunityDetector
 
@@ -29,12 +29,10 @@ def run(source: BinaryIO, target: BinaryIO) -> None:
         if vectors.shape[1] != block.shape[1]:
             vectors = np.zeros((len(former), block.shape[1]), dtype=np.float32)
         vectors[rows.astype(np.int64)] = block
-    neighbours, found = search(
-        Neighbours(places.astype(np.int32), cosines.astype(np.float32)),
-        former.astype(np.int32),
-        vectors,
-        LeidenCommunityDetector(),
-    )
+    kept = Neighbours(places.astype(np.int32), cosines.astype(np.float32))
+    neighbours = kept.moved_to(former.astype(np.int32), vectors)
+    del vectors, kept, places, cosines  # the edges need the room
+    found = communities_among(neighbours, LeidenCommunityDetector())
     arrays = (neighbours.places, neighbours.cosines, found.memberships, found.strengths)
     target.writelines(array_bytes(array) for array in arrays)
     target.flush()

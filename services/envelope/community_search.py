@@ -102,12 +102,16 @@ def search(
 ) -> tuple[Neighbours, FoundCommunities]:
     """Bring the neighbours up to date and find the communities; CPU-bound."""
     neighbours = kept.moved_to(former, vectors)
+    return neighbours, communities_among(neighbours, detector)
+
+
+def communities_among(neighbours: Neighbours, detector: CommunityDetector) -> FoundCommunities:
+    """Find the communities in a graph of neighbours; CPU-bound."""
     first, second, weight = neighbours.edges()
-    weights = np.round(weight.astype(np.float64), 6).tolist()
-    found = detector.communities(list(zip(first.tolist(), second.tolist(), weights, strict=True)))
-    memberships = np.full(len(former), NOBODY, dtype=np.int32)
+    found = detector.communities(first, second, np.round(weight.astype(np.float64), 6).tolist())
+    memberships = np.full(len(neighbours.places), NOBODY, dtype=np.int32)
     memberships[list(found.keys())] = list(found.values())
-    return neighbours, FoundCommunities(memberships, neighbours.strengths())
+    return FoundCommunities(memberships, neighbours.strengths())
 
 
 async def _gathered(count: int, blocks: AsyncIterator[tuple[Places, Vectors]]) -> Vectors:

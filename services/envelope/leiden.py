@@ -5,7 +5,7 @@ from typing import Final
 
 from graspologic_native import leiden
 
-from services.envelope.domain.clustering import Edge
+from services.envelope.domain.neighbours import Places
 
 RESOLUTION: Final = 1.0
 ITERATIONS: Final = 10
@@ -18,13 +18,14 @@ _DIGITS: Final = 9
 class LeidenCommunityDetector:
     """``CommunityDetector`` by modularity, with a fixed seed."""
 
-    def communities(self, edges: Sequence[Edge]) -> Mapping[int, int]:
+    def communities(self, first: Places, second: Places, weights: Sequence[float]) -> Mapping[int, int]:
         """Return the community of each node that has an edge."""
-        if not edges:
+        if not len(first):
             return {}
-        named = [(f"{first:0{_DIGITS}d}", f"{second:0{_DIGITS}d}", weight) for first, second, weight in edges]
+        names = [f"{node:0{_DIGITS}d}" for node in range(int(max(first.max(), second.max())) + 1)]
+        edges = [(names[one], names[other], weight) for one, other, weight in zip(first, second, weights, strict=True)]
         _, found = leiden(
-            edges=named,
+            edges=edges,
             starting_communities=None,
             resolution=RESOLUTION,
             randomness=_RANDOMNESS,

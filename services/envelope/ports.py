@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from services.common.ports.facts import FactFilter, FactHit, Vectors
-from services.envelope.domain.clustering import Edge
+from services.envelope.domain.neighbours import Places
 
 
 class FactSearch(Protocol):
@@ -26,10 +26,12 @@ class FactSearch(Protocol):
 class CommunityDetector(Protocol):
     """Finds communities in a weighted undirected graph. Deterministic; CPU-bound: call it off the event loop."""
 
-    def communities(self, edges: Sequence[Edge]) -> Mapping[int, int]:
+    def communities(self, first: Places, second: Places, weights: Sequence[float]) -> Mapping[int, int]:
         """Return for each node that has an edge the number of its community.
 
         Args:
-            edges: sorted, each once, weights positive.
+            first: one end of each edge; edges are sorted, each stands once.
+            second: the other end.
+            weights: positive.
         """
         ...

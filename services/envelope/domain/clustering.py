@@ -8,9 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
-
-Edge: TypeAlias = tuple[int, int, float]
+from typing import Final
 
 MIN_COMMUNITY_SIZE: Final = 3
 LABEL_FACTS: Final = 5

@@ -157,7 +157,7 @@ def test_two_clouds_are_two_communities_whatever_the_run():
     groups = large_enough({place: number for place, number in enumerate(found.memberships.tolist()) if number >= 0})
     assert groups == [[0, 1, 2, 3, 4], [5, 6, 7, 8]]
     assert found.strengths[9] == 0.0
-    assert LeidenCommunityDetector().communities([]) == {}
+    assert LeidenCommunityDetector().communities(*Neighbours.none(0).edges()) == {}
 
 
 def test_two_facts_are_no_community():
