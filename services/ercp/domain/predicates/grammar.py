@@ -23,9 +23,9 @@ call: WORDS "(" [argument ("," argument)*] ")"
 argument: [WORDS "="] value
 infix: WORDS operator value
 operator: "=" -> is_equal
-        | EQUAL | NOT_EQUAL | AT_MOST | AT_LEAST | LESS | GREATER | ABOUT
+        | SAME | NOT_EQUAL | AT_MOST | AT_LEAST | LESS | GREATER | ABOUT
 value: QUOTED | WORDS
-EQUAL: "=="
+SAME: "=="
 NOT_EQUAL: "!=" | "≠"
 AT_MOST: "<=" | "≤"
 AT_LEAST: ">=" | "≥"
@@ -58,7 +58,7 @@ WORDS: /[^\W\d][^\n"]*/
 """  # noqa: RUF001 - minus sign
 _READABLE: Final = {
     "WORDS": "a word", "QUOTED": 'a text in "quotes"', "LPAR": "(", "RPAR": ")", "COMMA": ",", "EQUAL": "=",
-    "__ANON_0": "==", "NUMBER": "a number", "UNIT": "a unit", "DOTTED": "an attribute such as water.boiling_point",
+    "SAME": "==", "NUMBER": "a number", "UNIT": "a unit", "DOTTED": "an attribute such as water.boiling_point",
     "NAME": "a name", "DATE": "a date such as 2024-03-01", "DURATION": "a duration such as P30D", "SIGN": "a currency",
     "NOT_EQUAL": "≠", "AT_MOST": "≤", "AT_LEAST": "≥", "LESS": "<", "GREATER": ">", "ABOUT": "≈", "$END": "the end",
 }  # fmt: skip
