@@ -16,6 +16,7 @@ BENCHMARKS: Final = {
     "dpe": "Answers through the provenance engine against bare ONNX Runtime over the same items",
     "stores": "Vector search and commits of the embedded stores",
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
+    "ercp": "The loop of ERCP without model time against dag's sessions alone",
     "ercp_solver": "Consistency of 10 to 300 predicates against Z3 asked once",
 }
 
