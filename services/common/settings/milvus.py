@@ -27,7 +27,7 @@ class MilvusSettings(BaseModel):
     everything that was written before it began, and looks twice (ADR 0060)."""
     partitions: int = Field(default=16, ge=1, le=1_024)
     """Partitions that tenants are spread over, in collections that are created; 1-1,024."""
-    search_ef: int = Field(default=128, ge=16, le=4_096)
+    search_ef: int = Field(default=256, ge=16, le=4_096)
     """Candidates kept while searching the HNSW graph; 16-4,096. Higher finds more of the true neighbours, slower."""
     text_candidates: int = Field(default=10_000, ge=1, le=16_384)
     """Most facts whose words are fetched for one keyword search; 1-16,384. Up to here results are exact (ADR 0060)."""
