@@ -1,6 +1,8 @@
 """What ingestion reads and keeps does not grow with what is there."""
 
+import asyncio
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -13,9 +15,10 @@ from services.common.ports.facts import FactFilter, FactStatus
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.stores import StoreSettings
+from services.envelope import community_search
 from services.envelope.compose import EnvelopeParts, open_apps
 from services.envelope.domain.importance import SourceType
-from services.envelope.requests import FactEntries, FactEntry, WriteTicket
+from services.envelope.requests import EnvelopeRequest, FactEntries, FactEntry, WriteTicket
 from services.envelope.version_writer import TextModels
 from tests.fakes.envelope_world import TurnedClock
 
@@ -76,4 +79,34 @@ async def test_a_source_counts_what_is_replaced_and_what_comes_back(parts):
     await parts.facts.set_status("t", [first.fact_ids[4]], FactStatus.QUARANTINED, at=parts.clock.now())
     more = await apps.ingestion.ingest_facts("t", entries(20, 1), ticket())
     assert more.source.fact_count == 5
+    await apps.communities.close()
+
+
+async def test_builds_go_on_while_communities_are_searched_and_their_etags_hold_until_they_are_written(
+    parts, monkeypatch
+):
+    apps = await open_apps(parts)
+    may_go_on, searching = asyncio.Event(), asyncio.Event()
+    search = community_search._search_apart
+
+    async def held(*args):
+        searching.set()
+        await may_go_on.wait()
+        return await search(*args)
+
+    monkeypatch.setattr(community_search, "_search_apart", held)
+    await apps.ingestion.ingest_facts("t", entries(0, 120), ticket())
+    await searching.wait()
+    request = EnvelopeRequest("Which limit does rule 7 set?", "gpt-4o", max_envelope_tokens=500)
+    built = await apps.envelopes.build("t", request)
+    assert built.facts
+    again = replace(request, if_match_etag=built.summary.etag)
+    assert (await apps.envelopes.build("t", again)).not_modified
+    may_go_on.set()
+    await apps.communities.settled()
+    assert (await parts.graph.clustering("t")).epoch == 1
+    fresh = await apps.envelopes.build("t", again)
+    assert not fresh.not_modified
+    assert fresh.cache_status == "MISS; reason=facts-updated"
+    assert {fact.candidate.fact_id for fact in fresh.facts}
     await apps.communities.close()
