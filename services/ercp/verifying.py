@@ -117,4 +117,5 @@ def _checked(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:
     """Return what predicates have against the text; run off the event loop."""
     passages = ask.knowledge.passages if ask.knowledge is not None else ()
     asserted = [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]
-    return checking.check(facts, ask.constraints, asserted)
+    question = readings.facts_of(ask.question, readings.sentences_of(ask.question)) if ask.question else None
+    return checking.check(facts, checking.Ground(ask.constraints, asserted, question))

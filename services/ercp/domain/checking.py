@@ -1,6 +1,7 @@
 """Predicate checks: a text against constraints, against itself and against the values of passages (ERCP 1.0 §7, §8)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from services.ercp.domain import readings
@@ -8,7 +9,6 @@ from services.ercp.domain.faults import EXACT, MAX_EXCERPT_CHARS, PREDICATE, Sus
 from services.ercp.domain.predicates import (
     Evaluation,
     Holds,
-    Predicate,
     PredicateError,
     PredicateName,
     TextFacts,
@@ -19,24 +19,36 @@ from services.ercp.domain.vocabulary import Detector, ErrorType
 
 AT_ODDS: Final = EXACT
 _BY_NAME: Final = {PredicateName.HAS_JUSTIFICATION: ErrorType.MISSING_JUSTIFICATION}
+QUESTION: Final = "problem"
+"""Evidence whose source this is stands in the question."""
 CONSTRAINT_PREFIX: Final = "constraint:"
 """Before the id of the constraint that a text denies, in the evidence of the error."""
 
 
-def check(
-    facts: TextFacts, constraints: Sequence[Constraint], passages: Sequence[tuple[Passage, TextFacts]]
-) -> list[Suspicion]:
-    """Return everything that predicates have against a text; CPU work.
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a text is held against.
 
-    Args:
-        facts: of the text.
+    Attributes:
         constraints: that it has to obey.
-        passages: that it is held against, each with what it asserts; empty = no fact check.
+        passages: each with what it asserts; empty = no fact check.
+        question: what the question itself asserts; ``None`` when there is none.
     """
-    found = list(_denied(facts, constraints))
+
+    constraints: Sequence[Constraint]
+    passages: Sequence[tuple[Passage, TextFacts]] = ()
+    question: TextFacts | None = None
+
+
+def check(facts: TextFacts, ground: Ground) -> list[Suspicion]:
+    """Return everything that predicates have against a text; CPU work."""
+    found = list(_denied(facts, ground.constraints))
     found += _at_odds(facts)
-    for passage, asserted in passages:
-        found += _against(facts, passage, asserted)
+    if ground.question is not None:
+        given = Passage(QUESTION, ground.question.text)
+        found += _against(facts, given, ground.question, Detector.RULE, ErrorType.CONTRADICTION)
+    for passage, asserted in ground.passages:
+        found += _against(facts, passage, asserted, Detector.FACT_CHECK, ErrorType.FACTUAL_INCORRECT)
     return found
 
 
@@ -74,20 +86,18 @@ def _at_odds(facts: TextFacts) -> Iterator[Suspicion]:
         yield Suspicion(ErrorType.CONTRADICTION, Detector.RULE, AT_ODDS, (evidence,), place)
 
 
-def _against(facts: TextFacts, passage: Passage, asserted: TextFacts) -> Iterator[Suspicion]:
+def _against(
+    facts: TextFacts, passage: Passage, asserted: TextFacts, detector: Detector, kind: ErrorType
+) -> Iterator[Suspicion]:
     """Yield where a text gives another value, or another order of events, than a passage."""
     demands = [(fact.span, predicate) for fact, predicate in readings.equalities(asserted)]
     demands += readings.orders(asserted)
     for span, predicate in demands:
-        answer = _evaluated(predicate, facts)
+        answer = evaluate(predicate, facts)
         if answer.holds is Holds.FALSE and answer.evidence:
             sentence = _sentence(asserted, span.start)
             evidence = Evidence(passage.source, None, sentence[:MAX_EXCERPT_CHARS])
-            yield Suspicion(ErrorType.FACTUAL_INCORRECT, Detector.FACT_CHECK, EXACT, (evidence,), _place(answer))
-
-
-def _evaluated(predicate: Predicate, facts: TextFacts) -> Evaluation:
-    return evaluate(predicate, facts)
+            yield Suspicion(kind, detector, EXACT, (evidence,), _place(answer))
 
 
 def _place(answer: Evaluation) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from services.ercp.domain import readings
-from services.ercp.domain.checking import CONSTRAINT_PREFIX
+from services.ercp.domain.checking import CONSTRAINT_PREFIX, QUESTION
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.predicates import Predicate, PredicateName
 from services.ercp.domain.records import Constraint, Evidence, Fault, Source
@@ -62,6 +62,7 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
             yield from _from_evidence(fault.evidence)
             yield from _agreement(excerpt, fault.evidence)
         case ErrorType.CONTRADICTION:
+            yield from _from_evidence([each for each in fault.evidence if each.source == QUESTION])
             yield from _agreement(excerpt, fault.evidence)
         case ErrorType.MISSING_JUSTIFICATION:
             yield from _worded(readings.has_justification(excerpt), "")

@@ -134,11 +134,16 @@ def has_justification(claim: str) -> Predicate | None:
 
 
 def apart(facts: TextFacts, first: Sentence, second: Sentence) -> bool:
-    """Say whether two sentences give values of one kind to different things, so that they cannot deny each other."""
+    """Say whether two sentences give values of one kind to different things, so that they cannot deny each other.
+
+    A thing that is named more closely in one of them is taken for the same.
+    """
     mine = [each for each in facts.values if first.start <= each.span.start < first.end]
     theirs = [each for each in facts.values if second.start <= each.span.start < second.end]
     alike = [(one, other) for one in mine for other in theirs if one.dimension == other.dimension]
-    return bool(alike) and all(_subject(one) != _subject(other) for one, other in alike)
+    return bool(alike) and not any(
+        _subject(one) <= _subject(other) or _subject(other) <= _subject(one) for one, other in alike
+    )
 
 
 def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
