@@ -11,6 +11,7 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.encoding import sha256_hex
+from services.common.message_json import struct_json, word_of
 from services.ercp.deciding import ExtractAsk, MutateAsk
 from services.ercp.domain import vocabulary as words
 from services.ercp.domain.identifiers import derived_uuid
@@ -32,7 +33,6 @@ from services.ercp.domain.records import (
 )
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority, RunStatus, Strategy
-from services.ercp.json_form import struct_json, word_of
 from services.ercp.operator_app import Call, TraceRead
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.run_app import RunAsk, RunResult

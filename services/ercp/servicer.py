@@ -10,10 +10,10 @@ from ercp.v1 import ercp_service_pb2 as rpc
 from ercp.v1 import ercp_service_pb2_grpc
 
 from services.common.context import Role
+from services.common.message_json import json_of
 from services.common.settings import ErcpSettings
 from services.ercp import convert, validate
 from services.ercp.domain.vocabulary import SIMILARITY_THRESHOLD
-from services.ercp.json_form import json_of
 from services.ercp.operator_app import OperatorApp
 from services.ercp.ports import NodeSigner
 from services.ercp.run_app import RunApp, RunResult

@@ -15,12 +15,12 @@ from google.protobuf.struct_pb2 import Struct
 from services.common.context import Role, current_call
 from services.common.encoding import canonical_json
 from services.common.errors import ErrorReason, PermissionDeniedError
+from services.common.message_json import struct_json, word_of
 from services.common.rpc.validation import Violations
 from services.common.settings import ErcpSettings
 from services.ercp.domain import vocabulary as words
 from services.ercp.domain.predicates import PredicateError, parse_predicate
 from services.ercp.domain.vocabulary import Strategy
-from services.ercp.json_form import struct_json, word_of
 
 MAX_ID_CHARS: Final = 200
 MAX_DESCRIPTION_CHARS: Final = 100_000

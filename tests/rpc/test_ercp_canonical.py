@@ -7,7 +7,7 @@ import pytest
 from ercp.v1 import ercp_service_pb2 as rpc
 from google.protobuf.json_format import ParseDict
 
-from services.ercp.json_form import json_of
+from services.common.message_json import json_of
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import ErcpWorld
 from tests.fakes.gateway_world import Script

@@ -10,7 +10,7 @@ from ercp.v1 import ercp_service_pb2 as rpc
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ids import trace_session_id
-from services.ercp.json_form import json_of
+from services.common.message_json import json_of
 from services.ercp.node_key import signature, trace_key
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import (

@@ -11,9 +11,9 @@ from ercp.v1 import ercp_service_pb2 as rpc
 
 from services.common.encoding import canonical_json
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.message_json import json_of
 from services.common.ports.language_model import LanguageReply
 from services.common.settings import ErcpSettings
-from services.ercp.json_form import json_of
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import BAD, GOOD, ErcpWorld, PromptedModel, constraint, operators, run_request, status
 from tests.fakes.gateway_world import Fault, Hold

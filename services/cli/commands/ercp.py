@@ -14,8 +14,8 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline.traces import TraceVerdict, check_trace
 from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.message_json import json_of, word_of
 from services.common.settings import Settings, SettingsError
-from services.ercp.json_form import json_of, word_of
 from services.ercp.node_key import read_key_file
 
 RUN_TIMEOUT_S = 3_600.0

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from ercp.v1 import ercp_pb2 as pb
 
+from services.common.message_json import json_of
 from services.ercp import convert
 from services.ercp.domain import models, mutating, readings
 from services.ercp.domain.admission import admit, sorted_out
@@ -23,7 +24,6 @@ from services.ercp.domain.records import (
 )
 from services.ercp.domain.trace import Told, TraceEvent, document, from_document, told_texts, with_texts
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Operator, Priority
-from services.ercp.json_form import json_of
 
 
 def rule(name, *, right="1", priority=Priority.MEDIUM, confidence=0.9, immutable=False):
