@@ -84,6 +84,8 @@ docs: $(DEV_STAMP) ## Check every link, cited file and command line in the docs
 test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers of our own, then sweep Triton's models
 	@$(BIN)/python -m tools.real_servers triton --if-possible -- \
 	  $(BIN)/python -m tools.real_servers neo4j --if-possible -- \
+	  $(BIN)/python -m tools.real_servers milvus --if-possible -- \
+	  $(BIN)/python -m tools.real_servers milvus-lite --if-possible -- \
 	  $(BIN)/python -m tools.real_servers llm --if-possible -- \
 	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible

@@ -13,11 +13,12 @@ from prometheus_client import CollectorRegistry
 
 from services.common.model_repository.config import parse_model_config
 from services.common.settings import Settings, known_variables
+from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.triton import TritonSettings
 from services.common.telemetry.metrics import RpcMetrics
 from services.dag.sink import SinkMetrics
-from tools.real_servers import neo4j
+from tools.real_servers import milvus, neo4j
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -170,6 +171,14 @@ def test_a_service_finds_neo4j_and_the_image_is_the_version_that_was_tested(serv
     password = SERVICES["neo4j"]["environment"]["NEO4J_AUTH"]
     assert password == f"{settings['user'].default}/{environment['GROUNDTRAIL_NEO4J__PASSWORD']}"
     assert SERVICES["neo4j"]["image"] == f"neo4j:{neo4j.version()}-community"
+
+
+def test_envelope_finds_milvus_and_the_image_is_the_version_that_was_tested():
+    environment, settings = SERVICES["envelope"]["environment"], MilvusSettings.model_fields
+    assert environment["GROUNDTRAIL_STORE__FACTS"].endswith(":-sqlite}")
+    port = settings["uri"].default.rsplit(":", 1)[1]
+    assert environment["GROUNDTRAIL_MILVUS__URI"].endswith(f":-http://milvus:{port}}}")
+    assert milvus.NAME == f"Milvus {SERVICES['milvus']['image'].rsplit(':v', 1)[1]} standalone"
 
 
 def test_published_ports_are_on_loopback():
