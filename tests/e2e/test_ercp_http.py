@@ -1,0 +1,124 @@
+"""ERCP over HTTP against the suite as a process: the document's canonical example (ERCP 1.0 §12), with a real key."""
+
+import json
+import socket
+import uuid
+
+import httpx
+import pytest
+
+from tests.e2e.processes import command, environment, start
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+WATER = """# Water
+
+At sea level water boils at 100 °C, because its vapour pressure equals the pressure of the air there.
+
+At higher altitudes the pressure of the air is lower, so that water boils at a lower temperature.
+"""
+EXAMPLE = {
+    "problem": {"id": "p1", "description": "Why does water boil at different temperatures at different altitudes?"},
+    "config": {"model": "", "max_iterations": 10, "similarity_threshold": 0.95, "deterministic": True},
+}
+"""As §12 prints it, but for the model, which is the deployment's own."""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ercp-http")
+    port = free_port()
+    env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port))
+    made = command(folder, "keys", "create", "--label", "test", "--role", "writer", "--json", env=env)
+    assert made.returncode == 0, made.stdout + made.stderr
+    key = json.loads(made.stdout)["api_key"]
+    (folder / "water.md").write_text(WATER, encoding="utf-8")
+    server = start(folder, "suite", env=env)
+    try:
+        ingested = command(
+            folder,
+            *("ingest", "water.md", "--source-type", "research"),
+            env=env | {"GROUNDTRAIL_CLIENT__API_KEY": key, "GROUNDTRAIL_CLIENT__SERVER": server.address},
+        )
+        assert ingested.returncode == 0, ingested.stdout + ingested.stderr
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:
+            yield client
+    finally:
+        status = server.stop()
+    assert status == 0, server.log.read_text()[-3000:]
+
+
+@pytest.fixture(scope="module")
+def run(suite):
+    response = suite.post("/ercp/v1/run", json=EXAMPLE)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_the_canonical_example_runs(run):
+    assert run["proto_version"] == "ercp-1.0"
+    assert run["status"] in {"converged", "partial"}
+    assert "boils" in run["final_reasoning"]["reasoning_text"]
+    assert [event["operator"] for event in run["trace_events"][:2]] == ["generate", "verify"]
+    assert run["model_fingerprint"].startswith("sha256:")
+    assert run["node_signature"].startswith("hmac:")
+    signatures = [event["node_signature"] for event in run["trace_events"]]
+    assert len(set(signatures)) == len(signatures)
+
+
+def test_the_trace_is_there_afterwards_and_another_tenants_is_not(suite, run):
+    trace = suite.get(f"/ercp/v1/trace/{run['trace_id']}")
+    assert trace.status_code == 200, trace.text
+    assert trace.json()["trace_events"] == run["trace_events"]
+    missing = suite.get(f"/ercp/v1/trace/{uuid.uuid4()}")
+    assert (missing.status_code, missing.json()["error"]["reason"]) == (404, "TRACE_NOT_FOUND")
+
+
+def test_the_operators_of_the_loop_answer_one_by_one(suite):
+    text = "The boiling point of water at sea level is 100 °C. The boiling point of water at sea level is 90 °C."
+    verified = suite.post("/ercp/v1/verify", json={"reasoning_text": text}).json()
+    assert [error["type"] for error in verified["errors"]] == ["contradiction"]
+    body = {"errors": verified["errors"], "reasoning_text": text, "trace_id": verified["trace_id"]}
+    extracted = suite.post("/ercp/v1/extract_constraints", json=body).json()
+    found = extracted["constraints"] + extracted["candidate_constraints"]
+    assert found
+    assert all(one["nl_text"] and one["predicate"]["predicate_name"] for one in found)
+    same = suite.post("/ercp/v1/stabilize", json={"reasoning_prev": text, "reasoning_curr": text}).json()
+    assert (same["stable"], same["score"]) == (True, 1.0)
+    generated = suite.post("/ercp/v1/generate", json={"problem": EXAMPLE["problem"]}).json()
+    assert generated["sentences"]
+    mutated = suite.post(
+        "/ercp/v1/mutate",
+        json={"problem": EXAMPLE["problem"], "mutation_strategy": "relax", "constraints": found},
+    ).json()
+    assert mutated["mutation_notes"]
+
+
+def test_a_run_is_watched_as_it_goes(suite):
+    with suite.stream("POST", "/ercp/v1/run", json=EXAMPLE, headers={"Accept": "text/event-stream"}) as response:
+        assert response.status_code == 200
+        kinds = [line.removeprefix("event: ") for line in response.iter_lines() if line.startswith("event: ")]
+    assert kinds[-1] == "result"
+    assert set(kinds[:-1]) == {"trace_event"}
+
+
+def test_who_has_no_credential_gets_none(suite):
+    anonymous = httpx.post(f"{suite.base_url}ercp/v1/run".replace("//ercp", "/ercp"), json=EXAMPLE, timeout=20)
+    assert (anonymous.status_code, anonymous.json()["error"]["reason"]) == (401, "CREDENTIAL_MISSING")
+    wrong = suite.post("/ercp/v1/run", json=EXAMPLE, headers={"Authorization": "Bearer crp_gw_test_" + "x" * 32})
+    assert (wrong.status_code, wrong.headers["www-authenticate"]) == (401, "Bearer")
+
+
+def test_a_predicate_that_does_not_exist_is_refused_at_its_place(suite):
+    wrong = {"type": "predicate", "nl_text": "x", "predicate": {"predicate_name": "Roughly", "args": {}}}
+    response = suite.post("/ercp/v1/run", json=EXAMPLE | {"constraints": [wrong]})
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
+    assert error["reason"] == "INVALID_FIELD"
+    assert any(field["field"].startswith("constraints[0].predicate") for field in error["fields"])
