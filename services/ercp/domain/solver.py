@@ -173,7 +173,6 @@ class _Task:
             if found == z3.unsat:
                 kept = {str(switch) for switch in needed}
                 left = [switch for switch in smaller if str(switch) not in kept]
-                needed = [switch for switch in needed if str(switch) in {str(one) for one in smaller}]
             elif found == z3.sat:
                 needed.append(candidate)
                 left = rest

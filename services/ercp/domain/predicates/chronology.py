@@ -56,7 +56,8 @@ _DATED: Final = re.compile(
 )
 _LEADING_DATE: Final = re.compile(r"\s*(?:on|in|at|by|since|during)\s+\Z", re.IGNORECASE)
 _VERBLIKE: Final = re.compile(
-    r"\b(?:is|was|were|are|be|will|\w+ed|began|took|ended|became|came|went|fell|rose|won|built|made|left|met|ran|held|sold|bought|wrote|happens?|occurs?|starts?|ends?|opens?|closes?|begins?)\b",
+    r"\b(?:is|was|were|are|be|will|\w+ed|began|took|ended|became|came|went|fell|rose|won|built|made|left|met|ran|held|sold|bought|"
+    r"wrote|rang|flew|froze|gave|grew|led|lost|paid|said|saw|sent|spoke|spent|stood|taught|hit|set|broke|drew|found|got|kept|spread|took|happens?|occurs?|starts?|ends?|opens?|closes?|begins?)\b",
     re.IGNORECASE,
 )
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from services.common.grounding.words import stem
 from services.ercp.domain.predicates.facts import Condition, Words
-from services.ercp.domain.predicates.model import Moment, Operand, Path, Text
+from services.ercp.domain.predicates.model import Operand, Path, Text
 
 WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[°%]")
 _LINKING: Final = frozenset(
@@ -25,7 +25,26 @@ _SAME: Final = {
     "lowest": "minimum", "least": "minimum", "avg": "averag", "mean": "averag",
     "pric": "cost", "mass": "weight",
 }  # fmt: skip
-_LIGHT: Final = frozenset({"happen", "occur", "tak", "com", "mak", "don", "then", "dat", "event", "step"})
+_LIGHT: Final = frozenset(
+    {
+        "happen",
+        "occur",
+        "tak",
+        "com",
+        "mak",
+        "don",
+        "then",
+        "dat",
+        "event",
+        "step",
+        "you",
+        "we",
+        "i",
+        "they",
+        "he",
+        "she",
+    }
+)
 """Words that say only that something is an event, and when it comes in a list."""
 _STANDARD: Final = (
     "sea level", "standard pressure", "standard atmospheric pressure", "normal pressure", "normal atmospheric pressure",
@@ -66,20 +85,13 @@ def event_words(text: str) -> Words:
 @lru_cache(maxsize=4096)
 def path_words(path: Path) -> Words:
     """Return the stems of a path, the entity's before the attribute's."""
-    return words_of(" ".join(path.segments))
+    return tuple(word for segment in path.segments for word in words_of(segment))
 
 
 def operand_words(operand: Operand) -> Words:
-    """Return the stems of an event or a claim; a date has none."""
-    match operand:
-        case Path():
-            return path_words(operand)
-        case Text():
-            return event_words(operand.text)
-        case Moment():
-            return ()
-        case _:
-            return (str(operand.number),)
+    """Return the stems of an event or a claim."""
+    assert isinstance(operand, Text)
+    return event_words(operand.text)
 
 
 def condition_of(texts: Iterable[str]) -> Condition:

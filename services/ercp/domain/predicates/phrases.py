@@ -40,7 +40,7 @@ VERB: Final = re.compile(
 )
 BOUNDARY: Final = re.compile(
     r"[;—]|,(?!\d)|(?<=\s)-(?=\s)|\s(?:but|while|whereas|although|though|because|since|so|which|who|unless|"
-    r"that|yet|if|when|whenever|where|as\slong\sas|provided|given|and(?=\s(?:the|an?|its?|this|their|our)\s))\s",
+    r"that(?!\sof\b)|yet|if|when|whenever|where|as\slong\sas|provided|given|and(?=\s(?:the|an?|its?|this|their|our)\s))\s",
     re.IGNORECASE,
 )
 _RELATIONS: Final[Mapping[str, str]] = {

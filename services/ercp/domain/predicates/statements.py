@@ -27,7 +27,7 @@ from services.ercp.domain.predicates.values import TEXTUAL
 _REACH: Final = 240
 _MOST_WORDS: Final = 14
 _CLAUSE: Final = re.compile(
-    r"[;:()—]|,(?!\d)|\s(?:but|while|whereas|although|though|because|since|so|therefore|thus|hence|which|unless|that|if|when|yet|and\s+(?=(?:it|the|he|she|they|this)\s))\b",
+    r"[;:()—]|,(?!\d)|\s(?:but|while|whereas|although|though|because|since|so|therefore|thus|hence|which|unless|that(?!\s+of\b)|if|when|yet|and\s+(?=(?:it|the|he|she|they|this)\s))\b",
     re.IGNORECASE,
 )
 _COPULA: Final = re.compile(

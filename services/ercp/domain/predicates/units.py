@@ -7,7 +7,6 @@ nothing converts. A month is the mean month of pint.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -213,12 +212,6 @@ def converted(base: Base, unit: str) -> Fraction:
     """Return a base value in a unit of the same dimension."""
     factor, offset, _ = _scale(unit)
     return (base.value - offset) / factor
-
-
-def as_decimal(value: Fraction, places: int = 6) -> Decimal:
-    """Return a fraction rounded to at most so many decimal places."""
-    rounded = Decimal(value.numerator) / Decimal(value.denominator)
-    return rounded.quantize(Decimal(1).scaleb(-places)) if abs(rounded) < Decimal("1e20") else rounded
 
 
 def warm() -> None:
