@@ -86,13 +86,19 @@ class ReadableFacts:
             tenant_id: who reads.
             queries: unit vectors, one a row.
             communities: qualified names.
-            each: how many facts are looked for by community and query; a community may take another's places.
+            each: facts that are looked for by community, shared out among the queries, and at least for each query; a
+                community may take another's places.
         """
         asked = [
             (own, labels) for own in self._namespaces.readable(tenant_id) if (labels := labels_in(own, communities))
         ]
         answers = await _all(
-            self._facts.search(own, queries, limit=each * len(labels), where=FactFilter(communities=labels))
+            self._facts.search(
+                own,
+                queries,
+                limit=max(each, -(-each * len(labels) // len(queries))),
+                where=FactFilter(communities=labels),
+            )
             for own, labels in asked
         )
         found = list(zip(asked, answers, strict=True))
