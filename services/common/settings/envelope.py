@@ -31,9 +31,9 @@ class EnvelopeSettings(BaseModel):
     """Facts of the vectors' and of the words' ranking that hybrid retrieval fuses, at least what is asked for. 1-1000,
     default 100."""
 
-    reranked_candidates: int = Field(default=20, ge=1, le=500)
+    reranked_candidates: int = Field(default=10, ge=1, le=500)
     """Best facts of a sub-query that the cross-encoder orders anew; the others keep their places behind them. Of all
-    sub-queries together at most 512. It changes what an envelope may hold only above retrieval_k. 1-500, default 20."""
+    sub-queries together at most 512. It changes what an envelope may hold only above retrieval_k. 1-500, default 10."""
 
     late_interaction_candidates: int = Field(default=100, ge=1, le=500)
     """The same for late interaction. 1-500, default 100."""
