@@ -36,6 +36,8 @@ _UNPACKED: Final = "server"
 _TICK: Final = ("timeTickInterval: 200 ", "timeTickInterval: 20 ")
 """How often Milvus says which moment it has reached, in ms: what reads that wait for writes wait for. Tests do much of
 that; nothing else about Milvus changes, and figures are taken with its own value."""
+RECOMMENDED: Final = {"QUERYNODE_SEGCORE_INTERIMINDEX_ENABLEINDEX": "false"}
+"""What docs/how-to/milvus.md advises every operator to set."""
 _ETCD: Final = """\
 name: default
 listen-client-urls: http://127.0.0.1:{client}
@@ -121,6 +123,7 @@ def start(home: MilvusHome) -> ServerProcess:
             "DEPLOY_MODE": "STANDALONE",
             "METRICS_PORT": str(home.health_port),
             "MILVUS_RUN_DIR": str(home.folder / "run"),
+            **RECOMMENDED,
         },
         log=home.folder / "milvus.log",
         folder=home.folder,
