@@ -186,6 +186,8 @@ def _at_verb(walk: _Walk, match: re.Match[str]) -> None:
         walk.start, walk.verb, walk.subject_end = match.end(), None, -1
         return
     earlier = walk.verb
+    if earlier is not None and earlier["sign"] == ":":
+        walk.start, earlier = earlier.end(), None  # "Note: the limit is …"
     is_noun = earlier is not None and bool(earlier["lexical"]) and not match["sign"]  # "the cost of the bridge is"
     if earlier is None or is_noun:
         walk.subject_end = match.start()

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from services.ercp.domain.predicates.facts import Condition, ValueFact, Words
 from services.ercp.domain.predicates.model import Path
 from services.ercp.domain.predicates.naming import path_words, words_of
+
+_LIMITING: Final = frozenset(words_of("maximum minimum average total"))
+"""The maximum load is no load."""
 
 
 def about_attribute(values: Sequence[ValueFact], path: Path) -> list[ValueFact]:
@@ -40,7 +44,8 @@ def about_attribute(values: Sequence[ValueFact], path: Path) -> list[ValueFact]:
     if len(longer) == 1 and not is_shared:
         # "The bridge" is the canal bridge when the text knows no other; the shipping cost is not the cost.
         own, facts = next(iter(longer.items()))
-        if not near or own - wanted <= frozenset(facts[0].subject.entity):
+        more = own - wanted
+        if not more & _LIMITING and (not near or more <= frozenset(facts[0].subject.entity)):
             near += facts
     return sorted(near, key=lambda fact: fact.value_span.start)
 
