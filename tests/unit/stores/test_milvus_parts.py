@@ -1,7 +1,11 @@
 """The parts of the Milvus store that need no Milvus: keys, words, the journal, the gate, failures, settings."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from datetime import timedelta
+from pathlib import Path
 
 import grpc
 import numpy as np
@@ -271,3 +275,28 @@ class TestDoctor:
 
 def test_moments_keep_their_microseconds():
     assert fact_rows.moment(fact_rows.micros(NOW)) == NOW
+
+
+def test_the_client_reads_no_file_into_the_environment(tmp_path):
+    (tmp_path / ".env").write_text("GROUNDTRAIL_LEAKED=secret\n", encoding="utf-8")
+    program = (
+        "import os, dotenv.main as d; d.find_dotenv = lambda *a, **k: '.env'\n"
+        "import services.common.adapters.milvus\n"
+        "print('GROUNDTRAIL_LEAKED' in os.environ)"
+    )
+    root = str(Path(__file__).parents[3])
+    environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join([root, f"{root}/gen"])}
+    command = [sys.executable, "-c", program]
+    said = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert said.stdout.strip() == "False"
+
+
+def test_the_worked_example_of_adr_0060():
+    common, rare = words.idf(60, 60), words.idf(60, 6)
+    assert words.most(common) == pytest.approx(0.0000022)
+    least = words.score(
+        [words.Candidate("k", words.encoded_words("rare").terms, 1_000)], ["rare"], {"rare": 6}, 60, 10.0
+    )
+    assert rare > least["k"] > words.most(common)
