@@ -11,9 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from tools.real_servers import __main__ as command_line
-from tools.real_servers import llm, neo4j, processes, provisioning, triton
+from tools.real_servers import llm, milvus, neo4j, processes, provisioning, triton
 from tools.real_servers.processes import ServerProcess, free_ports
 from tools.real_servers.provisioning import LOCKS, RealServerError, provisioned
 
@@ -287,3 +288,29 @@ def test_what_is_compiled_is_installed_last_and_all_else_from_wheels(monkeypatch
     assert [command[-1] for command, _ in commands[1:]] == ["--only-binary=:all:", "--no-build-isolation"]
     assert all("--require-hashes" in command for command, _ in commands[1:])
     assert commands[2][1] == {"deadline_s": llm.BUILD_DEADLINE_S}
+
+
+@pytest.mark.parametrize("impatient", [True, False])
+def test_a_milvus_is_laid_out_on_ports_of_its_own(tmp_path, monkeypatch, impatient):
+    files = tmp_path / "server"
+    files.mkdir()
+    (files / "glog.conf").touch()
+    (files / "config.yaml.template").write_text(
+        "etcd:\n  path: {{ etcd_data_dir }}\n  use:\n    embed: true # in the process\n"
+        "proxy:\n  timeTickInterval: 200 # ms\n  port: {{ proxy_port(int): 19530 }}\n"
+        "rootCoord:\n  port: {{ root_coord_port(int): 53100 }}\n  tlsMode: {{ tls_mode(int): 0 }}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(milvus, "installation", lambda: files)
+    home = milvus.new_home(tmp_path / "home", impatient=impatient)
+    laid_out = yaml.safe_load((home.folder / "configs/milvus.yaml").read_text(encoding="utf-8"))
+    etcd = yaml.safe_load((home.folder / "configs/etcd.yaml").read_text(encoding="utf-8"))
+    assert laid_out["etcd"]["path"] == str(home.folder / "data/etcd")
+    assert laid_out["etcd"]["config"]["path"] == str(home.folder / "configs/etcd.yaml")
+    assert laid_out["proxy"] == {"timeTickInterval": 20 if impatient else 200, "port": home.port}
+    assert laid_out["rootCoord"]["tlsMode"] == 0
+    ports = {home.port, home.health_port, laid_out["rootCoord"]["port"]}
+    ports |= {int(etcd[name].rsplit(":", 1)[1]) for name in ("listen-client-urls", "listen-peer-urls")}
+    assert len(ports) == 5
+    assert not {19530, 53100, 2379, 2380} & ports
+    assert home.uri == f"http://127.0.0.1:{home.port}"
