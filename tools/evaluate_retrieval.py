@@ -1,6 +1,6 @@
 """Measure every mode of retrieval on Cranfield and WiCE (``make eval-retrieval``).
 
-    GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluate_retrieval [--half report | development | both] [--save]
+    GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluate_retrieval [--half HALF] [--modes MODE…] [--limit N] [--save]
     python -m tools.evaluate_retrieval --markdown [--check]
 
 The product's own store and retriever answer, with the models and numbers of the settings. ``--save`` keeps the figures
@@ -21,9 +21,10 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
+from services.envelope.domain.search_mode import SearchMode
 from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.results import digest
-from tools.evaluation.retrieval_modes import measure, results
+from tools.evaluation.retrieval_modes import MODES, Order, measure, results
 from tools.evaluation.retrieval_page import picture, rewritten, table
 from tools.evaluation.retrieval_sets import DEVELOPMENT, HALVES, REPORT, RetrievalSet, cranfield, wice
 
@@ -43,6 +44,8 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--half", choices=(REPORT, DEVELOPMENT, BOTH), default=REPORT, help="of the queries; report")
     found.add_argument("--limit", type=int, metavar="N", help="at most N queries of each set; never fewer facts")
+    choices = [mode.value for mode in MODES]
+    found.add_argument("--modes", nargs="+", choices=choices, help="besides DENSE and TEXT, which are always measured")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     found.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS}; write table and picture")
     found.add_argument("--markdown", action="store_true", help="measure nothing: write table and picture from the file")
@@ -50,21 +53,19 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-async def measured(
-    settings: Settings, sets: Sequence[RetrievalSet], halves: Sequence[str], limit: int | None, data: Path
-) -> dict[str, Any]:
+async def measured(settings: Settings, sets: Sequence[RetrievalSet], order: Order, data: Path) -> dict[str, Any]:
     """Return the results document of these halves, with progress bars on stderr meanwhile."""
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
-    found: dict[str, Any] = {half: {} for half in halves}
+    found: dict[str, Any] = {half: {} for half in order.halves}
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         for one in sets:
-            for half, modes in (await measure(settings, one, halves, progress, limit)).items():
-                counts = {"queries": len(one.of_half(half, limit)), "facts": len(one.facts)}
+            for half, modes in (await measure(settings, one, order, progress)).items():
+                counts = {"queries": len(one.of_half(half, order.limit)), "facts": len(one.facts)}
                 found[half][one.name] = {**counts, "modes": results(modes)}
     files = sorted({name for one in sets for name in one.files})
     return {
         "schema_version": SCHEMA_VERSION,
-        "limit": limit,
+        "limit": order.limit,
         "settings": {name: getattr(settings.envelope, name) for name in _DECISIVE},
         "data": {name: digest(data / name) for name in files},
         "halves": found,
@@ -89,13 +90,20 @@ def kept(path: Path) -> dict[str, Any]:
 
 
 def save(document: dict[str, Any]) -> None:
-    """Keep the measured halves; what was measured of the other one with other settings or data goes."""
+    """Keep the measured halves and modes; what was measured before with other settings or data goes."""
     former = kept(RESULTS)
     same = all(former.get(name) == document[name] for name in ("limit", "settings", "data"))
-    halves = {**(former["halves"] if same else {}), **document["halves"]}
+    halves = _merged(former["halves"] if same else {}, document["halves"])
     text = json.dumps({**document, "halves": {half: halves[half] for half in HALVES if half in halves}}, indent=1)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+def _merged(former: Any, latter: Any) -> Any:
+    """Return the former mapping with the latter laid over it, down to the figures of a mode."""
+    if not isinstance(former, dict) or not isinstance(latter, dict):
+        return latter
+    return {name: _merged(former.get(name), latter.get(name, former.get(name))) for name in {**former, **latter}}
 
 
 def write(*, check: bool) -> int:
@@ -116,7 +124,8 @@ async def evaluate(options: argparse.Namespace, data: Path) -> dict[str, Any]:
     """Read the sets and measure."""
     sets = [await cranfield(data), await wice(data)]
     halves = HALVES if options.half == BOTH else (options.half,)
-    return await measured(load_settings(), sets, halves, options.limit, data)
+    modes = tuple(MODES if options.modes is None else map(SearchMode, options.modes))
+    return await measured(load_settings(), sets, Order(halves, options.limit, modes), data)
 
 
 def run(arguments: Sequence[str]) -> int:

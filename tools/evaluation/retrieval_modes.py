@@ -31,6 +31,8 @@ RECALL: Final = "recall@50"
 NDCG_DEPTH: Final = 10
 RECALL_DEPTH: Final = 50
 MODES: Final = tuple(SearchMode)
+SINGLE: Final = (SearchMode.DENSE, SearchMode.TEXT)
+"""What hybrid is made of, and what every gain is told against."""
 CACHE_MIB: Final = 1_024
 """The evaluation keeps all token vectors, so that each fact is encoded once; the scores are the same without."""
 _BATCH: Final = 500
@@ -59,10 +61,24 @@ def evaluation_settings(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"store": store, "envelope": envelope})
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to measure.
+
+    Attributes:
+        limit: most queries of a half; ``None`` = all.
+        modes: dense and text are measured in any case: gains are told against them.
+    """
+
+    halves: Sequence[str]
+    limit: int | None = None
+    modes: Sequence[SearchMode] = MODES
+
+
 async def measure(
-    settings: Settings, one: RetrievalSet, halves: Sequence[str], progress: Progress, limit: int | None = None
+    settings: Settings, one: RetrievalSet, order: Order, progress: Progress
 ) -> dict[str, dict[SearchMode, Measured]]:
-    """Store the set's facts and search for each query of each half in every mode.
+    """Store the set's facts and search for each query of each half in the modes.
 
     Raises:
         EvaluationDataError: a mode was answered in another: its figures would be that one's.
@@ -72,13 +88,13 @@ async def measure(
         adapters = await stack.enter_async_context(Adapters(evaluation_settings(settings, Path(folder))))
         parts = await open_parts(adapters.settings, adapters)
         await _store(parts, one, progress)
-        questions = {half: one.of_half(half, limit) for half in halves}
-        texts = (each.text for half in halves for each in questions[half])
+        questions = {half: one.of_half(half, order.limit) for half in order.halves}
+        texts = (each.text for half in order.halves for each in questions[half])
         asked = await embed_all(parts.models.embedding, texts, progress, f"{one.name} queries")
         retriever = open_retriever(parts, RetrievalCounts())
-        found: dict[str, dict[SearchMode, Measured]] = {half: {} for half in halves}
-        for half in halves:
-            for mode in MODES:
+        found: dict[str, dict[SearchMode, Measured]] = {half: {} for half in order.halves}
+        for half in order.halves:
+            for mode in (mode for mode in MODES if mode in SINGLE or mode in order.modes):
                 shown = progress.track(questions[half], description=f"{one.name} {half} {mode}")
                 found[half][mode] = await _mode(retriever, mode, shown, asked)
         return found
@@ -132,7 +148,7 @@ def _kept(mode: SearchMode, measured: Mapping[SearchMode, Measured]) -> dict[str
     own = measured[mode]
     found: dict[str, Any] = {"median_ms": round(float(np.median(own.milliseconds)), 1)}
     for metric, values in own.values.items():
-        singles = (measured[SearchMode.DENSE].values[metric], measured[SearchMode.TEXT].values[metric])
+        singles = [measured[single].values[metric] for single in SINGLE]
         best = max(singles, key=lambda each: float(each.mean()))
         gain = values - best
         found[metric] = {

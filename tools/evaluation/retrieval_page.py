@@ -32,7 +32,10 @@ _SET_ROWS: Final = len(NAMES) + 1
 def table(half: str, kept: Mapping[str, Any]) -> Table:
     """Return a half's figures: a row per set and mode."""
     rows = [
-        _row(name, mode, found["modes"][mode.value], found["queries"]) for name, found in kept.items() for mode in NAMES
+        _row(name, mode, found["modes"][mode.value], found["queries"])
+        for name, found in kept.items()
+        for mode in NAMES
+        if mode.value in found["modes"]
     ]
     columns = ("set", "queries", "mode")
     for metric in METRICS:
@@ -89,7 +92,7 @@ def picture(half: str, kept: Mapping[str, Any]) -> str:
         _text(page, 12, top, f"{name}, {found['queries']} queries", weight="bold")
         for row, mode in enumerate(NAMES, start=1):
             _text(page, 12, top + row * _ROW + 4, NAMES[mode])
-            for number, metric in enumerate(METRICS):
+            for number, metric in enumerate(METRICS if mode.value in found["modes"] else ()):
                 _bar(page, top + row * _ROW - 5 + 10 * number, found["modes"][mode.value][metric], COLOURS[metric])
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"

@@ -174,6 +174,11 @@ def test_it_measures_every_mode_through_the_products_own_path_and_keeps_the_figu
     assert {modes[mode.value][NDCG]["value"] for mode in SearchMode} == {1.0}
     assert "| WiCE | 1 | late interaction |" in page.read_text(encoding="utf-8")
     assert run(["--markdown", "--check"]) == 0
+    kept = json.loads((tmp_path / "retrieval.json").read_text(encoding="utf-8"))
+    assert run(["--half", "development", "--modes", "HYBRID", "--json", "--save"]) == 0
+    more = json.loads((tmp_path / "retrieval.json").read_text(encoding="utf-8"))
+    assert list(more["halves"][DEVELOPMENT]["Cranfield"]["modes"]) == ["DENSE", "TEXT", "HYBRID"]
+    assert more["halves"][REPORT] == kept["halves"][REPORT]
     page.write_text(page.read_text(encoding="utf-8").replace("late interaction", "late"), encoding="utf-8")
     assert run(["--markdown", "--check"]) == 1
     assert "stale" in capsys.readouterr().out
