@@ -104,7 +104,7 @@ INDEXED: Final = PLAIN.model_copy(update={"exact_search_below": 8, "hnsw_ef_sear
 """A graph from the ninth fact on, so that the suite also runs through it."""
 IN_MEMORY: Final = frozenset({Lacks.DURABILITY})
 ALONE: Final = frozenset({Lacks.SHARING})
-ON_MILVUS: Final = (pytest.mark.needs_milvus,)
+ON_MILVUS: Final = (pytest.mark.needs_milvus, pytest.mark.timeout(300))
 
 FACT_STORES: Final = (
     Adapter("memory", _memory(lambda: MemoryFactStore(DIMENSION)), IN_MEMORY),
