@@ -24,6 +24,7 @@ from services.ercp.domain.records import Constraint, PredicateForm, Sentence
 _END: Final = re.compile(r"[.!?…][\"')\]\u2019\u201d]*(?=\s)|\n+")
 _ABBREVIATED: Final = re.compile(r"(?:\b(?:[A-Za-z]|approx|ca|cf|e\.g|i\.e|No|Art|Sec|Dr|Mr|Mrs|St|vs|Fig)|\d)\.$")
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)*")
+_AMOUNT: Final = re.compile(r"[-+]?\d[\d.,]*(?:\s*[^\W\d_°%€$£]+|\s*[°%€$£][A-Za-z]*)?(?:\s*(?:/|per)\s*[A-Za-z]+)?")
 MAX_SENTENCES: Final = 2_000
 
 
@@ -32,11 +33,8 @@ def sentences_of(text: str) -> tuple[Sentence, ...]:
     found, start = list[Sentence](), 0
     for match in _END.finditer(text):
         head = text[start : match.end()].rstrip()
-        if (
-            match.group()[0] == "."
-            and _ABBREVIATED.search(head[-12:])
-            and text[match.end() : match.end() + 2].strip().islower()
-        ):
+        following = text[match.end() : match.end() + 2].strip()
+        if match.group()[0] == "." and _ABBREVIATED.search(head[-12:]) and not following.isupper():
             continue
         found += _trimmed(text, start, match.end())
         start = match.end()
@@ -167,38 +165,37 @@ def _subject(fact: ValueFact) -> frozenset[str]:
 
 def _demand(fact: ValueFact, text: str) -> Predicate | None:
     left = entity_name(fact, text)
-    if not left:
+    right = _right(fact, text[fact.value_span.start : fact.value_span.end])
+    if not left or right is None:
         return None
-    args: dict[str, object] = {"left": left}
-    if fact.interval is None:
-        if not fact.text:
-            return None
-        args["right"] = f'"{text[fact.value_span.start : fact.value_span.end]}"'
-        name = "NotEqual" if fact.negated else "Equal"
-    else:
-        if not fact.number or (fact.negated and not fact.interval.is_point):
-            return None
-        args["right"] = fact.number
-        if fact.unit:
-            args["unit"] = fact.unit
-        name = _relation(fact)
-        if name in {"LessThan", "GreaterThan"}:
-            closed = fact.interval.high_closed if name == "LessThan" else fact.interval.low_closed
-            args["inclusive"] = closed
-        elif fact.approximate:
-            args["tolerance"] = "5%"
+    name = _relation(fact)
+    args: dict[str, object] = {"left": left, **right}
+    if fact.interval is not None and name in {"LessThan", "GreaterThan"}:
+        args["inclusive"] = fact.interval.high_closed if name == "LessThan" else fact.interval.low_closed
+    elif fact.approximate:
+        args["tolerance"] = "5%"
     if fact.condition.text:
         args["condition"] = fact.condition.text
     return _parsed(name, args)
 
 
+def _right(fact: ValueFact, written: str) -> dict[str, object] | None:
+    """Return the right side of what a value demands; ``None`` for what no one predicate says, such as a range."""
+    if fact.interval is None:
+        return {"right": f'"{written}"'} if fact.text else None
+    if fact.number:
+        return {"right": fact.number, **({"unit": fact.unit} if fact.unit else {})}
+    is_range = fact.interval.low is not None and fact.interval.high is not None
+    amount = None if fact.negated or is_range else _AMOUNT.search(written)
+    return None if amount is None else {"right": amount.group().strip()}
+
+
 def _relation(fact: ValueFact) -> str:
-    assert fact.interval is not None
     if fact.negated:
         return "NotEqual"
-    if fact.interval.low is None:
-        return "LessThan"
-    return "GreaterThan" if fact.interval.high is None else "Equal"
+    if fact.interval is None or (fact.interval.low is not None and fact.interval.high is not None):
+        return "Equal"
+    return "LessThan" if fact.interval.low is None else "GreaterThan"
 
 
 def _surface(stems: Sequence[str], clause: str) -> list[str]:
