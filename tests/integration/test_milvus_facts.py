@@ -10,6 +10,7 @@ from pymilvus import MilvusClient
 from services.common.adapters.memory import MemoryFactStore
 from services.common.adapters.milvus import MilvusFactStore, schema
 from services.common.adapters.milvus.database import MilvusDatabase
+from services.common.adapters.milvus.failures import unavailable
 from services.common.adapters.milvus.schema import bare, facts_collection
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.facts import FactFilter, FactStatus
@@ -141,6 +142,87 @@ class TestKeywordBound:
         assert hit_ids(await store.search_text("tenant-a", "word4999", limit=5)) == ["other", "long"]
         assert hit_ids(await store.search_text("tenant-a", "word4998", limit=5)) == ["long"]
         assert (await store.get("tenant-a", ["long"]))[0].content == long
+
+
+class TestHalfWrites:
+    """Every request of a write fails in turn, before or after Milvus has done it: all of the write is seen, or none."""
+
+    @pytest.mark.parametrize("after", [False, True], ids=["not done", "done and not heard of"])
+    async def test_each_request_fails_in_turn(self, settings, store, monkeypatch, after):
+        ids = [f"f{n}" for n in range(6)]
+        written, failed_at, kept = 0, 0, "version 0"
+        await store.upsert([fact(name, content=kept) for name in ids])
+        faults = Faults(monkeypatch)
+        while faults.reached:
+            written, failed_at = written + 1, failed_at + 1
+            new = f"version {written}"
+            faults.arm(failed_at, after=after)
+            try:
+                await store.upsert([fact(name, content=new, source_id=new) for name in ids[:5]])
+            except UnavailableError:
+                pass
+            else:
+                kept = new
+            faults.disarm()
+            found = await store.get("tenant-a", ids)
+            (seen,) = {one.content for one in found[:5]}
+            assert len(found) == 6
+            assert seen in ((kept,) if kept == new else (kept, new)), failed_at
+            assert await store.count("tenant-a", ALL) == 6
+            other = await opened(settings)
+            assert {one.content for one in (await other.get("tenant-a", ids))[:5]} == {seen}
+            assert [hit.fact.content for hit in await other.search_text("tenant-a", str(written), limit=9)] == (
+                [seen] * 5 if seen == new else []
+            )
+            await other.close()
+            kept = seen
+        assert failed_at > 4
+
+    async def test_what_is_not_complete_is_seen_by_nobody(self, settings, store, monkeypatch):
+        await store.upsert([fact("a", content="before")])
+        faults = Faults(monkeypatch)
+        faults.arm(3)  # the third request says that the batch is done
+        with pytest.raises(UnavailableError):
+            await store.upsert([fact("a", content="after"), fact("b")])
+        client = MilvusClient(settings.uri)
+        name = facts_collection(settings, MODEL)
+        rows = client.query(name, filter="status < 4", output_fields=["key"], consistency_level="Strong")
+        client.close()
+        assert len(rows) == 3  # so that the two new ones are really there
+        faults.arm(1)  # nor can they be removed
+        with pytest.raises(UnavailableError):
+            await store.get("tenant-a", ["a"])
+        faults.disarm()
+        assert [one.content for one in await store.get("tenant-a", ["a", "b"])] == ["before"]
+        assert await store.count("tenant-a", ALL) == 1
+
+
+class Faults:
+    """Fails a chosen one of the requests that write."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.reached, self._left, self._after = True, 0, False
+        for name in ("insert", "upsert", "delete"):
+            monkeypatch.setattr(MilvusDatabase, name, self._failing(getattr(MilvusDatabase, name)))
+
+    def arm(self, number: int, *, after: bool = False) -> None:
+        self.reached, self._left, self._after = False, number, after
+
+    def disarm(self) -> None:
+        self._left = 0
+
+    def _failing(self, real):
+        async def request(database, collection, some):
+            self._left -= 1
+            failing = self._left == 0
+            self.reached = self.reached or failing
+            if failing and not self._after:
+                raise unavailable("a test says so", "test")
+            await real(database, collection, some)
+            if failing:
+                raise unavailable("a test says so", "test")
+
+        return request
 
 
 class TestSeveralProcesses:
