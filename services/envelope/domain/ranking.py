@@ -21,6 +21,7 @@ from services.envelope.domain.freshness import age_days, freshness_score
 from services.envelope.domain.weights import RankWeights
 
 Matrix: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.intp]
 
 DUPLICATE_COSINE: Final = 0.95
 DOMINANCE_RATIO: Final = 0.40
@@ -171,11 +172,12 @@ def _without_duplicates(
     A fact that states other values is no duplicate, however similar (ADR 0063).
     """
     vectors = embeddings[[row for row, _ in scored]]
-    values = _Values([fact for _, fact in scored])
+    values = _Values([fact for _, fact in scored]) if compare_values else None
     dropped: set[int] = set()
-    for first, second in similar_pairs(vectors):  # in rank order: whether the first stays is settled when it comes
-        if not (first in dropped or second in dropped or (compare_values and values.differ(first, second))):
-            dropped.add(second)
+    for firsts, seconds in similar_pairs(vectors):  # in rank order: whether the first stays is settled when it comes
+        for first, second in values.same(firsts, seconds) if values else _pairs(firsts, seconds):
+            if not (first in dropped or second in dropped or (values and values.differ(first, second))):
+                dropped.add(second)
     return tuple(fact for place, (_, fact) in enumerate(scored) if place not in dropped)
 
 
@@ -185,33 +187,45 @@ class _Values:
     def __init__(self, facts: list[RankedFact]) -> None:
         self._facts = facts
         self._read: dict[int, StatedValues] = {}
+        self._codes = np.full(len(facts), -1, dtype=np.int64)
+        self._known: dict[tuple[bool, frozenset[str]], int] = {}
+
+    def same(self, firsts: Places, seconds: Places) -> Iterator[tuple[int, int]]:
+        """Return the pairs that state the same figures and dates, and are both negated or neither is."""
+        for place in np.unique(np.concatenate([firsts, seconds])).tolist():
+            if place not in self._read:
+                stated = self._read[place] = stated_values(self._facts[place].candidate.content)
+                self._codes[place] = self._known.setdefault((stated.negated, stated.values), len(self._known))
+        same = self._codes[firsts] == self._codes[seconds]
+        return _pairs(firsts[same], seconds[same])
 
     def differ(self, first: int, second: int) -> bool:
-        return differ(self._of(first), self._of(second))
-
-    def _of(self, place: int) -> StatedValues:
-        found = self._read.get(place)
-        if found is None:
-            found = self._read[place] = stated_values(self._facts[place].candidate.content)
-        return found
+        return differ(self._read[first], self._read[second])
 
 
-def similar_pairs(vectors: NDArray[np.float32]) -> Iterator[tuple[int, int]]:
-    """Yield each pair ``first < second`` of rows whose cosine is above 0.95, by ``first``, then ``second``.
+def _pairs(firsts: Places, seconds: Places) -> Iterator[tuple[int, int]]:
+    return zip(firsts.tolist(), seconds.tolist(), strict=True)
 
-    Blocks bound the memory, whatever the number of rows. Single precision proposes, double decides: a pair's verdict
-    depends on its two vectors alone.
+
+def similar_pairs(vectors: NDArray[np.float32]) -> Iterator[tuple[Places, Places]]:
+    """Yield the pairs ``first < second`` of rows whose cosine is above 0.95, by ``first``, then ``second``.
+
+    They come as arrays of firsts and of seconds. Blocks bound the memory, whatever the number of rows. Where single
+    precision does not suffice double decides, so that a pair's verdict depends on its two vectors alone.
 
     Args:
         vectors: unit vectors, shape ``(n, dimension)``.
     """
     for start in range(0, len(vectors), _BLOCK_ROWS):
-        near = vectors[start : start + _BLOCK_ROWS] @ vectors[start:].T > DUPLICATE_COSINE - _SINGLE_PRECISION_ERROR
-        firsts, seconds = np.nonzero(near)
+        cosines = vectors[start : start + _BLOCK_ROWS] @ vectors[start:].T
+        firsts, seconds = np.nonzero(cosines > DUPLICATE_COSINE - _SINGLE_PRECISION_ERROR)
         later = seconds > firsts
+        above = cosines[firsts[later], seconds[later]] > DUPLICATE_COSINE + _SINGLE_PRECISION_ERROR
         firsts, seconds = firsts[later] + start, seconds[later] + start
         for part in range(0, len(firsts), _PAIRS_AT_ONCE):
             left, right = firsts[part : part + _PAIRS_AT_ONCE], seconds[part : part + _PAIRS_AT_ONCE]
-            exact = np.einsum("nd,nd->n", vectors[left].astype(np.float64), vectors[right].astype(np.float64))
-            above = np.round(exact, SCORE_DECIMALS) > DUPLICATE_COSINE
-            yield from zip(left[above].tolist(), right[above].tolist(), strict=True)
+            kept = above[part : part + _PAIRS_AT_ONCE].copy()
+            unsure = np.flatnonzero(~kept)
+            one, other = (vectors[places[unsure]].astype(np.float64) for places in (left, right))
+            kept[unsure] = np.round(np.einsum("nd,nd->n", one, other), SCORE_DECIMALS) > DUPLICATE_COSINE
+            yield left[kept], right[kept]
