@@ -50,6 +50,15 @@ _TOPIC: Final = re.compile(
     re.IGNORECASE,
 )
 """What a sentence is about: what stands before its first verb, where that is plain."""
+_SHORT_TOPIC: Final = re.compile(
+    r"\s*(?P<topic>[A-Z][\w-]+|(?:The|An?|This|Our)\s[\w-]+)\s+[a-z]{3,}s\s+"
+    r"(?!(?:is|are|was|were|have|had|must|can|may|will|shall|should|of|and|or|that|which)\b)[a-z]"
+)
+"""The same before a verb that no list knows: "Acetone evaporates quickly"."""
+_ALSO: Final = re.compile(
+    r"\s*,?\s*and\s+an?\s+(?P<attribute>(?:[\w-]+\s){0,3}?[\w-]+)\s+of\s+(?P<approximate>about|around|some)?\s*",
+    re.IGNORECASE,
+)
 _OWNER: Final = re.compile(
     r"\s*,?\s*(?:and\s+)?(?:that|those)\s+of\s+(?P<owner>[^,;.]{2,80}?)(?:\s+(?:is|are|was|were))?\s*(?P<approximate>about|around)?\s*",
     re.IGNORECASE,
@@ -127,11 +136,10 @@ def _topic(walk: _Walk) -> Words:
     if entities:
         return entities.pop() if len(entities) == 1 else ()
     start = _TOPIC.match(walk.text, walk.sentence.start, walk.sentence.end)
-    if start is None:
-        return ()
-    if start["pronoun"]:
+    if start is not None and start["pronoun"]:
         return walk.known
-    if start["topic"].lower().endswith("ing"):
+    start = start or _SHORT_TOPIC.match(walk.text, walk.sentence.start, walk.sentence.end)
+    if start is None or start["topic"].lower().endswith("ing"):
         return ()  # what is done is no thing that "it" could be
     phrase = read_noun_phrase(start["topic"], ())
     if phrase is None or phrase.subject.entity:
@@ -352,11 +360,21 @@ def _of_owner(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int
     return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
 
 
+def _also(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+    """Bind "and a boiling point of 56 °C" to what has the value before it."""
+    assert walk.last_phrase is not None
+    match = _ALSO.fullmatch(walk.text, walk.last_end, mention.span.start)
+    if match is None or not walk.last_phrase.subject.entity:
+        return None
+    phrase = replace(walk.last_phrase, subject=Subject(walk.last_phrase.subject.entity, words_of(match["attribute"])))
+    return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
+
+
 def _inherited(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
     """Bind one more value of the same attribute: "100 °C (212 °F) at sea level and 93 °C in Denver"."""
     if walk.last is None or walk.last_phrase is None or mention.span.start - walk.last_end > _REACH:
         return None
-    owned = _of_owner(walk, mention)
+    owned = _of_owner(walk, mention) or _also(walk, mention)
     if owned is not None:
         return owned
     gap = INHERITING.fullmatch(walk.text, walk.last_end, mention.span.start)
