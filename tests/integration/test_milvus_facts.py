@@ -196,6 +196,27 @@ class TestHalfWrites:
         assert [one.content for one in await store.get("tenant-a", ["a", "b"])] == ["before"]
         assert await store.count("tenant-a", ALL) == 1
 
+    async def test_a_read_in_the_middle_of_a_write_sees_what_was_before(self, store, monkeypatch):
+        await store.upsert([fact("a", content="before")])
+        written, go_on, real = asyncio.Event(), asyncio.Event(), MilvusDatabase.insert
+
+        async def held(database, collection, rows):
+            await real(database, collection, rows)
+            written.set()
+            await go_on.wait()
+
+        monkeypatch.setattr(MilvusDatabase, "insert", held)
+        writing = asyncio.ensure_future(store.upsert([fact("a", content="after"), fact("b", content="after")]))
+        await written.wait()
+        assert [one.content for one in await store.get("tenant-a", ["a", "b"])] == ["before"]
+        assert await store.count("tenant-a", ALL) == 1
+        assert [hit.fact.content for hit in await store.search_text("tenant-a", "before after", limit=9)] == ["before"]
+        (hits,) = await store.search("tenant-a", vector(1.0)[None], limit=9)
+        assert [hit.fact.content for hit in hits] == ["before"]
+        go_on.set()
+        await writing
+        assert [one.content for one in await store.get("tenant-a", ["a", "b"])] == ["after", "after"]
+
 
 class Faults:
     """Fails a chosen one of the requests that write."""
