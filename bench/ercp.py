@@ -50,6 +50,7 @@ from services.ercp.redaction import NoRedactor
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
+from services.ercp.turns import Turns
 from services.ercp.verifying import Verifying
 
 RUNS: Final = 9
@@ -108,8 +109,10 @@ async def light(settings: Settings, adapters: Adapters, model: LanguageModel) ->
         deciding=Deciding(MemoryEmbeddingModel(), settings.ercp),
         knowledge=GrpcKnowledgeSource(channels.to("dag"), "gpt-4o-mini"),
     )
-    runs = RunApp(parts, scribe, settings.ercp, adapters.clock)
-    servicer = ErcpServicer(runs, OperatorApp(parts, provenance, scribe, adapters.clock), signer, settings.ercp)
+    turns = Turns()
+    runs = RunApp(parts, scribe, settings.ercp, adapters.clock, turns)
+    operators = OperatorApp(parts, provenance, scribe, adapters.clock, turns)
+    servicer = ErcpServicer(runs, operators, signer, settings.ercp)
     served = ServedService(
         SERVICE_NAME,
         partial(ercp_service_pb2_grpc.add_ErcpServiceServicer_to_server, servicer),

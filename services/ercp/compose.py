@@ -25,6 +25,7 @@ from services.ercp.redaction import DetectingRedactor, NoRedactor
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
+from services.ercp.turns import Turns
 from services.ercp.verifying import Verifying
 
 
@@ -81,8 +82,9 @@ async def _parts(
 
 
 def _servicer(parts: OperatorParts, provenance: Provenance, scribe: Scribe, settings: ErcpSettings) -> ErcpServicer:
-    runs = RunApp(parts, scribe, settings, scribe.clock)
-    operators = OperatorApp(parts, provenance, scribe, scribe.clock)
+    turns = Turns()
+    runs = RunApp(parts, scribe, settings, scribe.clock, turns)
+    operators = OperatorApp(parts, provenance, scribe, scribe.clock, turns)
     return ErcpServicer(runs, operators, scribe.signer, settings)
 
 

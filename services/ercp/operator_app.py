@@ -23,6 +23,7 @@ from services.ercp.performed import Performed
 from services.ercp.ports import Knowledge, Provenance, TraceSession, Window
 from services.ercp.run_parts import OperatorParts
 from services.ercp.timing import left_s
+from services.ercp.turns import Turns
 from services.ercp.verifying import Verification, VerifyAsk
 
 ResultT = TypeVar("ResultT")
@@ -69,11 +70,14 @@ class _Turn:
 class OperatorApp:
     """Carries single operators out."""
 
-    def __init__(self, parts: OperatorParts, provenance: Provenance, scribe: Scribe, clock: Clock) -> None:
+    def __init__(
+        self, parts: OperatorParts, provenance: Provenance, scribe: Scribe, clock: Clock, turns: Turns
+    ) -> None:
         self._parts = parts
         self._provenance = provenance
         self._scribe = scribe
         self._clock = clock
+        self._turns = turns
 
     async def generate(
         self, call: Call, problem: Problem, constraints: tuple[Constraint, ...], model: str, decoding: Decoding
@@ -158,13 +162,14 @@ class OperatorApp:
         self, call: Call, operator: Operator, perform: Callable[[_Turn], Awaitable[Performed[ResultT]]]
     ) -> Answer[ResultT]:
         """Carry an operator out and record it, or answer as the first time."""
-        turn = await self._turn(call)
-        performed = await perform(turn)
-        event = turn.known or await turn.journal.record(operator, performed)
+        trace_id = call.trace_id or derived_uuid("trace", call.request_id)
+        async with self._turns.turn(trace_id):
+            turn = await self._turn(call, trace_id)
+            performed = await perform(turn)
+            event = turn.known or await turn.journal.record(operator, performed)
         return Answer(performed.result, turn.journal.session_id, event)
 
-    async def _turn(self, call: Call) -> _Turn:
-        trace_id = call.trace_id or derived_uuid("trace", call.request_id)
+    async def _turn(self, call: Call, trace_id: str) -> _Turn:
         mark = RequestMark(call.rpc, call.request_id, call.body_sha256)
         stored = await self._scribe.sessions.find(trace_id)
         known = None

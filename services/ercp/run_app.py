@@ -6,6 +6,7 @@ ids, and its event is the recorded one (ADR 0073).
 """
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -26,6 +27,7 @@ from services.ercp.performed import Performed
 from services.ercp.ports import Knowledge, TraceSession
 from services.ercp.run_parts import OperatorParts
 from services.ercp.timing import Stopwatch
+from services.ercp.turns import Turns
 from services.ercp.verifying import VerifyAsk
 
 END_MARK: Final = "ercp-1.0"
@@ -104,11 +106,14 @@ class _Course:
 class RunApp:
     """Runs problems."""
 
-    def __init__(self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock) -> None:
+    def __init__(
+        self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock, turns: Turns
+    ) -> None:
         self._parts = parts
         self._scribe = scribe
         self._settings = settings
         self._clock = clock
+        self._turns = turns
 
     async def run(self, ask: RunAsk) -> AsyncGenerator[TraceEvent | RunResult, None]:
         """Carry the loop out; yield each event once it is written, then the result.
@@ -117,7 +122,13 @@ class RunApp:
             PreconditionError: REQUEST_ID_REUSED, TRACE_MISMATCH.
             UnavailableError: STORE_UNAVAILABLE, SERVICE_UNAVAILABLE: the run can be taken up again.
         """
-        course = await self._begun(ask)
+        trace_id = ask.trace_id or derived_uuid("trace", ask.request_id)
+        async with self._turns.turn(trace_id), aclosing(self._steps(ask, trace_id)) as steps:
+            async for step in steps:
+                yield step
+
+    async def _steps(self, ask: RunAsk, trace_id: str) -> AsyncGenerator[TraceEvent | RunResult, None]:
+        course = await self._begun(ask, trace_id)
         core = (await self._parts.deciding.consistency(ask.constraints)).core
         limits = loop.MutationLimits(self._settings.max_reframes, self._settings.max_decompositions)
         state, command = loop.start(RunState(ask.config, limits, ask.problem, ask.constraints), core)
@@ -143,8 +154,7 @@ class RunApp:
         await course.journal.end(f"{END_MARK} {command.status} {command.reason}")
         yield self._result(course, state, command)
 
-    async def _begun(self, ask: RunAsk) -> _Course:
-        trace_id = ask.trace_id or derived_uuid("trace", ask.request_id)
+    async def _begun(self, ask: RunAsk, trace_id: str) -> _Course:
         mark = RequestMark(RUN, ask.request_id, ask.body_sha256)
         stored = await self._scribe.sessions.find(trace_id)
         limit = ask.config.max_duration_s or self._settings.max_duration_s

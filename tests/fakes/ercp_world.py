@@ -44,6 +44,7 @@ from services.ercp.operator_app import OperatorApp
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
+from services.ercp.turns import Turns
 from services.ercp.verifying import Verifying
 from tests.fakes.dag_world import CALLERS, Refusal, World, fresh_uuid, report_for
 from tests.fakes.gateway_world import Script, ScriptedEnvelopes, ScriptedSessions
@@ -203,8 +204,9 @@ class ErcpWorld:
             deciding=Deciding(self.embedding, self.settings),
             knowledge=GrpcKnowledgeSource(channels.to("envelope"), "words"),
         )
-        runs = RunApp(parts, scribe, self.settings, clock)
-        operators = OperatorApp(parts, provenance, scribe, clock)
+        turns = Turns()
+        runs = RunApp(parts, scribe, self.settings, clock, turns)
+        operators = OperatorApp(parts, provenance, scribe, clock, turns)
         return ErcpServicer(runs, operators, self.signer, self.settings), generating
 
     def _services(self, servicer, channels):

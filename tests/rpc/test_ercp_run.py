@@ -212,6 +212,13 @@ class TestRepeats:
         assert again == first
         assert (len(world.model.requests), len(world.windows())) == (calls, windows)
 
+    async def test_twins_at_once_get_the_same_bytes(self, client, world):
+        request_id = fresh_uuid()
+        twins = [client.run(request_id=request_id, retrieval_context=HANDBOOK) for _ in range(3)]
+        first, *others = await asyncio.gather(*twins)
+        assert others == [first, first]
+        assert len(world.model.requests) == first.iterations
+
     async def test_another_body_under_the_same_request_id(self, client):
         request_id = fresh_uuid()
         await client.run(request_id=request_id)
