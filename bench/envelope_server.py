@@ -179,14 +179,19 @@ class _Bench:
 
 
 async def _watch_children(peaks: list[float]) -> None:
-    """Note the peak memory of this process's children in MiB, where /proc tells."""
     while True:
-        for children in Path("/proc/self/task").glob("*/children"):
-            for pid in children.read_text().split():
-                status = Path("/proc") / pid / "status"
-                with contextlib.suppress(OSError):
-                    peaks.extend(int(kib) / 1024 for kib in _PEAK.findall(status.read_text()))
+        peaks.extend(await asyncio.to_thread(_children_mib))
         await asyncio.sleep(_POLL_S)
+
+
+def _children_mib() -> list[float]:
+    """Return the peak memory of each child of this process, where /proc tells."""
+    found: list[float] = []
+    for children in Path("/proc/self/task").glob("*/children"):
+        for pid in children.read_text().split():
+            with contextlib.suppress(OSError):
+                found.extend(int(kib) / 1024 for kib in _PEAK.findall((Path("/proc") / pid / "status").read_text()))
+    return found
 
 
 def serve(directory: str, pipe: Connection) -> None:
