@@ -16,7 +16,6 @@ from enum import Enum, auto
 from typing import Final
 
 from services.common.errors import CrpError
-from services.common.ports.graph import AgeingClusterings
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_search import CommunitySearch
 from services.envelope.community_writer import CommunityWriter
@@ -75,8 +74,8 @@ class CommunityApp:
 
     def start(self) -> None:
         """Look every hour for communities that are too old."""
-        if self._settings.recluster_after_days and isinstance(self._stores.graph, AgeingClusterings):
-            self._ageing = asyncio.create_task(self._watch_ages(self._stores.graph))
+        if self._settings.recluster_after_days:
+            self._ageing = asyncio.create_task(self._watch_ages())
 
     async def close(self) -> None:
         """Stop what runs beside the calls; idempotent."""
@@ -177,16 +176,16 @@ class CommunityApp:
         await self._writer.adopt(tenant_id, new)
         del progress.new[: len(new)]
 
-    async def _watch_ages(self, clusterings: AgeingClusterings) -> None:
+    async def _watch_ages(self) -> None:
         while True:
             with contextlib.suppress(CrpError):  # a store that is down is asked again in an hour
-                await self.renew_old(clusterings)
+                await self.renew_old()
             await asyncio.sleep(_AGE_CHECK_S)
 
-    async def renew_old(self, clusterings: AgeingClusterings) -> int:
+    async def renew_old(self) -> int:
         """Compute communities that are older than the settings allow, beside the calls; return how many tenants'."""
         before = self._stores.clock.now() - timedelta(days=self._settings.recluster_after_days)
-        old = await clusterings.clusterings_before(before, _TENANTS_AT_ONCE)
+        old = await self._stores.graph.clusterings_before(before, _TENANTS_AT_ONCE)
         for clustering in old:
             self._of(clustering.tenant_id).is_old = True
             self._wake(clustering.tenant_id)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum, unique
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from services.common.ports.receipts import Receipt
 
@@ -108,6 +108,10 @@ class KnowledgeGraph(Protocol):
         """Return the tenant's clustering state; epoch 0 when there is none."""
         ...
 
+    async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
+        """Return up to ``limit`` clusterings of any tenant whose ``clustered_at`` is before ``moment``, oldest first."""
+        ...
+
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return what was answered to this request id, while it is kept."""
         ...
@@ -118,13 +122,4 @@ class KnowledgeGraph(Protocol):
 
     async def close(self) -> None:
         """Release everything; idempotent."""
-        ...
-
-
-@runtime_checkable
-class AgeingClusterings(Protocol):
-    """What a ``KnowledgeGraph`` may offer beside: whose communities were computed long ago."""
-
-    async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
-        """Return up to ``limit`` clusterings of any tenants with ``clustered_at`` before ``moment``, oldest first."""
         ...

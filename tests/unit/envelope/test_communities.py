@@ -162,13 +162,13 @@ async def test_an_erasure_leaves_no_label_and_they_come_back_beside_the_calls(pl
 async def test_communities_are_renewed_after_a_week(place):
     await place.add(*range(12))
     place.clock.advance(days=6, hours=23)
-    assert await place.app.renew_old(place.graph) == 0
+    assert await place.app.renew_old() == 0
     place.clock.advance(hours=2)
-    assert await place.app.renew_old(place.graph) == 1
+    assert await place.app.renew_old() == 1
     await place.app.settled()
     clustering = await place.graph.clustering("t")
     assert (clustering.epoch, clustering.clustered_at) == (2, place.clock.now())
-    assert await place.app.renew_old(place.graph) == 0
+    assert await place.app.renew_old() == 0
 
 
 async def test_ages_are_watched_once_started_and_until_closed(place):
