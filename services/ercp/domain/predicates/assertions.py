@@ -7,41 +7,32 @@ Hypothetical, denied and hedged clauses and questions assert nothing.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
-from services.ercp.domain.predicates.facts import Condition, Interval, Span, Subject, ValueFact, Words
+from services.ercp.domain.predicates.binding import REACH, Bound, Link, Walk, made_fact
+from services.ercp.domain.predicates.facts import Span, Subject, ValueFact, Words
+from services.ercp.domain.predicates.further_values import further_value, restated
 from services.ercp.domain.predicates.mentions import Mention, is_bare
-from services.ercp.domain.predicates.naming import condition_of, words_of
+from services.ercp.domain.predicates.naming import words_of
 from services.ercp.domain.predicates.phrases import (
     ADJECTIVE,
     BOUNDARY,
-    CONDITION,
     COUNTED,
     DENIED,
     DIMENSIONS,
     FILLER,
     FLIPPED,
     HYPOTHETICAL,
-    INHERITING,
     LEADING,
     LEXICAL,
     NAMED,
-    NO_CONDITION,
     VERB,
     relation_of,
 )
-from services.ercp.domain.predicates.printing import plain
 from services.ercp.domain.predicates.subjects import NounPhrase, read_noun_phrase
-from services.ercp.domain.predicates.values import CALENDAR, about
 
-_REACH: Final = 240
-"""So many characters of a clause are read before and after a value."""
 _HEDGES: Final = frozenset({"may", "might", "could", "would"})
-_WHEN: Final = re.compile(
-    r"\s*,?\s*\b(?P<phrase>(?:when|if|whenever|as\s+long\s+as|provided|where|given)\s[^,.;()]{1,120}(?:(?<=\d)[.,](?=\d)[^,.;()]{1,40})?)",
-    re.IGNORECASE,
-)
 _THAT_IS: Final = re.compile(r"\s*(?:that|this)\s+(?:is|equals|corresponds\s+to|amounts\s+to)\s+(?=\S)", re.IGNORECASE)
 _TOPIC: Final = re.compile(
     r"\s*(?:(?P<pronoun>it|its|they|their)\b|(?P<topic>(?:(?:the|an?|this|our|each|every)\s+)?(?:[\w-]+\s+){0,3}?[\w-]+)"
@@ -55,53 +46,10 @@ _SHORT_TOPIC: Final = re.compile(
     r"(?!(?:is|are|was|were|have|had|must|can|may|will|shall|should|of|and|or|that|which)\b)[a-z]"
 )
 """The same before a verb that no list knows: "Acetone evaporates quickly"."""
-_ALSO: Final = re.compile(
-    r"\s*,?\s*and\s+an?\s+(?P<attribute>(?:[\w-]+\s){0,3}?[\w-]+)\s+of\s+(?P<approximate>about|around|some)?\s*",
-    re.IGNORECASE,
-)
-_OWNER: Final = re.compile(
-    r"\s*,?\s*(?:and\s+)?(?:that|those)\s+of\s+(?P<owner>[^,;.]{2,80}?)(?:\s+(?:is|are|was|were))?\s*(?P<approximate>about|around)?\s*",
-    re.IGNORECASE,
-)
-_WITH: Final = re.compile(
-    r"(?P<before>.*?)\bwith\s+an?\s+(?P<attribute>(?:[\w-]+\s){0,3}?[\w-]+)\s+of\s+(?P<approximate>about|around|some)?\s*",
-    re.IGNORECASE | re.DOTALL,
-)
-_IT: Final = re.compile(r"\s*,?\s*(?:it|they)\b", re.IGNORECASE)
 _SIGNS: Final = {"<": "<", ">": ">", "<=": "<=", ">=": ">=", "≤": "<=", "≥": ">=", "=": "=", ":": "=", "≈": "="}
 _HARD: Final = re.compile(r"[;—]|\b(?:but|while|whereas|although|though)\b", re.IGNORECASE)
 _IF: Final = re.compile(r"\b(?:if|when|whenever|where|unless|as\s+long\s+as|provided|given)\b", re.IGNORECASE)
 _NEGATIVE: Final = re.compile(r"n['\u2019]t\b|\bcannot\b|\bnot\b|\bnever\b", re.IGNORECASE)
-
-
-@dataclass(slots=True)
-class _Walk:
-    """Where the walk through a sentence stands.
-
-    Attributes:
-        start: where the clause begins.
-        verb: the clause's last verb, and
-        subject_end: where its first verb begins.
-        leads: conditions that stand before: "At sea level, …".
-        is_asserted: False in a clause that only supposes or denies.
-        last: the value that was bound last, and
-        last_end: where what belongs to it ends.
-    """
-
-    text: str
-    sentence: Span
-    start: int
-    known: Words
-    verb: re.Match[str] | None = None
-    subject_end: int = -1
-    leads: list[str] = field(default_factory=list)
-    is_asserted: bool = True
-    last: ValueFact | None = None
-    last_end: int = -1
-    last_phrase: NounPhrase | None = None
-    is_again: bool = False
-    earlier: ValueFact | None = None
-    facts: list[ValueFact] = field(default_factory=list)
 
 
 def read_values(text: str, sentences: Sequence[Span], mentions: Sequence[Sequence[Mention]]) -> Iterator[ValueFact]:
@@ -118,7 +66,7 @@ def read_values(text: str, sentences: Sequence[Span], mentions: Sequence[Sequenc
         if text[sentence.start : sentence.end].rstrip("\"')* ").endswith("?"):
             last = None
             continue
-        walk = _Walk(text, sentence, sentence.start, known, earlier=last[0] if last else None)
+        walk = Walk(text, sentence, sentence.start, known, earlier=last[0] if last else None)
         again = _THAT_IS.match(text, sentence.start, sentence.end)
         if again is not None and last is not None:
             # "Sound travels at 340 m/s. That is 1,224 km/h."
@@ -130,7 +78,7 @@ def read_values(text: str, sentences: Sequence[Span], mentions: Sequence[Sequenc
         last = (walk.last, walk.last_phrase) if walk.facts and walk.last and walk.last_phrase else None
 
 
-def _topic(walk: _Walk) -> Words:
+def _topic(walk: Walk) -> Words:
     """Return what "it" in the next sentence means: the one entity of this sentence's values, or what it begins with."""
     entities = {fact.subject.entity for fact in walk.facts if fact.subject.entity}
     if entities:
@@ -147,7 +95,7 @@ def _topic(walk: _Walk) -> Words:
     return phrase.subject.attribute
 
 
-def _go(walk: _Walk, mentions: Sequence[Mention]) -> None:
+def _go(walk: Walk, mentions: Sequence[Mention]) -> None:
     taken = [(mention.span.start, mention.span.end) for mention in mentions]
     verbs = _outside(VERB.finditer(walk.text, walk.sentence.start, walk.sentence.end), taken)
     boundaries = _outside(BOUNDARY.finditer(walk.text, walk.sentence.start, walk.sentence.end), taken)
@@ -175,21 +123,21 @@ def _outside(matches: Iterator[re.Match[str]], taken: Sequence[tuple[int, int]])
             yield match
 
 
-def _at_boundary(walk: _Walk, match: re.Match[str]) -> None:
+def _at_boundary(walk: Walk, match: re.Match[str]) -> None:
     if match.start() < walk.start:
         return
     clause = walk.text[walk.start : match.start()]
     word = match.group().strip().lower()
-    lead = LEADING.fullmatch(clause[:_REACH]) if walk.last is None or walk.last_end <= walk.start else None
+    lead = LEADING.fullmatch(clause[:REACH]) if walk.last is None or walk.last_end <= walk.start else None
     if word == "," and lead is not None and (walk.verb is None or _IF.match(lead["phrase"])):
         walk.leads.append(lead["phrase"])
     if _HARD.search(word):
         walk.leads = []
-    walk.is_asserted = not _IF.fullmatch(word) and not (word == "that" and DENIED.fullmatch(clause[-_REACH:]))
+    walk.is_asserted = not _IF.fullmatch(word) and not (word == "that" and DENIED.fullmatch(clause[-REACH:]))
     walk.start, walk.verb, walk.subject_end = match.end(), None, -1
 
 
-def _at_verb(walk: _Walk, match: re.Match[str]) -> None:
+def _at_verb(walk: Walk, match: re.Match[str]) -> None:
     if match["sign"] == ":" and walk.verb is not None:
         walk.start, walk.verb, walk.subject_end = match.end(), None, -1
         return
@@ -202,8 +150,8 @@ def _at_verb(walk: _Walk, match: re.Match[str]) -> None:
     walk.verb = match
 
 
-def _at_mention(walk: _Walk, mention: Mention) -> None:
-    bound = _again(walk, mention) or _bound(walk, mention) or _inherited(walk, mention) or _with(walk, mention)
+def _at_mention(walk: Walk, mention: Mention) -> None:
+    bound = restated(walk, mention) or _bound(walk, mention) or further_value(walk, mention)
     if bound is None:
         return
     fact, phrase, end = bound
@@ -214,10 +162,10 @@ def _at_mention(walk: _Walk, mention: Mention) -> None:
         walk.known = phrase.subject.entity
 
 
-def _bound(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
+def _bound(walk: Walk, mention: Mention) -> Bound | None:
     """Bind a value to the subject of the verb before it."""
     verb = walk.verb
-    if verb is None or mention.span.start - walk.start > 2 * _REACH:
+    if verb is None or mention.span.start - walk.start > 2 * REACH:
         return None
     clause = walk.text[walk.start : walk.subject_end]
     if not walk.is_asserted or HYPOTHETICAL.match(clause) or (verb["modal"] or "").lower() in _HEDGES:
@@ -236,16 +184,16 @@ def _bound(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] |
     if subject is None:
         return None
     phrase = replace(phrase, subject=subject)
-    link = _Link(_relation(verb, filler), bool(filler["approximate"]) or verb["sign"] == "≈")
+    link = Link(_relation(verb, filler), bool(filler["approximate"]) or verb["sign"] == "≈")
     if (verb["lexical"] or "").lower().startswith(_CARRYING) and link.relation == "<=":
         # What carries at most 800 kg has a maximum load of 800 kg.
         phrase = replace(phrase, subject=Subject(subject.entity, words_of("maximum load")))
         link = replace(link, relation="=")
-    return _fact(walk, mention, phrase, link, end)
+    return made_fact(walk, mention, phrase, link, end)
 
 
 def _subject(
-    walk: _Walk, verb: re.Match[str], phrase: NounPhrase, attribute: str, mention: Mention
+    walk: Walk, verb: re.Match[str], phrase: NounPhrase, attribute: str, mention: Mention
 ) -> tuple[Subject | None, int]:
     """Return what a verb gives its value to, and where what belongs to the value ends."""
     if verb["have"]:
@@ -254,14 +202,6 @@ def _subject(
         return _of_verb(phrase.subject, verb["lexical"], mention), mention.span.end
     subject, end = _measured(walk, phrase.subject, mention.span.end)
     return (subject if subject.attribute else _meant(walk, mention)), end
-
-
-@dataclass(frozen=True, slots=True)
-class _Link:
-    """How a value is tied to its subject."""
-
-    relation: str
-    approximate: bool
 
 
 def _relation(verb: re.Match[str], filler: re.Match[str]) -> str:
@@ -277,7 +217,7 @@ def _relation(verb: re.Match[str], filler: re.Match[str]) -> str:
     return FLIPPED.get(relation, "!=")
 
 
-def _meant(walk: _Walk, mention: Mention) -> Subject | None:
+def _meant(walk: Walk, mention: Mention) -> Subject | None:
     """Return what "it" is when it has a value: the attribute that the last value of this kind was given to."""
     last = walk.last or walk.earlier
     return last.subject if last is not None and last.dimension == mention.dimension else None
@@ -296,11 +236,10 @@ def _of_verb(subject: Subject, verb: str, mention: Mention) -> Subject:
 
 _CARRYING: Final = ("carr", "support", "bear")
 _TIME: Final = "[time]^1"
-_ENDS: Final = re.compile(r"\s*(?:[.,;:!)]|\Z|and\b|or\b|of\b|per\b|in\b)", re.IGNORECASE)
 _IRREGULAR: Final = {"took": "tak", "ran": "run", "froze": "freez"}
 
 
-def _possessed(walk: _Walk, phrase: NounPhrase, attribute: str, mention: Mention) -> tuple[Subject | None, int]:
+def _possessed(walk: Walk, phrase: NounPhrase, attribute: str, mention: Mention) -> tuple[Subject | None, int]:
     """Return what an entity has: "a mass of 5 kg", "5 members"."""
     owner = (*phrase.subject.entity, *phrase.subject.attribute)
     if attribute:
@@ -312,161 +251,10 @@ def _possessed(walk: _Walk, phrase: NounPhrase, attribute: str, mention: Mention
     return Subject(owner, words_of(noun)), counted.start("noun") + len(noun)
 
 
-def _measured(walk: _Walk, subject: Subject, end: int) -> tuple[Subject, int]:
+def _measured(walk: Walk, subject: Subject, end: int) -> tuple[Subject, int]:
     """Read the adjective after a value: what is 50 m long has a length."""
-    adjective = ADJECTIVE.match(walk.text, end, min(end + _REACH, walk.sentence.end))
+    adjective = ADJECTIVE.match(walk.text, end, min(end + REACH, walk.sentence.end))
     if adjective is None:
         return subject, end
     word = adjective["word"].lower()
     return Subject((*subject.entity, *subject.attribute), words_of(DIMENSIONS.get(word, word))), adjective.end()
-
-
-def _again(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
-    """Bind "that is 1,224 km/h" to what the sentence before gave a value of the same kind."""
-    if not walk.is_again or walk.last is None or walk.last_phrase is None:
-        return None
-    walk.is_again = False
-    gap = FILLER.fullmatch(walk.text, walk.last_end, mention.span.start)
-    is_end = _ENDS.match(walk.text, mention.span.end, walk.sentence.end)
-    if gap is None or gap["relation"] or not is_end or mention.dimension != walk.last.dimension or is_bare(mention):
-        return None
-    approximate = bool(gap["approximate"]) or walk.last.approximate
-    return _fact(walk, mention, walk.last_phrase, _Link("=", approximate), mention.span.end, walk.last.condition)
-
-
-def _with(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
-    """Bind "with a maximum depth of 45 m it is …" to what "it" means."""
-    start = max(walk.start, mention.span.start - _REACH)
-    match = _WITH.fullmatch(walk.text, start, mention.span.start)
-    if match is None or not walk.is_asserted or not walk.known:
-        return None
-    if not _IT.match(walk.text, mention.span.end, walk.sentence.end) or match["before"].strip(" ,"):
-        return None
-    phrase = NounPhrase(Subject(walk.known, words_of(match["attribute"])))
-    return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
-
-
-def _of_owner(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
-    """Bind "that of the east station 38 MW" to the attribute that was named before it."""
-    assert walk.last_phrase is not None
-    match = _OWNER.fullmatch(walk.text, walk.last_end, mention.span.start)
-    if match is None:
-        return None
-    owner = read_noun_phrase(match["owner"], ())
-    if owner is None:
-        return None
-    entity = (*owner.subject.entity, *owner.subject.attribute)
-    phrase = NounPhrase(Subject(entity, walk.last_phrase.subject.attribute), owner.condition)
-    return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
-
-
-def _also(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
-    """Bind "and a boiling point of 56 °C" to what has the value before it."""
-    assert walk.last_phrase is not None
-    match = _ALSO.fullmatch(walk.text, walk.last_end, mention.span.start)
-    if match is None or not walk.last_phrase.subject.entity:
-        return None
-    phrase = replace(walk.last_phrase, subject=Subject(walk.last_phrase.subject.entity, words_of(match["attribute"])))
-    return _fact(walk, mention, phrase, _Link("=", bool(match["approximate"])), mention.span.end)
-
-
-def _inherited(walk: _Walk, mention: Mention) -> tuple[ValueFact, NounPhrase, int] | None:
-    """Bind one more value of the same attribute: "100 °C (212 °F) at sea level and 93 °C in Denver"."""
-    if walk.last is None or walk.last_phrase is None or mention.span.start - walk.last_end > _REACH:
-        return None
-    owned = _of_owner(walk, mention) or _also(walk, mention)
-    if owned is not None:
-        return owned
-    gap = INHERITING.fullmatch(walk.text, walk.last_end, mention.span.start)
-    if gap is None or not gap["joined"]:
-        return None
-    is_same = gap["joined"] == "("
-    condition = walk.last.condition if is_same else None
-    if gap["lead"]:
-        condition = condition_of([gap["lead"]])
-    if mention.dimension != walk.last.dimension and not is_same:
-        return None
-    if is_same and mention.dimension != walk.last.dimension and is_bare(mention):
-        return None
-    subject, end = _again_measured(walk, mention)
-    phrase = replace(walk.last_phrase, subject=subject)
-    link = _Link(relation_of(gap["relation"]), bool(gap["approximate"]) or (is_same and walk.last.approximate))
-    return _fact(walk, mention, phrase, link, end, condition)
-
-
-def _again_measured(walk: _Walk, mention: Mention) -> tuple[Subject, int]:
-    assert walk.last_phrase is not None
-    subject, end = walk.last_phrase.subject, mention.span.end
-    adjective = ADJECTIVE.match(walk.text, end, min(end + _REACH, walk.sentence.end))
-    if adjective is None or not subject.entity:
-        return subject, end
-    word = adjective["word"].lower()
-    return Subject(subject.entity, words_of(DIMENSIONS.get(word, word))), adjective.end()
-
-
-def _fact(
-    walk: _Walk, mention: Mention, phrase: NounPhrase, link: _Link, end: int, condition: Condition | None = None
-) -> tuple[ValueFact, NounPhrase, int] | None:
-    after, end = _conditions_after(walk, end)
-    if condition is None:
-        condition = condition_of([*walk.leads, phrase.condition, *after])
-    interval = _interval(mention, link)
-    amount = mention.amount if link.relation in {"=", "!="} else None
-    fact = ValueFact(
-        subject=phrase.subject,
-        interval=interval,
-        dimension=mention.dimension,
-        text="",
-        written=walk.text[mention.span.start : mention.span.end],
-        number=plain(amount.number) if amount else "",
-        unit=mention.amount.unit if mention.amount else "",
-        condition=condition,
-        negated=link.relation == "!=",
-        approximate=link.approximate,
-        span=Span(_trimmed(walk), max(end, mention.span.end)),
-        value_span=mention.span,
-        bound=plain(mention.amount.number) if mention.amount and amount is None else "",
-    )
-    return fact, phrase, end
-
-
-def _trimmed(walk: _Walk) -> int:
-    start = walk.start
-    while start < walk.sentence.end and walk.text[start] in " ,(\n\t":
-        start += 1
-    return start
-
-
-def _conditions_after(walk: _Walk, end: int) -> tuple[list[str], int]:
-    """Return the phrases that limit a value, and where the last one ends; a converted value in brackets is skipped."""
-    found: list[str] = []
-    limit = min(end + _REACH, walk.sentence.end)
-    place = end
-    bracket = re.compile(r"\s*\([^()]{1,60}\)").match(walk.text, place, limit)
-    if bracket is not None:
-        place = bracket.end()
-    for pattern in (CONDITION, CONDITION, _WHEN):
-        match = pattern.match(walk.text, place, limit)
-        if match is None:
-            continue
-        place = match.end()
-        if not NO_CONDITION.fullmatch(match["phrase"]):
-            found.append(match["phrase"])
-    # What is in the brackets is read on its own.
-    return found, end if bracket is not None else place
-
-
-def _interval(mention: Mention, link: _Link) -> Interval:
-    """Return the values that a value with its comparison leaves open."""
-    value = mention.interval
-    match link.relation:
-        case "<":
-            return Interval(high=value.low, high_closed=False)
-        case "<=":
-            return Interval(high=value.high, high_closed=value.high_closed)
-        case ">":
-            return Interval(low=value.high, low_closed=mention.dimension == CALENDAR)
-        case ">=":
-            return Interval(low=value.low)
-        case _:
-            return about(mention.amount) if link.approximate and mention.amount else value
