@@ -5,10 +5,12 @@ import asyncio
 import grpc
 import pytest
 
+from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.facts import MemoryFactStore
 from services.common.adapters.memory.graph import MemoryKnowledgeGraph
 from services.common.errors import ErrorReason, LimitExceededError
 from tests.fakes.envelope_world import World, refused
+from tests.integration.milvus_target import empty_milvus, milvus_settings
 from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 
 FIRST = (
@@ -65,24 +67,41 @@ class Faults:
         self.log.clear()
 
 
-@pytest.fixture(params=["memory", pytest.param("neo4j", marks=pytest.mark.needs_neo4j)])
+REAL = (pytest.mark.needs_neo4j, pytest.mark.timeout(300))
+STORES = [
+    pytest.param((), id="memory"),
+    pytest.param(("neo4j",), id="neo4j", marks=REAL),
+    pytest.param(("milvus", "neo4j"), id="milvus and neo4j", marks=(*REAL, pytest.mark.needs_milvus)),
+]
+"""Where the stores of a world are: a crash is between the vectors of one server and the graph of another."""
+
+
+@pytest.fixture(params=STORES)
 async def faulty(request):
-    """A function that gives a world whose stores fail as told; the graph in memory, or on a real Neo4j."""
+    """A function that gives a world whose stores fail as told."""
     opened = []
 
     async def world_with(faults):
-        graph = MemoryKnowledgeGraph()
-        if request.param == "neo4j":
+        facts, graph = MemoryFactStore(384), MemoryKnowledgeGraph()
+        if "milvus" in request.param:
+            from services.common.adapters.milvus import MilvusFactStore
+
+            await empty_milvus(milvus_settings())
+            facts = await MilvusFactStore.open(
+                milvus_settings(), embedding_model=MemoryEmbeddingModel().fingerprint, dimension=384
+            )
+            opened.append(facts)
+        if "neo4j" in request.param:
             from services.common.adapters.neo4j import Neo4jKnowledgeGraph
 
             await empty_neo4j(neo4j_settings())
             graph = await Neo4jKnowledgeGraph.open(neo4j_settings())
             opened.append(graph)
-        return World(facts=faults.wrap(MemoryFactStore(384)), graph=faults.wrap(graph))
+        return World(facts=faults.wrap(facts), graph=faults.wrap(graph))
 
     yield world_with
-    for graph in opened:
-        await graph.close()
+    for store in opened:
+        await store.close()
 
 
 async def contents(client):

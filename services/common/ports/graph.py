@@ -109,7 +109,7 @@ class KnowledgeGraph(Protocol):
         ...
 
     async def clusterings_before(self, moment: datetime, limit: int) -> list[ClusteringRecord]:
-        """Return up to ``limit`` clusterings of any tenant whose ``clustered_at`` is before ``moment``, oldest first."""
+        """Return up to ``limit`` clusterings of any tenant that were computed before ``moment``, oldest first."""
         ...
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:

@@ -1,4 +1,4 @@
-"""Settings of the ERCP service: bounds of runs and requests, the key that signs, and who may ask for what (ERCP 1.0)."""
+"""Settings of the ERCP service: bounds of runs and requests, the key that signs, who may ask for what (ERCP 1.0)."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -22,11 +22,11 @@ class ErcpSettings(BaseModel):
     syntax_error. 100-500000, default 100000."""
 
     max_nli_pairs: int = Field(default=300, ge=1, le=10_000)
-    """Most sentence pairs of one text that the entailment model reads, both ways, in one batch; above it those that share
-    most content words are taken (ADR 0074). 1-10000, default 300."""
+    """Most sentence pairs of one text that the entailment model reads, both ways, in one batch; above it those that
+    share most content words are taken (ADR 0074). 1-10000, default 300."""
 
     solver_deadline_ms: int = Field(default=2_000, ge=1, le=60_000)
-    """Longest time of one check of all predicates, in milliseconds; above it the set counts as unknown. Default 2000."""
+    """Longest time of one check of all predicates, in milliseconds; then the set counts as unknown. Default 2000."""
 
     max_reframes: int = Field(default=1, ge=0, le=10)
     """Most times that a run states its problem in other words when it makes no progress; 0-10, default 1."""
@@ -53,7 +53,7 @@ class ErcpSettings(BaseModel):
     """The key of node signatures, 64 hex digits, instead of a file. Default: unset."""
 
     node_key_file: Path | None = None
-    """File with that key (mode 0600, 64 hex digits). Default: ``keys/ercp-node.key`` under the store's data directory."""
+    """File with that key (mode 0600, 64 hex digits). Default: ``keys/ercp-node.key`` under the data directory."""
 
     create_node_key: bool = True
     """Create the file (32 random bytes) when it is not there; default true. Several processes need the same key."""
