@@ -1,6 +1,7 @@
 """The knowledge service with its graph on the Neo4j that GROUNDTRAIL_TEST_NEO4J_URI names: its RPC tests again.
 
-Taken are the tests that use nothing but the RPCs of one world; tests/rpc/test_envelope_recovery.py has what a crash leaves.
+Taken are the tests that use nothing but the RPCs of one world; what a crash leaves is in
+tests/rpc/test_envelope_recovery.py.
 """
 
 import inspect

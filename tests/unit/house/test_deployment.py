@@ -178,7 +178,7 @@ def test_envelope_finds_milvus_and_the_image_is_the_version_that_was_tested():
     assert environment["GROUNDTRAIL_STORE__FACTS"].endswith(":-sqlite}")
     port = settings["uri"].default.rsplit(":", 1)[1]
     assert environment["GROUNDTRAIL_MILVUS__URI"].endswith(f":-http://milvus:{port}}}")
-    assert milvus.NAME == f"Milvus {SERVICES['milvus']['image'].rsplit(':v', 1)[1]} standalone"
+    assert f"Milvus {SERVICES['milvus']['image'].rsplit(':v', 1)[1]} standalone" == milvus.NAME
 
 
 def test_published_ports_are_on_loopback():
