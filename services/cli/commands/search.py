@@ -22,7 +22,7 @@ async def search(settings: Settings, output: Output, query: str, mode: str, limi
     if name not in known:
         modes = ", ".join(each.removeprefix("SEARCH_MODE_").lower().replace("_", "-") for each in known)
         raise InvalidRequestError.of(FieldViolation("--mode", f"{mode} is none of {modes}"))
-    request = knowledge.SearchFactsRequest(query=query, mode=knowledge.SearchMode.Value(name), limit=limit)
+    request = knowledge.SearchFactsRequest(query=query, mode=name, limit=limit)
     async with connect(settings) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
     rows = [
