@@ -140,9 +140,7 @@ class TestNewerMinorVersions:
         assert (await client.run(config=config)).iterations <= 2
 
     async def test_unknown_arguments_of_a_predicate_are_kept(self, client):
-        rule = constraint(
-            "Equal", constraint_id=fresh_uuid(), left="tank.volume", right="5", unit="l", confidence="0.9"
-        )
+        rule = constraint("Equal", constraint_id=fresh_uuid(), left="tank.volume", right="5", unit="l", novelty="0.9")
         answer = await client.call("Mutate", request_for("Mutate", constraints=[rule]))
         assert answer.new_constraints[0].predicate.args["novelty"] == "0.9"
 
