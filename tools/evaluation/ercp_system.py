@@ -83,7 +83,8 @@ class ErcpSystem:
     async def verify(self, problem: ScriptedProblem, draft: Draft) -> tuple[list[FoundError], tuple[str, ...]]:
         """Return what the verification oracle finds in a draft, and the detectors that did not run.
 
-        Constraints that the problem has to give up are left out: they are what a right draft breaks.
+        Constraints that the problem has to give up are left out: they are what a right draft breaks. A call that is
+        refused as a bad request finds nothing: ``refused`` then stands for the detectors.
         """
         request = pb.VerifyRequest(
             request_id=str(uuid.uuid4()),
@@ -91,7 +92,12 @@ class ErcpSystem:
             constraints=[_constraint(problem, one) for one in problem.constraints if one.name not in problem.relaxed],
             retrieval_context=_passages(problem),
         )
-        answer = await self.stub.Verify(request, metadata=self.metadata, timeout=DEADLINE_S)
+        try:
+            answer = await self.stub.Verify(request, metadata=self.metadata, timeout=DEADLINE_S)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.INVALID_ARGUMENT:
+                raise
+            return [], (REFUSED,)
         found = [
             FoundError(
                 type=data.ErrorType.Name(error.type).removeprefix("ERROR_TYPE_").lower(),

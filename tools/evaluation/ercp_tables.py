@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.ercp_problems import HALVES
-from tools.evaluation.ercp_scoring import FINISHED
+from tools.evaluation.ercp_scoring import FINISHED, REFUSED
 from tools.evaluation.results import plain
 from tools.evaluation.tables import NONE, Table, share
 
@@ -121,10 +121,15 @@ def _detection(measured: Results) -> Table:
         ("hard negatives taken for an error", "hard_negatives_hit", "hard_negatives"),
     ):
         body.append((name, *_halves(measured, _part_of(part, whole))))
+    body.append(("drafts refused as bad requests: nothing found", *_halves(measured, _refused)))
     note = (
         "Planted errors: precision / recall. A finding of another type at the right place is false in its type's row."
     )
     return Table("detection", "What verification finds in each draft", ("errors", *_names()), tuple(body), note)
+
+
+def _refused(one: Results) -> str:
+    return f"{one['skipped_detectors'].get(REFUSED, 0)} of {one['detection']['drafts']}"
 
 
 def _part_of(part: str, whole: str) -> Cell:
