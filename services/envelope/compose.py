@@ -8,7 +8,6 @@ import grpc
 from crp.ckf.v1 import knowledge_service_pb2_grpc as ckf_grpc
 from crp.envelope.v1 import envelope_service_pb2_grpc as envelope_grpc
 
-from services.common.blas import limit_blas_threads
 from services.common.clock import Clock
 from services.common.composition import Adapters
 from services.common.context import Role
@@ -96,7 +95,6 @@ async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return KnowledgeService and EnvelopeService; what a crash left half-written is settled first."""
-    limit_blas_threads(1)
     parts = await open_parts(settings, adapters)
     apps = await open_apps(parts)
     apps.communities.start()

@@ -19,6 +19,7 @@ from typing import Any, Final
 import structlog
 from pydantic import ValidationError
 
+from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
 from services.common.composition import Adapters
 from services.common.errors import StartupError
@@ -59,6 +60,7 @@ async def running_server(
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings))
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
+        limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:
             services = await build(settings, adapters)
             authenticator = await _authenticator(settings, adapters)
