@@ -83,7 +83,7 @@ def test_the_trace_is_there_afterwards_and_another_tenants_is_not(suite, run):
 def test_the_operators_of_the_loop_answer_one_by_one(suite):
     text = "The boiling point of water at sea level is 100 °C. The boiling point of water at sea level is 90 °C."
     verified = suite.post("/ercp/v1/verify", json={"reasoning_text": text}).json()
-    assert [error["type"] for error in verified["errors"]] == ["contradiction"]
+    assert {error["type"] for error in verified["errors"]} == {"contradiction", "factual_incorrect"}
     body = {"errors": verified["errors"], "reasoning_text": text, "trace_id": verified["trace_id"]}
     extracted = suite.post("/ercp/v1/extract_constraints", json=body).json()
     found = extracted["constraints"] + extracted["candidate_constraints"]
@@ -109,7 +109,7 @@ def test_a_run_is_watched_as_it_goes(suite):
 
 
 def test_who_has_no_credential_gets_none(suite):
-    anonymous = httpx.post(f"{suite.base_url}ercp/v1/run".replace("//ercp", "/ercp"), json=EXAMPLE, timeout=20)
+    anonymous = httpx.post(suite.base_url.join("/ercp/v1/run"), json=EXAMPLE, timeout=20)
     assert (anonymous.status_code, anonymous.json()["error"]["reason"]) == (401, "CREDENTIAL_MISSING")
     wrong = suite.post("/ercp/v1/run", json=EXAMPLE, headers={"Authorization": "Bearer crp_gw_test_" + "x" * 32})
     assert (wrong.status_code, wrong.headers["www-authenticate"]) == (401, "Bearer")

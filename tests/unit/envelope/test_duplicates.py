@@ -37,6 +37,6 @@ def test_it_is_symmetric_and_no_text_differs_from_itself(first, second):
 @pytest.mark.parametrize("unit", HOSTILE, ids=repr)
 def test_its_time_grows_with_the_text_and_no_faster(unit):
     text = (unit * LONG)[:LONG]
-    started = time.perf_counter()
+    started = time.process_time()
     differ_in_values(text, text)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 4.0  # coverage doubles it; what grows with the square takes minutes
