@@ -12,6 +12,7 @@ from services.ercp.domain.predicates import (
     PredicateError,
     PredicateName,
     TextFacts,
+    contradictions,
     evaluate,
 )
 from services.ercp.domain.records import Constraint, Evidence, Passage
@@ -68,22 +69,14 @@ def _denied(facts: TextFacts, constraints: Sequence[Constraint]) -> Iterator[Sus
 
 
 def _at_odds(facts: TextFacts) -> Iterator[Suspicion]:
-    """Yield what a text says of one thing in two ways that cannot both hold."""
+    """Yield what a text says of one thing in two ways that cannot both hold, found in one pass over its facts."""
     seen = set[tuple[int, int]]()
-    for entity in readings.entities(facts):
-        predicate = readings.no_contradiction(entity)
-        if predicate is None:
-            continue
-        answer = evaluate(predicate, facts)
-        if answer.holds is not Holds.FALSE or not answer.evidence:
-            continue
-        place = (answer.evidence[-1].start, answer.evidence[-1].end)
-        if place in seen:
-            continue
-        seen.add(place)
-        first = answer.evidence[0]
-        evidence = Evidence(Detector.RULE.value, None, facts.text[first.start : first.end][:MAX_EXCERPT_CHARS])
-        yield Suspicion(ErrorType.CONTRADICTION, Detector.RULE, AT_ODDS, (evidence,), place)
+    for first, second, _ in contradictions(facts):
+        place = (second.start, second.end)
+        if place not in seen:
+            seen.add(place)
+            evidence = Evidence(Detector.RULE.value, None, facts.text[first.start : first.end][:MAX_EXCERPT_CHARS])
+            yield Suspicion(ErrorType.CONTRADICTION, Detector.RULE, AT_ODDS, (evidence,), place)
 
 
 def _against(
