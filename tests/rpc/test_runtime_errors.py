@@ -98,7 +98,8 @@ async def test_a_servicers_own_abort_passes_through():
         error, details = await failure(p.call("Abort"))
         assert (error.code(), error.details()) == (grpc.StatusCode.ALREADY_EXISTS, "mine")
         assert details == {}
-        assert 'groundtrail_rpc_total{code="UNKNOWN",method="Abort"' in p.metrics()
+    # The client may hear of an abort before the server has counted it; once it is drained everything is counted.
+    assert 'groundtrail_rpc_total{code="UNKNOWN",method="Abort"' in p.metrics()
 
 
 async def test_trailing_metadata_of_the_servicer_is_kept():
