@@ -3,6 +3,7 @@
 What the model says is data: cut to a bounded length, what is no text in it marked, and nothing in it obeyed.
 """
 
+import logging
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -43,6 +44,7 @@ from services.ercp.ports import (
     WindowDraft,
 )
 
+_LOG: Final = logging.getLogger(__name__)
 CLEANUP_S: Final = 5.0
 """Longest time that giving up a window may take after a call broke off, in seconds."""
 
@@ -165,6 +167,7 @@ class Generating:
             raise
         except Exception as error:
             cause = type(error).__name__
+            _LOG.error("the language model's adapter failed", exc_info=error)
             text = f"the language model's adapter failed with {cause}; see its log"
             raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause=cause) from error
 

@@ -356,11 +356,17 @@ async def test_when_to_try_again_and_how_to_prove_who_one_is_are_headers(http, s
     refusal(await http.get(f"/trace/{TRACE}"), 404, "TRACE_NOT_FOUND")
 
 
-async def test_a_fault_of_ours_says_nothing_of_itself(http, stub):
+async def test_a_fault_of_ours_says_nothing_of_itself_and_stands_in_the_log(http, stub, caplog):
     stub.failing = RuntimeError("secret of db.internal")
     response = await http.post("/run", json=DOCUMENT["run"][0])
     refusal(response, 500, "INTERNAL")
     assert "secret" not in response.text
+    assert "secret of db.internal" in caplog.text
+    stub.failing, stub.breaking = None, RuntimeError("another secret")
+    streamed = await http.post("/run", json=DOCUMENT["run"][0], headers={"Accept": "text/event-stream"})
+    assert [data.get("error", {}).get("reason") for _, data in events_of(streamed.text)] == [None, "INTERNAL"]
+    assert "another secret" not in streamed.text
+    assert "another secret" in caplog.text
 
 
 async def test_credential_request_id_and_trace_travel_on(http, stub):
@@ -406,7 +412,9 @@ async def test_every_answer_has_the_headers(http, stub, name):
 async def test_paths_and_methods_that_are_not_served(http):
     refusal(await http.get("/nothing"), 404, "PATH_NOT_FOUND")
     refusal(await http.post("/run/", json={}), 404, "PATH_NOT_FOUND")
-    refusal(await http.get("/run"), 405, "INVALID_FIELD")
+    other = await http.get("/run")
+    refusal(other, 405, "INVALID_FIELD")
+    assert other.headers["allow"] == "POST"
     refusal(await http.delete(f"/trace/{TRACE}"), 405, "INVALID_FIELD")
     alive = await http.get("http://gateway/healthz")
     assert (alive.status_code, alive.text) == (200, "alive\n")

@@ -62,6 +62,7 @@ def create_app(stub: ErcpServiceStub, settings: HttpSettings, clock: Clock, vers
         status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
         response = _refused(request, _of_http(status), clock)
         response.status_code = status
+        response.headers.update(getattr(error, "headers", None) or {})  # Allow, where another method is served
         return response
 
     async def fault(request: Request, error: Exception) -> Response:

@@ -1,6 +1,6 @@
 """The seven endpoints of ERCP 1.0 §3, each over one RPC of ``ercp.v1.ErcpService``."""
 
-import asyncio
+import logging
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from services.gateway.http.ercp_json import message_of, read_form
 from services.gateway.http.problems import json_bytes, json_response, problem_response
 from services.gateway.http.requests import call_metadata, read_body, request_id_of, until_disconnected
 
+_LOG: Final = logging.getLogger(__name__)
 PREFIX: Final = "/ercp/v1"
 EVENT_STREAM: Final = "text/event-stream"
 _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
@@ -173,6 +174,8 @@ class ErcpRoutes:
                 return await handler(request, asked)
             except CrpError as error:
                 return self._refusal(error, asked)
+            except Exception as error:  # noqa: BLE001 - logged; the caller learns where to ask
+                return self._refusal(_logged(error, asked), asked)
 
         return guarded
 
@@ -211,6 +214,8 @@ class ErcpRoutes:
                 event = await anext(rest, None)
         except CrpError as error:
             yield _event("error", bytes(self._refusal(error, asked).body))
+        except Exception as error:  # noqa: BLE001 - logged; the caller learns where to ask
+            yield _event("error", bytes(self._refusal(_logged(error, asked), asked).body))
         finally:
             stream.cancel()
 
@@ -232,12 +237,7 @@ class ErcpRoutes:
         """Call, and give up when the client does."""
         metadata = call_metadata(request, asked.request_id)
         call = getattr(self._stub, rpc)(message, timeout=timeout_s, metadata=metadata)
-        try:
-            answer = await until_disconnected(request, call)
-        except (CrpError, asyncio.CancelledError):
-            raise
-        except Exception as error:
-            raise internal_error() from error
+        answer = await until_disconnected(request, call)
         return json_response(json_of(answer), headers={"X-Request-Id": asked.request_id})
 
 
@@ -247,6 +247,12 @@ class _Asked:
 
     request_id: str
     trace_id: str | None = None
+
+
+def _logged(error: Exception, asked: _Asked) -> CrpError:
+    """Log what nobody expected, with its traceback, and return what the caller is told of it."""
+    _LOG.error("an HTTP call failed unexpectedly", exc_info=error, extra={"request_id": asked.request_id})
+    return internal_error()
 
 
 def _idempotency_key(request: Request) -> str:
