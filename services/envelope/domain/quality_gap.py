@@ -63,13 +63,14 @@ def quality_gap(verdict: TierVerdict, accepted: Sequence[QualityTier]) -> Qualit
         return None
     required = max(accepted)
     missing = max(0.0, score_floor(required) - verdict.quality_score)
-    coverage, relevance = verdict.coverage_score, verdict.relevance_mean or 0.0
+    coverage, relevance = verdict.coverage_score, verdict.relevance_mean
     needed = {
         QualitySignal.QUALITY_SCORE: (verdict.quality_score, score_floor(required)),
         QualitySignal.SATURATION: (verdict.saturation, saturation_floor(required)),
         QualitySignal.COVERAGE_SCORE: (coverage, max(MIN_COVERAGE, coverage + missing / COVERAGE_SHARE)),
-        QualitySignal.RELEVANCE_MEAN: (relevance, relevance + missing / RELEVANCE_SHARE),
     }
+    if relevance is not None:  # an envelope without facts has no mean to fall short
+        needed[QualitySignal.RELEVANCE_MEAN] = (relevance, relevance + missing / RELEVANCE_SHARE)
     return QualityGap(
         reached=verdict.tier,
         required=required,
