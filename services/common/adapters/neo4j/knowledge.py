@@ -10,7 +10,7 @@ from neo4j import AsyncManagedTransaction
 from services.common.adapters.neo4j import knowledge_statements as statements
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.knowledge_schema import KNOWLEDGE_SCHEMA
-from services.common.adapters.neo4j.migrations import migrate
+from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
 from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
@@ -42,13 +42,7 @@ class Neo4jKnowledgeGraph:
             UnavailableError: STORE_UNAVAILABLE.
             StartupError: the file of root certificates cannot be read.
         """
-        database = await Neo4jDatabase.open(settings)
-        try:
-            await migrate(database, KNOWLEDGE_SCHEMA)
-        except BaseException:
-            await database.close()
-            raise
-        return cls(database)
+        return cls(await open_migrated(settings, KNOWLEDGE_SCHEMA))
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace, with the receipt in the same transaction.

@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.adapters.neo4j.database import Neo4jDatabase
 from services.common.adapters.neo4j.failures import unavailable
+from services.common.settings.neo4j import Neo4jSettings
 
 _RETRY_S: Final = 3_600.0
 _OWN: Final = "CREATE CONSTRAINT schema_version_store IF NOT EXISTS FOR (n:SchemaVersion) REQUIRE n.store IS UNIQUE"
@@ -32,6 +33,22 @@ class GraphSchema:
 
     store: str
     migrations: tuple[tuple[str, ...], ...]
+
+
+async def open_migrated(settings: Neo4jSettings, schema: GraphSchema) -> Neo4jDatabase:
+    """Connect, and bring the database to the schema; nothing stays open when that fails.
+
+    Raises:
+        UnavailableError: STORE_UNAVAILABLE.
+        StartupError: the file of root certificates cannot be read.
+    """
+    database = await Neo4jDatabase.open(settings)
+    try:
+        await migrate(database, schema)
+    except BaseException:
+        await database.close()
+        raise
+    return database
 
 
 async def migrate(database: Neo4jDatabase, schema: GraphSchema, *, index_wait_s: int = 300) -> None:

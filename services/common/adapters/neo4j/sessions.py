@@ -11,7 +11,7 @@ from services.common.adapters.neo4j import session_log, session_records, session
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
-from services.common.adapters.neo4j.migrations import migrate
+from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
 from services.common.adapters.neo4j.session_records import edge_of, event_of, report_of, session_of, window_of
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
@@ -59,13 +59,7 @@ class Neo4jSessionStore:
             UnavailableError: STORE_UNAVAILABLE.
             StartupError: the file of root certificates cannot be read.
         """
-        database = await Neo4jDatabase.open(settings)
-        try:
-            await migrate(database, SESSIONS_SCHEMA)
-        except BaseException:
-            await database.close()
-            raise
-        return cls(database)
+        return cls(await open_migrated(settings, SESSIONS_SCHEMA))
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first; all or nothing.
