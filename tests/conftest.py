@@ -22,6 +22,8 @@ def pytest_runtest_makereport(item, call):
         *_, reason = report.longrepr if isinstance(report.longrepr, tuple) else (str(report.longrepr),)
         report.outcome = "failed"
         report.longrepr = f"{VARIABLE}=1 and {', '.join(needs)} is not there: {reason}"
+    # what was captured travels to the parent process as UTF-8, which a lone surrogate of a hostile text is not
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
     return report
 
 

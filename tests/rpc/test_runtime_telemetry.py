@@ -149,6 +149,17 @@ def test_console_format_is_scrubbed_too(lines):
     assert "[hidden]" in stream.getvalue()
 
 
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_a_lone_surrogate_of_a_hostile_text_breaks_no_stream(lines, form):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict")
+    configure_logs(TelemetrySettings(log_format=form), stream)
+    structlog.get_logger("x").error("odd \ud800 text", exc_info=ValueError("caf\u00e9 \ud800"))
+    stream.flush()
+    text = stream.buffer.getvalue().decode("utf-8")
+    assert "odd \\ud800 text" in text
+    assert "caf\u00e9 \\ud800" in text
+
+
 def test_levels_below_the_setting_are_not_written(lines):
     stream = io.StringIO()
     configure_logs(TelemetrySettings(log_level="warning"), stream)

@@ -118,4 +118,9 @@ def _render_json(_: Any, __: str, event: MutableMapping[str, Any]) -> str:
 
 
 def _scrub_line(_: Any, __: str, line: Any) -> str:
-    return scrub(str(line))
+    return scrub(_encodable(str(line)))
+
+
+def _encodable(line: str) -> str:
+    """Write a lone surrogate, as a hostile model's text may hold, as its escape: no stream takes it as it is."""
+    return line if line.isascii() else line.encode("utf-8", "backslashreplace").decode("utf-8")
