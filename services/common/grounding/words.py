@@ -22,7 +22,7 @@ _BOUNDARY: Final = re.compile(
     r"[\n.!?\u3002\uff01\uff1f](?:"  # one set in front: the search skips what cannot end a sentence
     r"(?<=\n)\s*"
     r"|(?<=[\u3002\uff01\uff1f])"
-    r"|(?<=[.!?])[.!?]*[\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c\u2018(\[]*[A-Z0-9\u00c0-\u00de])"
+    r"|(?<=[.!?])(?<![.!?]{2})[.!?]*+[\"'\u201d\u2019)\]]*+\s+(?=[\"'\u201c\u2018(\[]*[A-Z0-9\u00c0-\u00de])"
     r"|(?<=[a-z)\d][.!?])(?=[A-Z][a-z])"  # passages that were joined without a space
     r"|(?<=\s[.!?])\s+(?=\S)"  # text that was tokenised: "... 1943 . Mary ..."
     r")"

@@ -40,7 +40,7 @@ _SMALL: Final = {word: number for number, word in enumerate(_UNITS)} | {
     word: 10 * number for number, word in enumerate(_TENS, start=2)
 }
 _WORD: Final = "(?:" + "|".join(sorted((*_SMALL, *_SCALES), key=len, reverse=True)) + ")"
-_HALF: Final = r"\s+and\s+a\s+half\b"
+_HALF: Final = r"(?<!\s)\s++and\s++a\s++half\b"
 _AND: Final = r"(?:(?<=hundred)|(?<=thousand)|(?<=[mbr]illion))\s+and\s+"
 WORDS: Final = rf"\b{_WORD}\b(?:(?:{_AND}|\s+|-){_WORD}\b){{0,12}}(?:{_HALF})?"
 """A number in words."""

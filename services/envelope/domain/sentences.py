@@ -60,7 +60,9 @@ _ALWAYS_CONTINUES: Final = frozenset({"etc", "a.m", "p.m", "inc", "ltd", "corp",
 
 _OPENING: Final = "\"'\u201c\u2018\u00ab(["
 _CLOSING: Final = "\"'\u201d\u2019\u00bb)]"
-_BOUNDARY: Final = re.compile(rf"([.!?\u2026]+)([{re.escape(_CLOSING)}]*)(\s+)(?=([{re.escape(_OPENING)}]*)(\S))")
+_BOUNDARY: Final = re.compile(
+    rf"(?<![.!?\u2026])([.!?\u2026]++)([{re.escape(_CLOSING)}]*+)(\s++)(?=([{re.escape(_OPENING)}]*)(\S))"
+)
 _LAST_WORD: Final = re.compile(r"(\S+)$")
 
 

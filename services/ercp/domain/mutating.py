@@ -19,8 +19,8 @@ MAX_DESCRIPTION_CHARS: Final = 100_000
 _MIN_PART_WORDS: Final = 3
 _QUESTION: Final = re.compile(r"(?<=[?;])\s+|\n+")
 _JOINED: Final = re.compile(
-    r",?\s+and\s+(?=(?:why|how|what|when|where|which|who|whether|does|do|is|are|can|could|should|must|will|describe|"
-    r"explain|compare|state|give|name|list)\b)",
+    r"(?:,|(?<!\s))\s++and\s++(?=(?:why|how|what|when|where|which|who|whether|does|do|is|are|can|could|should|must|will|"
+    r"describe|explain|compare|state|give|name|list)\b)",
     re.IGNORECASE,
 )
 
