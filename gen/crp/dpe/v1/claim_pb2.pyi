@@ -39,6 +39,7 @@ class VerdictBasis(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     VERDICT_BASIS_DISTORTION: _ClassVar[VerdictBasis]
     VERDICT_BASIS_CONTRADICTION: _ClassVar[VerdictBasis]
     VERDICT_BASIS_GROUNDING: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_CONSTRAINT: _ClassVar[VerdictBasis]
 
 class ValueRelation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -65,6 +66,7 @@ VERDICT_BASIS_VALUE_CONFLICT: VerdictBasis
 VERDICT_BASIS_DISTORTION: VerdictBasis
 VERDICT_BASIS_CONTRADICTION: VerdictBasis
 VERDICT_BASIS_GROUNDING: VerdictBasis
+VERDICT_BASIS_CONSTRAINT: VerdictBasis
 VALUE_RELATION_UNSPECIFIED: ValueRelation
 VALUE_RELATION_EQUAL: ValueRelation
 VALUE_RELATION_DIFFERENT: ValueRelation
@@ -117,21 +119,31 @@ class UnsupportedSpan(_message.Message):
     score: float
     def __init__(self, span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., score: _Optional[float] = ...) -> None: ...
 
+class ConstraintConflict(_message.Message):
+    __slots__ = ("constraint_ids", "verdict_without")
+    CONSTRAINT_IDS_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_WITHOUT_FIELD_NUMBER: _ClassVar[int]
+    constraint_ids: _containers.RepeatedScalarFieldContainer[str]
+    verdict_without: ClaimVerdict
+    def __init__(self, constraint_ids: _Optional[_Iterable[str]] = ..., verdict_without: _Optional[_Union[ClaimVerdict, str]] = ...) -> None: ...
+
 class Judgement(_message.Message):
-    __slots__ = ("basis", "support_probability", "entailment_probability", "contradiction_probability", "unsupported_spans", "evidence")
+    __slots__ = ("basis", "support_probability", "entailment_probability", "contradiction_probability", "unsupported_spans", "evidence", "constraint_conflict")
     BASIS_FIELD_NUMBER: _ClassVar[int]
     SUPPORT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     ENTAILMENT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     UNSUPPORTED_SPANS_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINT_CONFLICT_FIELD_NUMBER: _ClassVar[int]
     basis: VerdictBasis
     support_probability: float
     entailment_probability: float
     contradiction_probability: float
     unsupported_spans: _containers.RepeatedCompositeFieldContainer[UnsupportedSpan]
     evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
-    def __init__(self, basis: _Optional[_Union[VerdictBasis, str]] = ..., support_probability: _Optional[float] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., unsupported_spans: _Optional[_Iterable[_Union[UnsupportedSpan, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...) -> None: ...
+    constraint_conflict: ConstraintConflict
+    def __init__(self, basis: _Optional[_Union[VerdictBasis, str]] = ..., support_probability: _Optional[float] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., unsupported_spans: _Optional[_Iterable[_Union[UnsupportedSpan, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., constraint_conflict: _Optional[_Union[ConstraintConflict, _Mapping]] = ...) -> None: ...
 
 class Attribution(_message.Message):
     __slots__ = ("type", "raw_similarity", "calibrated_similarity", "evidence")

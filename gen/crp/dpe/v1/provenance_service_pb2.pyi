@@ -3,6 +3,7 @@ import datetime
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.common.v1 import text_pb2 as _text_pb2
 from crp.dpe.v1 import claim_pb2 as _claim_pb2
+from crp.dpe.v1 import constraint_pb2 as _constraint_pb2
 from crp.dpe.v1 import finding_pb2 as _finding_pb2
 from crp.dpe.v1 import regulatory_pb2 as _regulatory_pb2
 from crp.dpe.v1 import report_pb2 as _report_pb2
@@ -102,7 +103,7 @@ class PriorWindow(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., is_summary: _Optional[bool] = ..., session_id: _Optional[str] = ...) -> None: ...
 
 class AnalyzeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id", "constraint_verdicts")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -120,6 +121,7 @@ class AnalyzeRequest(_message.Message):
     CACHE_NO_CACHE_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_REMAINING_FIELD_NUMBER: _ClassVar[int]
     AUDIT_TRAIL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINT_VERDICTS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -137,7 +139,8 @@ class AnalyzeRequest(_message.Message):
     cache_no_cache: bool
     windows_remaining: int
     audit_trail_id: str
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ...) -> None: ...
+    constraint_verdicts: _constraint_pb2.ConstraintVerdicts
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., constraint_verdicts: _Optional[_Union[_constraint_pb2.ConstraintVerdicts, _Mapping]] = ...) -> None: ...
 
 class AnalyzeResponse(_message.Message):
     __slots__ = ("report", "remediation")
