@@ -1,7 +1,7 @@
 """No reading of text takes time that grows with the square of its length.
 
-Every text here is hostile: one short piece, over and over. Four times the length may cost about four times the processor
-time; a reading that looks again and again at the same run costs sixteen times, which at these lengths is seconds.
+Every text here is hostile: one short piece, over and over. Four times the length may cost about four times the
+processor time; a reading that looks again and again at the same run costs sixteen times: seconds, at these lengths.
 """
 
 import time
