@@ -1,7 +1,8 @@
 """A message as the JSON of the document: lower-case words for enums, ISO 8601 times, every field printed (ERCP 1.0 §3).
 
 It is what signatures are over and what the HTTP surface writes. A field that is absent is ``null``, an empty list
-``[]``; google.protobuf.Struct is the JSON object that it holds.
+``[]``; google.protobuf.Struct is the JSON object that it holds. What stands in ``extensions`` stands beside the other
+fields, and never in the place of one (§10, ADR 0079).
 """
 
 from datetime import UTC
@@ -14,11 +15,20 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.common.encoding import iso_micros
 
 _STRUCT: Final = "google.protobuf.Struct"
+_EXTENSIONS: Final = "extensions"
 
 
 def json_of(message: Message) -> dict[str, Any]:
     """Return a message as a JSON object."""
-    return {field.name: _field(message, field) for field in message.DESCRIPTOR.fields}
+    fields = message.DESCRIPTOR.fields
+    known = {field.name: _field(message, field) for field in fields if not _is_extensions(field)}
+    if len(known) == len(fields):
+        return known
+    return {**known, **{name: part for name, part in _unknown(message).items() if name not in known}}
+
+
+def _unknown(message: Any) -> dict[str, Any]:
+    return struct_json(message.extensions)
 
 
 def _field(message: Message, field: Any) -> Any:
@@ -64,6 +74,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bool | float) or value is None:
         return value
     return [_plain(each) for each in value]
+
+
+def _is_extensions(field: Any) -> bool:
+    return field.name == _EXTENSIONS and _is(field, _STRUCT)
 
 
 def _is(field: Any, name: str) -> bool:

@@ -36,6 +36,7 @@ from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType,
 from services.ercp.operator_app import Call, TraceRead
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.run_app import RunAsk, RunResult
+from services.ercp.unknown_fields import unknown_fields
 from services.ercp.verifying import VerifyAsk
 
 _MILLISECONDS: Final = 1_000
@@ -53,7 +54,7 @@ def body_sha256(request: Any) -> str:
 
 def call(request: Any, name: str) -> Call:
     """Return what makes a call recognisable."""
-    return Call(name, request.request_id, body_sha256(request), request.trace_id)
+    return Call(name, request.request_id, body_sha256(request), request.trace_id, unknown_fields(request))
 
 
 def run_ask(request: rpc.RunRequest | rpc.RunStreamRequest) -> RunAsk:
@@ -66,6 +67,7 @@ def run_ask(request: rpc.RunRequest | rpc.RunStreamRequest) -> RunAsk:
         trace_id=request.trace_id,
         constraints=constraints(request.constraints, request.request_id),
         passages=passages(request.retrieval_context),
+        unknown=unknown_fields(request),
     )
 
 

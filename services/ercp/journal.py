@@ -4,7 +4,7 @@ A trace that is there already is read first. Its events are given back in order,
 was broken off goes on after the last of them (ADR 0073). Texts are redacted before they are signed and sent (§11).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from services.common.errors import ErrorReason, PreconditionError
 from services.ercp.domain import trace
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.trace import TraceEvent
+from services.ercp.domain.unknown import UnknownFields, told
 from services.ercp.domain.vocabulary import Operator
 from services.ercp.performed import Performed
 from services.ercp.ports import NodeSigner, Redactor, StoredEvent, StoredTrace, TraceSession, TraceSessions
@@ -61,7 +62,7 @@ class Scribe:
 
 
 class Journal:
-    """One trace, for one request."""
+    """One trace, for one request; ``unknown`` is what the request holds beyond what this version knows (§10)."""
 
     def __init__(self, scribe: Scribe, trace_id: str, mark: RequestMark, session_id: str) -> None:
         self._scribe = scribe
@@ -70,6 +71,7 @@ class Journal:
         self.session_id = session_id
         self.events: list[TraceEvent] = []
         self.recorded: list[TraceEvent] = []
+        self.unknown: Sequence[UnknownFields] = ()
         self.end_reason = ""
         self._session: TraceSession | None = None
 
@@ -159,7 +161,8 @@ class Journal:
             self.end_reason = reason
 
     async def _event(self, operator: Operator, performed: Performed[Any]) -> TraceEvent:
-        whole = {"input": performed.inputs, "output": performed.outputs}
+        beside = {} if self.events else told(self.unknown)  # §10: a request's first event tells what else it asked
+        whole = {"input": {**performed.inputs, **beside}, "output": performed.outputs}
         texts = await self._scribe.redactor.redact(trace.told_texts(whole))
         clean = trace.with_texts(whole, list(texts))
         return TraceEvent(

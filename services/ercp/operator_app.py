@@ -16,6 +16,7 @@ from services.ercp.domain import readings
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.records import Constraint, Decoding, Passage, Problem, Reasoning
 from services.ercp.domain.trace import TraceEvent
+from services.ercp.domain.unknown import UnknownFields
 from services.ercp.domain.vocabulary import Operator
 from services.ercp.generating import Candidate, GenerateAsk
 from services.ercp.journal import Journal, RequestMark, Scribe, mismatch, read_all
@@ -31,12 +32,13 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What makes a call recognisable; ``trace_id`` empty lets it follow from the request id."""
+    """What makes a call recognisable; ``trace_id`` empty: it follows from the request id; ``unknown``: as of Journal."""
 
     rpc: str
     request_id: str
     body_sha256: str
     trace_id: str = ""
+    unknown: tuple[UnknownFields, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ class OperatorApp:
             if each.mark == mark:
                 known = each.event
         journal = await Journal.opened(self._scribe, trace_id, mark, stored)
+        journal.unknown = call.unknown
         return _Turn(journal, f"{trace_id}/{call.request_id}", known)
 
     async def _knowledge(self, ask: VerifyAsk, passages: tuple[Passage, ...]) -> Knowledge | None:

@@ -20,6 +20,7 @@ from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.records import Constraint, ModelIdentity, Passage, Problem, Reasoning, RunConfig
 from services.ercp.domain.run import Command, Outcome, RunState
 from services.ercp.domain.trace import TraceEvent
+from services.ercp.domain.unknown import UnknownFields
 from services.ercp.domain.vocabulary import Operator, RunStatus
 from services.ercp.generating import Candidate, GenerateAsk
 from services.ercp.journal import RUN, Journal, RequestMark, Scribe
@@ -61,6 +62,7 @@ class RunAsk:
         trace_id: empty lets it follow from the request id.
         body_sha256: of the request without its ids.
         passages: what candidates are held against; empty retrieves.
+        unknown: what the request holds beyond what this version knows (§10).
     """
 
     request_id: str
@@ -70,6 +72,7 @@ class RunAsk:
     trace_id: str = ""
     constraints: tuple[Constraint, ...] = ()
     passages: tuple[Passage, ...] = ()
+    unknown: tuple[UnknownFields, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,7 @@ class RunApp:
         limit = ask.config.max_duration_s or self._settings.max_duration_s
         watch = Stopwatch(min(limit, self._settings.max_duration_s), self._settings.reserve_s)
         journal = await Journal.opened(self._scribe, trace_id, mark, stored)
+        journal.unknown = ask.unknown
         if stored is not None:
             journal.resume(stored)
         return _Course(ask, journal, watch)

@@ -18,6 +18,7 @@ from services.common.errors import ErrorReason, PermissionDeniedError
 from services.common.message_json import struct_json, word_of
 from services.common.rpc.validation import Violations
 from services.common.settings import ErcpSettings
+from services.ercp import unknown_fields
 from services.ercp.domain import vocabulary as words
 from services.ercp.domain.predicates import PredicateError, parse_predicate
 from services.ercp.domain.vocabulary import Strategy
@@ -134,6 +135,8 @@ def priority(problem: pb.Problem, settings: ErcpSettings) -> None:
 
 
 def _ids(found: Violations, request: Any) -> None:
+    """Check what every request that writes has: its ids, and fields that this version does not know (§10)."""
+    unknown_fields.check(found, request)
     found.require_request_id(request.request_id)
     if request.trace_id:
         found.require_request_id(request.trace_id, "trace_id")
@@ -243,9 +246,9 @@ def _passages(found: Violations, passages: Iterable[rpc.RetrievalPassage]) -> No
 
 
 def _options(found: Violations, strategy: Strategy, options: dict[str, Any], ids: set[str]) -> None:
-    """Check the strategy's own options; an unknown one is refused, since it would be obeyed by nothing."""
+    """Check the strategy's own options; one of another strategy is refused, since it would be obeyed by nothing."""
     known = _OPTIONS[strategy]
-    for name in sorted(set(options) - known):
+    for name in sorted((set(options) & unknown_fields.MUTATION_OPTIONS) - known):
         allowed = ", ".join(sorted(known)) or "none"
         found.add(f"mutation_config.{name}", f"is no option of {strategy.value}; allowed: {allowed}")
     core = options.get("core", [])

@@ -112,10 +112,10 @@ async def test_operators_refuse_too(client, name, fields, field):
     assert field in refused.fields
 
 
-async def test_an_unknown_option_of_a_mutation_is_refused(client):
-    asked = request_for("Mutate")
-    asked.mutation_config.update({"language": "fr"})
-    assert (await client.fails("Mutate", asked)).fields == ("mutation_config.language",)
+async def test_an_option_of_another_strategy_is_refused(client):
+    asked = request_for("Mutate", mutation_strategy="MUTATION_STRATEGY_REFRAME")
+    asked.mutation_config.update({"max_parts": 3})
+    assert (await client.fails("Mutate", asked)).fields == ("mutation_config.max_parts",)
 
 
 class TestNewerMinorVersions:

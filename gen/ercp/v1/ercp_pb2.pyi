@@ -92,14 +92,16 @@ OPERATOR_STABILIZE: Operator
 OPERATOR_MUTATE: Operator
 
 class Problem(_message.Message):
-    __slots__ = ("id", "description", "metadata")
+    __slots__ = ("id", "description", "metadata", "extensions")
     ID_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     id: str
     description: str
     metadata: _struct_pb2.Struct
-    def __init__(self, id: _Optional[str] = ..., description: _Optional[str] = ..., metadata: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, id: _Optional[str] = ..., description: _Optional[str] = ..., metadata: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ReasoningClaim(_message.Message):
     __slots__ = ("claim", "source")
@@ -122,23 +124,27 @@ class Reasoning(_message.Message):
     def __init__(self, reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., sentences: _Optional[_Iterable[str]] = ..., claims: _Optional[_Iterable[_Union[ReasoningClaim, _Mapping]]] = ...) -> None: ...
 
 class Predicate(_message.Message):
-    __slots__ = ("predicate_name", "args")
+    __slots__ = ("predicate_name", "args", "extensions")
     PREDICATE_NAME_FIELD_NUMBER: _ClassVar[int]
     ARGS_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     predicate_name: str
     args: _struct_pb2.Struct
-    def __init__(self, predicate_name: _Optional[str] = ..., args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, predicate_name: _Optional[str] = ..., args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ConstraintSource(_message.Message):
-    __slots__ = ("detected_by", "error_id")
+    __slots__ = ("detected_by", "error_id", "extensions")
     DETECTED_BY_FIELD_NUMBER: _ClassVar[int]
     ERROR_ID_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     detected_by: str
     error_id: str
-    def __init__(self, detected_by: _Optional[str] = ..., error_id: _Optional[str] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, detected_by: _Optional[str] = ..., error_id: _Optional[str] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class Constraint(_message.Message):
-    __slots__ = ("constraint_id", "type", "priority", "nl_text", "predicate", "source", "confidence", "immutable")
+    __slots__ = ("constraint_id", "type", "priority", "nl_text", "predicate", "source", "confidence", "immutable", "extensions")
     CONSTRAINT_ID_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
@@ -147,6 +153,7 @@ class Constraint(_message.Message):
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     IMMUTABLE_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     constraint_id: str
     type: ConstraintType
     priority: ConstraintPriority
@@ -155,20 +162,23 @@ class Constraint(_message.Message):
     source: ConstraintSource
     confidence: float
     immutable: bool
-    def __init__(self, constraint_id: _Optional[str] = ..., type: _Optional[_Union[ConstraintType, str]] = ..., priority: _Optional[_Union[ConstraintPriority, str]] = ..., nl_text: _Optional[str] = ..., predicate: _Optional[_Union[Predicate, _Mapping]] = ..., source: _Optional[_Union[ConstraintSource, _Mapping]] = ..., confidence: _Optional[float] = ..., immutable: _Optional[bool] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, constraint_id: _Optional[str] = ..., type: _Optional[_Union[ConstraintType, str]] = ..., priority: _Optional[_Union[ConstraintPriority, str]] = ..., nl_text: _Optional[str] = ..., predicate: _Optional[_Union[Predicate, _Mapping]] = ..., source: _Optional[_Union[ConstraintSource, _Mapping]] = ..., confidence: _Optional[float] = ..., immutable: _Optional[bool] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class Evidence(_message.Message):
-    __slots__ = ("source", "score", "excerpt")
+    __slots__ = ("source", "score", "excerpt", "extensions")
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     EXCERPT_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     source: str
     score: float
     excerpt: str
-    def __init__(self, source: _Optional[str] = ..., score: _Optional[float] = ..., excerpt: _Optional[str] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, source: _Optional[str] = ..., score: _Optional[float] = ..., excerpt: _Optional[str] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class Error(_message.Message):
-    __slots__ = ("error_id", "type", "span", "excerpt", "confidence", "detected_by", "evidence")
+    __slots__ = ("error_id", "type", "span", "excerpt", "confidence", "detected_by", "evidence", "extensions")
     ERROR_ID_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
@@ -176,6 +186,7 @@ class Error(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     DETECTED_BY_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     error_id: str
     type: ErrorType
     span: _containers.RepeatedScalarFieldContainer[int]
@@ -183,7 +194,8 @@ class Error(_message.Message):
     confidence: float
     detected_by: _containers.RepeatedScalarFieldContainer[str]
     evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
-    def __init__(self, error_id: _Optional[str] = ..., type: _Optional[_Union[ErrorType, str]] = ..., span: _Optional[_Iterable[int]] = ..., excerpt: _Optional[str] = ..., confidence: _Optional[float] = ..., detected_by: _Optional[_Iterable[str]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, error_id: _Optional[str] = ..., type: _Optional[_Union[ErrorType, str]] = ..., span: _Optional[_Iterable[int]] = ..., excerpt: _Optional[str] = ..., confidence: _Optional[float] = ..., detected_by: _Optional[_Iterable[str]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class DecodingParameters(_message.Message):
     __slots__ = ("temperature", "top_p", "seed", "max_tokens", "deterministic")

@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RunConfig(_message.Message):
-    __slots__ = ("model", "max_iterations", "max_constraints", "similarity_threshold", "temperature", "top_p", "deterministic", "verify_threshold", "candidate_threshold", "seed", "max_duration_ms", "nli_threshold", "run_fact_check", "max_constraints_per_error", "max_tokens")
+    __slots__ = ("model", "max_iterations", "max_constraints", "similarity_threshold", "temperature", "top_p", "deterministic", "verify_threshold", "candidate_threshold", "seed", "max_duration_ms", "nli_threshold", "run_fact_check", "max_constraints_per_error", "max_tokens", "extensions")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MAX_ITERATIONS_FIELD_NUMBER: _ClassVar[int]
     MAX_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
@@ -29,6 +29,7 @@ class RunConfig(_message.Message):
     RUN_FACT_CHECK_FIELD_NUMBER: _ClassVar[int]
     MAX_CONSTRAINTS_PER_ERROR_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     model: str
     max_iterations: int
     max_constraints: int
@@ -44,23 +45,26 @@ class RunConfig(_message.Message):
     run_fact_check: bool
     max_constraints_per_error: int
     max_tokens: int
-    def __init__(self, model: _Optional[str] = ..., max_iterations: _Optional[int] = ..., max_constraints: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., deterministic: _Optional[bool] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., seed: _Optional[int] = ..., max_duration_ms: _Optional[int] = ..., nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ..., max_constraints_per_error: _Optional[int] = ..., max_tokens: _Optional[int] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, model: _Optional[str] = ..., max_iterations: _Optional[int] = ..., max_constraints: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., deterministic: _Optional[bool] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., seed: _Optional[int] = ..., max_duration_ms: _Optional[int] = ..., nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ..., max_constraints_per_error: _Optional[int] = ..., max_tokens: _Optional[int] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RunRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context")
+    __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     problem: _ercp_pb2.Problem
     config: RunConfig
     constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
     retrieval_context: _containers.RepeatedCompositeFieldContainer[RetrievalPassage]
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RunResponse(_message.Message):
     __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations", "status_reason", "relaxed_constraints", "fidelity_score")
@@ -99,20 +103,22 @@ class RunResponse(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ..., status_reason: _Optional[str] = ..., relaxed_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., fidelity_score: _Optional[float] = ...) -> None: ...
 
 class RunStreamRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context")
+    __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     problem: _ercp_pb2.Problem
     config: RunConfig
     constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
     retrieval_context: _containers.RepeatedCompositeFieldContainer[RetrievalPassage]
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RunStreamResponse(_message.Message):
     __slots__ = ("trace_event", "result")
@@ -123,34 +129,38 @@ class RunStreamResponse(_message.Message):
     def __init__(self, trace_event: _Optional[_Union[_ercp_pb2.TraceEvent, _Mapping]] = ..., result: _Optional[_Union[RunResponse, _Mapping]] = ...) -> None: ...
 
 class GenConfig(_message.Message):
-    __slots__ = ("model", "temperature", "max_tokens", "deterministic", "top_p", "seed")
+    __slots__ = ("model", "temperature", "max_tokens", "deterministic", "top_p", "seed", "extensions")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
     TOP_P_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     model: str
     temperature: float
     max_tokens: int
     deterministic: bool
     top_p: float
     seed: int
-    def __init__(self, model: _Optional[str] = ..., temperature: _Optional[float] = ..., max_tokens: _Optional[int] = ..., deterministic: _Optional[bool] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, model: _Optional[str] = ..., temperature: _Optional[float] = ..., max_tokens: _Optional[int] = ..., deterministic: _Optional[bool] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "problem", "constraints", "gen_config")
+    __slots__ = ("request_id", "trace_id", "problem", "constraints", "gen_config", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
     CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     GEN_CONFIG_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     problem: _ercp_pb2.Problem
     constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
     gen_config: GenConfig
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., gen_config: _Optional[_Union[GenConfig, _Mapping]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., gen_config: _Optional[_Union[GenConfig, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class GenerateResponse(_message.Message):
     __slots__ = ("trace_id", "reasoning_id", "reasoning_text", "sentences", "claims", "model_fingerprint", "node_signature", "timestamp", "proto_version")
@@ -175,23 +185,27 @@ class GenerateResponse(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ..., reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., sentences: _Optional[_Iterable[str]] = ..., claims: _Optional[_Iterable[_Union[_ercp_pb2.ReasoningClaim, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ...) -> None: ...
 
 class VerifyConfig(_message.Message):
-    __slots__ = ("nli_threshold", "run_fact_check")
+    __slots__ = ("nli_threshold", "run_fact_check", "extensions")
     NLI_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     RUN_FACT_CHECK_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     nli_threshold: float
     run_fact_check: bool
-    def __init__(self, nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RetrievalPassage(_message.Message):
-    __slots__ = ("source", "text")
+    __slots__ = ("source", "text", "extensions")
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     source: str
     text: str
-    def __init__(self, source: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, source: _Optional[str] = ..., text: _Optional[str] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class VerifyRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "reasoning_id", "reasoning_text", "constraints", "verify_config", "retrieval_context")
+    __slots__ = ("request_id", "trace_id", "reasoning_id", "reasoning_text", "constraints", "verify_config", "retrieval_context", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     REASONING_ID_FIELD_NUMBER: _ClassVar[int]
@@ -199,6 +213,7 @@ class VerifyRequest(_message.Message):
     CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     VERIFY_CONFIG_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     reasoning_id: str
@@ -206,7 +221,8 @@ class VerifyRequest(_message.Message):
     constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
     verify_config: VerifyConfig
     retrieval_context: _containers.RepeatedCompositeFieldContainer[RetrievalPassage]
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., verify_config: _Optional[_Union[VerifyConfig, _Mapping]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., verify_config: _Optional[_Union[VerifyConfig, _Mapping]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class VerifyResponse(_message.Message):
     __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version", "skipped_detectors")
@@ -227,28 +243,32 @@ class VerifyResponse(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., skipped_detectors: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ExtractConfig(_message.Message):
-    __slots__ = ("max_constraints_per_error", "verify_threshold", "candidate_threshold")
+    __slots__ = ("max_constraints_per_error", "verify_threshold", "candidate_threshold", "extensions")
     MAX_CONSTRAINTS_PER_ERROR_FIELD_NUMBER: _ClassVar[int]
     VERIFY_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     CANDIDATE_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     max_constraints_per_error: int
     verify_threshold: float
     candidate_threshold: float
-    def __init__(self, max_constraints_per_error: _Optional[int] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, max_constraints_per_error: _Optional[int] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ExtractConstraintsRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "errors", "reasoning_text", "extract_config")
+    __slots__ = ("request_id", "trace_id", "errors", "reasoning_text", "extract_config", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
     REASONING_TEXT_FIELD_NUMBER: _ClassVar[int]
     EXTRACT_CONFIG_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     errors: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Error]
     reasoning_text: str
     extract_config: ExtractConfig
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., reasoning_text: _Optional[str] = ..., extract_config: _Optional[_Union[ExtractConfig, _Mapping]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., reasoning_text: _Optional[str] = ..., extract_config: _Optional[_Union[ExtractConfig, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ExtractConstraintsResponse(_message.Message):
     __slots__ = ("trace_id", "constraints", "candidate_constraints", "model_fingerprint", "node_signature", "timestamp", "proto_version")
@@ -269,18 +289,20 @@ class ExtractConstraintsResponse(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ...) -> None: ...
 
 class StabilizeRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "reasoning_prev", "reasoning_curr", "threshold")
+    __slots__ = ("request_id", "trace_id", "reasoning_prev", "reasoning_curr", "threshold", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     REASONING_PREV_FIELD_NUMBER: _ClassVar[int]
     REASONING_CURR_FIELD_NUMBER: _ClassVar[int]
     THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     reasoning_prev: str
     reasoning_curr: str
     threshold: float
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_prev: _Optional[str] = ..., reasoning_curr: _Optional[str] = ..., threshold: _Optional[float] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_prev: _Optional[str] = ..., reasoning_curr: _Optional[str] = ..., threshold: _Optional[float] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class StabilizeResponse(_message.Message):
     __slots__ = ("trace_id", "stable", "score", "node_signature", "timestamp", "proto_version", "model_fingerprint")
@@ -301,7 +323,7 @@ class StabilizeResponse(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ..., stable: _Optional[bool] = ..., score: _Optional[float] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., model_fingerprint: _Optional[str] = ...) -> None: ...
 
 class MutateRequest(_message.Message):
-    __slots__ = ("request_id", "trace_id", "problem", "reasoning_text", "mutation_strategy", "mutation_config", "constraints")
+    __slots__ = ("request_id", "trace_id", "problem", "reasoning_text", "mutation_strategy", "mutation_config", "constraints", "extensions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
@@ -309,6 +331,7 @@ class MutateRequest(_message.Message):
     MUTATION_STRATEGY_FIELD_NUMBER: _ClassVar[int]
     MUTATION_CONFIG_FIELD_NUMBER: _ClassVar[int]
     CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
+    EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     trace_id: str
     problem: _ercp_pb2.Problem
@@ -316,7 +339,8 @@ class MutateRequest(_message.Message):
     mutation_strategy: _ercp_pb2.MutationStrategy
     mutation_config: _struct_pb2.Struct
     constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
-    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., reasoning_text: _Optional[str] = ..., mutation_strategy: _Optional[_Union[_ercp_pb2.MutationStrategy, str]] = ..., mutation_config: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ...) -> None: ...
+    extensions: _struct_pb2.Struct
+    def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., reasoning_text: _Optional[str] = ..., mutation_strategy: _Optional[_Union[_ercp_pb2.MutationStrategy, str]] = ..., mutation_config: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class MutateResponse(_message.Message):
     __slots__ = ("trace_id", "new_problem", "new_constraints", "mutation_notes", "node_signature", "timestamp", "proto_version", "model_fingerprint")

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from google.protobuf.json_format import ParseDict
@@ -18,6 +17,7 @@ three for each level."""
 _EXACT: Final = 2**53
 """Beyond this a double, which protobuf's free-form numbers are, does not hold every whole number."""
 _MOST_VIOLATIONS: Final = 32
+_EXTENSIONS: Final = "extensions"
 
 _M = TypeVar("_M", bound=Message)
 _F = TypeVar("_F", bound=BaseModel)
@@ -48,13 +48,18 @@ def read_form(body: bytes, form: type[_F]) -> _F:
 def message_of(form: BaseModel, message: type[_M]) -> _M:
     """Return the message that a checked model stands for; what was left out stays unset."""
     filled = message()
-    _fill(filled, form.model_dump(exclude_unset=True))
+    _fill(filled, form)
     return filled
 
 
-def _fill(message: Message, values: Mapping[str, Any]) -> None:
+def _fill(message: Message, form: BaseModel) -> None:
+    """Set what the form has; what this version does not know goes to ``extensions`` (ERCP 1.0 §10, ADR 0079)."""
+    if form.model_extra:
+        ParseDict(form.model_extra, getattr(message, _EXTENSIONS))
     for field in message.DESCRIPTOR.fields:
-        value = values.get(field.name)
+        if field.name not in form.model_fields_set or field.name not in type(form).model_fields:
+            continue
+        value = getattr(form, field.name)
         if value is None:
             continue
         if field.is_repeated:
@@ -75,9 +80,9 @@ def _extend(into: Any, field: Any, values: list[Any]) -> None:
             _fill_part(into.add(), value)
 
 
-def _fill_part(part: Message, value: Mapping[str, Any]) -> None:
+def _fill_part(part: Message, value: Any) -> None:
     if isinstance(part, Struct):
-        ParseDict(dict(value), part)
+        ParseDict(value, part)
     else:
         _fill(part, value)
 
