@@ -32,7 +32,12 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What makes a call recognisable; ``trace_id`` empty: it follows from the request id; ``unknown``: as of Journal."""
+    """What makes a call recognisable; ``trace_id`` empty lets it follow from the request id.
+
+    Attributes:
+        body_sha256: of the request without its ids.
+        unknown: what the request holds beyond what this version knows (§10).
+    """
 
     rpc: str
     request_id: str
