@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 from crp.common.v1 import regulation_pb2, taxonomy_pb2
+from crp.dpe.v1 import constraint_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
@@ -29,6 +30,11 @@ _FLOAT_BYTES = 4
 _UNIT_TOLERANCE = 0.01
 """Of a vector's length from 1; float16 on the way costs less than a tenth of it."""
 _VECTOR = "must be a unit vector of little-endian float32: finite, of length 1"
+_MAX_CONSTRAINTS: Final = 200
+_MAX_CONSTRAINT_CHARS: Final = 2_000
+_MAX_CONSTRAINT_SPANS: Final = 64
+_MAX_WHY_CHARS: Final = 1_000
+_DETECTOR: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _TRAIL_ID: Final = re.compile(r"(crp_trail_[A-Za-z0-9]{16,32})?")
 
 
@@ -67,6 +73,8 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
     _ai_system(request, prefix, found)
     _facts(request, settings, prefix, found)
     _prior_windows(request, settings, prefix, found)
+    if request.HasField("constraint_verdicts"):
+        _constraint_verdicts(request, f"{prefix}constraint_verdicts.verdicts", found)
     found.raise_if_any()
 
 
@@ -205,3 +213,43 @@ def _prior_windows(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: st
         found.require(own, f"{field}.session_id", "must be empty or the request's session_id")
         _chars(found, f"{field}.text", window.text, settings.max_response_chars)
         seen.add(window.window_id)
+
+
+def _constraint_verdicts(request: pb.AnalyzeRequest, path: str, found: Violations) -> None:
+    verdicts = request.constraint_verdicts.verdicts
+    if not 0 < len(verdicts) <= _MAX_CONSTRAINTS:
+        found.add(path, f"must be 1 to {_MAX_CONSTRAINTS}; leave constraint_verdicts away where there is none")
+        return
+    seen: set[str] = set()
+    for index, verdict in enumerate(verdicts):
+        name = f"{path}[{index}]"
+        found.require(0 < len(verdict.constraint_id) <= _MAX_ID_CHARS, f"{name}.constraint_id", _ID)
+        unseen = not verdict.constraint_id or verdict.constraint_id not in seen
+        found.require(unseen, f"{name}.constraint_id", "must be unique in the request")
+        words = 0 < len(verdict.nl_text) <= _MAX_CONSTRAINT_CHARS
+        found.require(words, f"{name}.nl_text", f"must hold 1 to {_MAX_CONSTRAINT_CHARS} characters")
+        _chars(found, f"{name}.why", verdict.why, _MAX_WHY_CHARS)
+        text = "must be a lower-case letter, then at most 63 of them, digits or underscores"
+        found.require(_DETECTOR.fullmatch(verdict.detector), f"{name}.detector", text)
+        _constraint_state(request, verdict, name, found)
+        seen.add(verdict.constraint_id)
+
+
+def _constraint_state(
+    request: pb.AnalyzeRequest, verdict: constraint_pb2.ConstraintVerdict, name: str, found: Violations
+) -> None:
+    """Note a state that is none, and what does not go with it."""
+    states = {constraint_pb2.CONSTRAINT_STATE_HELD, constraint_pb2.CONSTRAINT_STATE_VIOLATED}
+    is_unknown = verdict.state == constraint_pb2.CONSTRAINT_STATE_UNKNOWN
+    known = is_unknown or verdict.state in states
+    found.require(known, f"{name}.state", "must be one of HELD, VIOLATED, UNKNOWN")
+    found.require(verdict.why.strip() or not is_unknown, f"{name}.why", "must say why the state is UNKNOWN")
+    is_violated = verdict.state == constraint_pb2.CONSTRAINT_STATE_VIOLATED
+    if len(verdict.spans) > _MAX_CONSTRAINT_SPANS:
+        found.add(f"{name}.spans", f"must be at most {_MAX_CONSTRAINT_SPANS}")
+        return
+    found.require(is_violated or not verdict.spans, f"{name}.spans", "must be empty unless the state is VIOLATED")
+    for number, span in enumerate(verdict.spans):
+        inside = span.start < span.end <= len(request.response_text)
+        text = "must be a stretch inside response_text, start before end"
+        found.require(inside, f"{name}.spans[{number}]", text)

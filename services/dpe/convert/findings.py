@@ -1,6 +1,6 @@
 """Claims and findings to messages."""
 
-from typing import Any
+from typing import Any, Final
 
 from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2
@@ -9,6 +9,7 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.findings import (
     AlignedValue,
     Attribution,
+    ConstraintConflict,
     Contradiction,
     CrossContradiction,
     Distortion,
@@ -20,6 +21,9 @@ from services.dpe.domain.findings import (
     Verdict,
 )
 from services.dpe.domain.text_types import Claim, Span
+
+MAX_CONSTRAINTS_LISTED: Final = 20
+"""Of the constraints that a claim violates; their number stands beside them."""
 
 
 def span_message(start: int, end: int) -> text_pb2.TextSpan:
@@ -79,6 +83,17 @@ def _judgement(claim: Claim, item: Judgement) -> claim_pb2.Judgement:
         message.entailment_probability = item.entailment
     if item.contradiction is not None:
         message.contradiction_probability = item.contradiction
+    if item.conflict is not None:
+        message.constraint_conflict.CopyFrom(_conflict(item.conflict))
+    return message
+
+
+def _conflict(item: ConstraintConflict) -> claim_pb2.ConstraintConflict:
+    message = claim_pb2.ConstraintConflict(
+        constraint_ids=item.constraint_ids[:MAX_CONSTRAINTS_LISTED], constraints_total=len(item.constraint_ids)
+    )
+    if item.verdict_without is not Verdict.NONE:
+        message.verdict_without = enum_value(claim_pb2.ClaimVerdict, f"CLAIM_VERDICT_{item.verdict_without}")
     return message
 
 

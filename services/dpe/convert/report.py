@@ -15,6 +15,7 @@ from services.common.provenance import report_hash
 from services.common.rpc.canonical import message_json
 from services.dpe.app import Finished
 from services.dpe.convert import findings
+from services.dpe.convert.constraints import fill_constraints
 from services.dpe.convert.findings import enum_value
 from services.dpe.convert.quality import fill_coherence, fill_quality
 from services.dpe.convert.regulatory import fill_regulatory
@@ -51,6 +52,7 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
     _fill_risk(message, outputs)
     _fill_personal_data(message, outputs)
     fill_regulatory(message, given.ai_system, outputs.regulatory)
+    fill_constraints(message, outputs)
     if finished.build is not None:
         message.build.CopyFrom(_build(finished.build))
     message.report_hash = report_hash(message_json(message))

@@ -8,6 +8,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
@@ -52,6 +53,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         cache_no_cache=request.cache_no_cache,
         prompt=request.prompt,
         cache_no_store=request.cache_no_store,
+        constraint_verdicts=constraint_verdicts(request),
     )
 
 

@@ -15,6 +15,7 @@ from services.common.ports.embedding import Calibration
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
+from services.dpe.domain.constraints import ConstraintOutcome, ConstraintVerdict
 from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.findings import (
     Attribution,
@@ -100,6 +101,7 @@ class AnalysisInput:
     cache_no_cache: bool = False
     prompt: str = field(default="", repr=False)
     cache_no_store: bool = False
+    constraint_verdicts: tuple[ConstraintVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,11 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What the stages gave; ``None`` where one did not run."""
+    """What the stages gave; ``None`` where one did not run.
+
+    Attributes:
+        fidelity_score_without: what it would be with no constraint violated (ADR 0078).
+    """
 
     sentences: tuple[Sentence, ...] = ()
     prior_texts: tuple[PriorText, ...] = ()
@@ -181,6 +187,8 @@ class Outputs:
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
     coverage: Coverage = Coverage()
     fidelity_score: float | None = None
+    fidelity_score_without: float | None = None
+    constraint_outcomes: tuple[ConstraintOutcome, ...] = ()
     entailment: Entailment | None = None
     risk: Risk | None = None
     cross_window_contradictions: tuple[CrossContradiction, ...] | None = None

@@ -37,6 +37,7 @@ class Basis(StrEnum):
     DISTORTION = "DISTORTION"
     CONTRADICTION = "CONTRADICTION"
     GROUNDING = "GROUNDING"
+    CONSTRAINT = "CONSTRAINT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,18 @@ class DoubtfulSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstraintConflict:
+    """The constraints that a claim violates, and what its verdict would be without them (ADR 0078).
+
+    Attributes:
+        constraint_ids: all of them, in the order of the request.
+    """
+
+    constraint_ids: tuple[str, ...]
+    verdict_without: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdict on a claim with all that it rests on (decision 12, ADR 0041).
 
@@ -96,6 +109,7 @@ class Judgement:
         entailment: probability that its nearest fact entails it; ``None`` = not computed.
         doubtful: what nothing supports; empty for a supported claim.
         evidence: the facts that were read, the one that decided first.
+        conflict: constraints that the claim violates; ``None`` when there are none.
     """
 
     verdict: Verdict
@@ -105,6 +119,7 @@ class Judgement:
     entailment: float | None = None
     doubtful: tuple[DoubtfulSpan, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    conflict: ConstraintConflict | None = None
 
 
 @dataclass(frozen=True, slots=True)

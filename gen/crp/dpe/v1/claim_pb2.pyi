@@ -120,12 +120,14 @@ class UnsupportedSpan(_message.Message):
     def __init__(self, span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., score: _Optional[float] = ...) -> None: ...
 
 class ConstraintConflict(_message.Message):
-    __slots__ = ("constraint_ids", "verdict_without")
+    __slots__ = ("constraint_ids", "verdict_without", "constraints_total")
     CONSTRAINT_IDS_FIELD_NUMBER: _ClassVar[int]
     VERDICT_WITHOUT_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINTS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     constraint_ids: _containers.RepeatedScalarFieldContainer[str]
     verdict_without: ClaimVerdict
-    def __init__(self, constraint_ids: _Optional[_Iterable[str]] = ..., verdict_without: _Optional[_Union[ClaimVerdict, str]] = ...) -> None: ...
+    constraints_total: int
+    def __init__(self, constraint_ids: _Optional[_Iterable[str]] = ..., verdict_without: _Optional[_Union[ClaimVerdict, str]] = ..., constraints_total: _Optional[int] = ...) -> None: ...
 
 class Judgement(_message.Message):
     __slots__ = ("basis", "support_probability", "entailment_probability", "contradiction_probability", "unsupported_spans", "evidence", "constraint_conflict")

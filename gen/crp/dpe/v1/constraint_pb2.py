@@ -25,21 +25,21 @@ _sym_db = _symbol_database.Default()
 from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63rp/dpe/v1/constraint.proto\x12\ncrp.dpe.v1\x1a\x18\x63rp/common/v1/text.proto\"\xae\x01\n\x11\x43onstraintVerdict\x12\x15\n\rconstraint_id\x18\x01 \x01(\t\x12\x0f\n\x07nl_text\x18\x02 \x01(\t\x12*\n\x05state\x18\x03 \x01(\x0e\x32\x1b.crp.dpe.v1.ConstraintState\x12&\n\x05spans\x18\x04 \x03(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x0b\n\x03why\x18\x05 \x01(\t\x12\x10\n\x08\x64\x65tector\x18\x06 \x01(\t\"E\n\x12\x43onstraintVerdicts\x12/\n\x08verdicts\x18\x01 \x03(\x0b\x32\x1d.crp.dpe.v1.ConstraintVerdict\"V\n\x11\x43onstraintOutcome\x12.\n\x07verdict\x18\x01 \x01(\x0b\x32\x1d.crp.dpe.v1.ConstraintVerdict\x12\x11\n\tclaim_ids\x18\x02 \x03(\t\"\xb9\x01\n\x12\x43onstraintOutcomes\x12/\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1d.crp.dpe.v1.ConstraintOutcome\x12\x16\n\x0eviolated_count\x18\x02 \x01(\r\x12\x1a\n\x12not_computed_count\x18\x03 \x01(\r\x12#\n\x16\x66idelity_score_without\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x19\n\x17_fidelity_score_without*\x8b\x01\n\x0f\x43onstraintState\x12 \n\x1c\x43ONSTRAINT_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43ONSTRAINT_STATE_HELD\x10\x01\x12\x1d\n\x19\x43ONSTRAINT_STATE_VIOLATED\x10\x02\x12\x1c\n\x18\x43ONSTRAINT_STATE_UNKNOWN\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63rp/dpe/v1/constraint.proto\x12\ncrp.dpe.v1\x1a\x18\x63rp/common/v1/text.proto\"\xae\x01\n\x11\x43onstraintVerdict\x12\x15\n\rconstraint_id\x18\x01 \x01(\t\x12\x0f\n\x07nl_text\x18\x02 \x01(\t\x12*\n\x05state\x18\x03 \x01(\x0e\x32\x1b.crp.dpe.v1.ConstraintState\x12&\n\x05spans\x18\x04 \x03(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x0b\n\x03why\x18\x05 \x01(\t\x12\x10\n\x08\x64\x65tector\x18\x06 \x01(\t\"E\n\x12\x43onstraintVerdicts\x12/\n\x08verdicts\x18\x01 \x03(\x0b\x32\x1d.crp.dpe.v1.ConstraintVerdict\"l\n\x11\x43onstraintOutcome\x12.\n\x07verdict\x18\x01 \x01(\x0b\x32\x1d.crp.dpe.v1.ConstraintVerdict\x12\x11\n\tclaim_ids\x18\x02 \x03(\t\x12\x14\n\x0c\x63laims_total\x18\x03 \x01(\r\"\xb9\x01\n\x12\x43onstraintOutcomes\x12/\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1d.crp.dpe.v1.ConstraintOutcome\x12\x16\n\x0eviolated_count\x18\x02 \x01(\r\x12\x1a\n\x12not_computed_count\x18\x03 \x01(\r\x12#\n\x16\x66idelity_score_without\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x19\n\x17_fidelity_score_without*\x8b\x01\n\x0f\x43onstraintState\x12 \n\x1c\x43ONSTRAINT_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43ONSTRAINT_STATE_HELD\x10\x01\x12\x1d\n\x19\x43ONSTRAINT_STATE_VIOLATED\x10\x02\x12\x1c\n\x18\x43ONSTRAINT_STATE_UNKNOWN\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.constraint_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CONSTRAINTSTATE']._serialized_start=594
-  _globals['_CONSTRAINTSTATE']._serialized_end=733
+  _globals['_CONSTRAINTSTATE']._serialized_start=616
+  _globals['_CONSTRAINTSTATE']._serialized_end=755
   _globals['_CONSTRAINTVERDICT']._serialized_start=70
   _globals['_CONSTRAINTVERDICT']._serialized_end=244
   _globals['_CONSTRAINTVERDICTS']._serialized_start=246
   _globals['_CONSTRAINTVERDICTS']._serialized_end=315
   _globals['_CONSTRAINTOUTCOME']._serialized_start=317
-  _globals['_CONSTRAINTOUTCOME']._serialized_end=403
-  _globals['_CONSTRAINTOUTCOMES']._serialized_start=406
-  _globals['_CONSTRAINTOUTCOMES']._serialized_end=591
+  _globals['_CONSTRAINTOUTCOME']._serialized_end=425
+  _globals['_CONSTRAINTOUTCOMES']._serialized_start=428
+  _globals['_CONSTRAINTOUTCOMES']._serialized_end=613
 # @@protoc_insertion_point(module_scope)

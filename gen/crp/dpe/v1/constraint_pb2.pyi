@@ -42,12 +42,14 @@ class ConstraintVerdicts(_message.Message):
     def __init__(self, verdicts: _Optional[_Iterable[_Union[ConstraintVerdict, _Mapping]]] = ...) -> None: ...
 
 class ConstraintOutcome(_message.Message):
-    __slots__ = ("verdict", "claim_ids")
+    __slots__ = ("verdict", "claim_ids", "claims_total")
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     CLAIM_IDS_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     verdict: ConstraintVerdict
     claim_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, verdict: _Optional[_Union[ConstraintVerdict, _Mapping]] = ..., claim_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    claims_total: int
+    def __init__(self, verdict: _Optional[_Union[ConstraintVerdict, _Mapping]] = ..., claim_ids: _Optional[_Iterable[str]] = ..., claims_total: _Optional[int] = ...) -> None: ...
 
 class ConstraintOutcomes(_message.Message):
     __slots__ = ("outcomes", "violated_count", "not_computed_count", "fidelity_score_without")

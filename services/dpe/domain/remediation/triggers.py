@@ -177,6 +177,7 @@ def _concerned(analysis: Analysis) -> tuple[str, ...]:
     ids = {item.claim_id for item in outputs.fabrications or () if item.claim_id}
     ids |= {item.claim_id for item in outputs.distortions or ()}
     ids |= {claim.claim_id for item in outputs.contradictions or () for claim in (item.first, item.second)}
+    ids |= {claim_id for outcome in outputs.constraint_outcomes for claim_id in outcome.claim_ids}
     return _in_answer_order(analysis, ids | set(unverifiable(outputs)))
 
 

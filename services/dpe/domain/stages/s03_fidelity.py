@@ -1,11 +1,13 @@
 """Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found, and the verdict on each claim.
 
-One batch of pairs serves all of them, stage 4 and stage 6; the verdict is decision 12's (ADR 0041).
+One batch of pairs serves all of them, stage 4 and stage 6; the verdict is decision 12's (ADR 0041). A constraint that
+the answer violates counts as one contradiction more (ADR 0078).
 """
 
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.constraints import contradicted_by, held_against, violated
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
@@ -38,18 +40,25 @@ def apply(analysis: Analysis) -> Analysis:
         (outputs.distortions, DISTORTION_COST),
         (outputs.contradictions, CONTRADICTION_COST),
     ]
+    outcomes = held_against(analysis.input.constraint_verdicts, outputs.claims)
+    denied = violated(outcomes)
     cost = sum(len(items) * each for items, each in counts if items is not None)
-    score = 1.0 - cost / max(1, len(analysis.factual_claims))  # SPEC-005 §5.5
-    found = judgements(analysis, outputs.distortions or ())
+    found = contradicted_by(outcomes, judgements(analysis, outputs.distortions or ()))
     ended = [outcome for key in _SUB_STAGES if (outcome := analysis.outcome(key))]
     gravest = worst([*ended, StageOutcome(KEY, *_verdict_status(analysis))])
-    findings = sum(len(items) for items, _ in counts if items is not None)
+    findings = sum(len(items) for items, _ in counts if items is not None) + denied
     return analysis.ended(
         StageOutcome(KEY, gravest.status, gravest.reason, findings=findings),
-        fidelity_score=min(1.0, max(0.0, score)),
+        fidelity_score=_score(analysis, cost + denied * CONTRADICTION_COST),
+        fidelity_score_without=_score(analysis, cost),
+        constraint_outcomes=outcomes,
         judgements=found,
         verdicts=named(found),
     )
+
+
+def _score(analysis: Analysis, cost: float) -> float:
+    return min(1.0, max(0.0, 1.0 - cost / max(1, len(analysis.factual_claims))))  # SPEC-005 §5.5
 
 
 def _verdict_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
