@@ -1,13 +1,15 @@
 """Measure the ERCP loop on scripted problems with planted errors (part of ``make eval``).
 
-    python -m tools.evaluate_ercp [--half development|held_back|both] [--limit N] [--failures FILE] [--save]
+    python -m tools.evaluate_ercp [--half development|held_back|both|final|all] [--limit N] [--failures FILE] [--save]
+    python -m tools.evaluate_ercp --half final --dry-run
     python -m tools.evaluate_ercp --model [--limit N] [--save]
     python -m tools.evaluate_ercp --markdown [--check]
 
 The generator is scripted: it answers from a table, so the figures say what the loop, the verifier and the solver do,
 not what a language model can. ``--model`` runs the same loop on a real one: the endpoint that GROUNDTRAIL_LLM__BASE_URL
-or GROUNDTRAIL_TEST_LLM_BASE_URL names. Problems: tests/vectors/ercp/problems. There is no target and no figure is left
-out.
+or GROUNDTRAIL_TEST_LLM_BASE_URL names. Problems: tests/vectors/ercp/problems. ``development`` and ``held_back`` are the
+halves that the rules are mended on; ``final`` is only counted, and is the figure to quote (ADR 0081). Unless told,
+both halves are measured, and with ``--save`` all three. There is no target and no figure is left out.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import os
 import sys
 import tempfile
 import urllib.request
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -32,24 +35,24 @@ from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.ercp_failures import failures
 from tools.evaluation.ercp_generator import ScriptedGenerator
 from tools.evaluation.ercp_measure import REPEATS, Measured, measure, measure_model, results
-from tools.evaluation.ercp_problems import HALVES, ScriptedProblem, load
+from tools.evaluation.ercp_problems import FINAL, HALVES, SETS, ScriptedProblem, load
 from tools.evaluation.ercp_system import open_system
 
 VARIABLE: Final = "GROUNDTRAIL_TEST_LLM_BASE_URL"
 WIDTH: Final = 150
 ANSWER_S: Final = 5.0
+SEVERAL: Final = {"both": HALVES, "all": SETS}
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     described = argparse.RawDescriptionHelpFormatter
     found = argparse.ArgumentParser("python -m tools.evaluate_ercp", description=__doc__, formatter_class=described)
-    found.add_argument("--half", choices=(*HALVES, "both"), default="both", help="both unless told")
+    found.add_argument("--half", choices=(*SETS, *SEVERAL), help="both unless told; with --save, all")
+    found.add_argument("--dry-run", action="store_true", help="check and count the problems: measure nothing")
     found.add_argument("--limit", type=int, metavar="N", help="at most N problems of each half, evenly chosen")
     found.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help=f"runs of each sampled one; {REPEATS}")
-    found.add_argument(
-        "--failures", type=Path, metavar="FILE", help="write what differed, of the development half alone"
-    )
+    found.add_argument("--failures", type=Path, metavar="FILE", help=f"write what differed; never of {FINAL}")
     found.add_argument("--model", action="store_true", help="generate with a language model instead of the script")
     default = ercp_tables.DEFAULT_FILE
     found.add_argument("--save", action="store_true", help=f"keep the figures in {default} and {ercp_tables.PAGE}")
@@ -58,6 +61,21 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--check", action="store_true", help="with --markdown: change nothing, fail when it is stale")
     return found
+
+
+def asked_for(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the sets of problems that the command line asks for."""
+    half = options.half or ("all" if options.save else "both")
+    return SEVERAL.get(half, (half,))
+
+
+def told(half: str, problems: Sequence[ScriptedProblem]) -> str:
+    """Return what a set holds, in one line."""
+    drafts = [draft for problem in problems for draft in problem.script]
+    planted = sum(len(draft.errors) for draft in drafts)
+    clean = sum(not draft.errors for draft in drafts)
+    expected = ", ".join(f"{name} {number}" for name, number in Counter(one.status for one in problems).items())
+    return f"{half}: {len(problems)} problems ({expected}), {len(drafts)} drafts, {planted} errors, {clean} clean"
 
 
 def chosen(half: str, limit: int | None) -> tuple[ScriptedProblem, ...]:
@@ -139,12 +157,14 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
     if options.model:
         problems = chosen("development", options.limit)
         return {ercp_tables.MODEL: asyncio.run(measure_with_model(model_settings(), problems))}
-    found = {}
-    for half in HALVES if options.half == "both" else (options.half,):
+    found, differed = {}, []
+    for half in asked_for(options):
         measured = asyncio.run(measure_half(load_settings(), chosen(half, options.limit), options.repeats))
         found[half] = results(measured)
-        if half == "development" and options.failures is not None:
-            options.failures.write_text(failures(measured), encoding="utf-8")
+        if half != FINAL:
+            differed.append(failures(measured))
+    if options.failures is not None:
+        options.failures.write_text("\n".join(differed), encoding="utf-8")
     return found
 
 
@@ -155,9 +175,14 @@ def run(arguments: Sequence[str]) -> int:
         parser().error("--limit and --repeats must be at least 1")
     if options.save and not options.model and (options.limit is not None or options.repeats != REPEATS):
         parser().error("--save keeps whole measurements: without --limit and --repeats")
+    if options.failures is not None and FINAL in asked_for(options):
+        parser().error(f"--failures looks at problems, and {FINAL} is only counted: name --half both or one of them")
     try:
         if options.markdown:
             return write_page(check=options.check)
+        if options.dry_run:
+            print("\n".join(told(half, chosen(half, options.limit)) for half in asked_for(options)))
+            return 0
         found = evaluate(options)
         console = Console(width=WIDTH)
         for table in ercp_tables.tables_of(found):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tools.evaluation.ercp_measure import Checked, Measured
+from tools.evaluation.ercp_problems import FINAL
 from tools.evaluation.ercp_scoring import RunScore, final_draft
 
 
@@ -10,10 +11,10 @@ def failures(measured: Measured) -> str:
     """Return what differed, one paragraph for each problem.
 
     Raises:
-        ValueError: a problem is held back.
+        ValueError: a problem belongs to the final set.
     """
-    if any(run.problem.half != "development" for run in measured.runs):
-        msg = "what is held back is not for looking at"
+    if any(run.problem.half == FINAL for run in measured.runs):
+        msg = "the final set is counted and not for looking at"
         raise ValueError(msg)
     parts = []
     for run in measured.runs:

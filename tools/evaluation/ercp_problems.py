@@ -1,4 +1,4 @@
-"""The ERCP problem set of tests/vectors/ercp/problems, checked as it is read (ADR 0076).
+"""The ERCP problem set of tests/vectors/ercp/problems, checked as it is read (ADR 0076, ADR 0081).
 
 A problem holds a question, what the caller demands, passages to hold the answer against, and a script: the drafts that
 the scripted generator answers with, the errors planted in each, and which constraints make it go on to another draft.
@@ -13,6 +13,10 @@ from typing import Any, Final
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "ercp" / "problems"
 HALVES: Final = ("development", "held_back")
+"""What the rules may be mended on; the second was held back until it was opened (ADR 0081)."""
+FINAL: Final = "final"
+"""What is only counted, never looked at while rules are made: its figures are the ones to quote."""
+SETS: Final = (*HALVES, FINAL)
 
 Span = tuple[int, int]
 
@@ -97,7 +101,7 @@ class ScriptedProblem:
     """One problem.
 
     Attributes:
-        id, kind, half: its name, what is planted, ``development`` or ``held_back``.
+        id, kind, half: its name, what is planted, which of ``SETS`` it belongs to.
         status: converged, infeasible or partial, as it should end.
         core: names of the caller's constraints that cannot hold together.
         core_learned: predicates that a run has to learn for the core to show, such as one from a passage.
@@ -123,7 +127,7 @@ class ScriptedProblem:
 
 
 def load(half: str, folder: Path = FOLDER) -> tuple[ScriptedProblem, ...]:
-    """Return the problems of one half, by file and place in it.
+    """Return the problems of one half, or of the final set, by file and place in it.
 
     Raises:
         ProblemError: a problem is not what it must be.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.evaluation.data import EvaluationDataError
-from tools.evaluation.ercp_problems import HALVES
+from tools.evaluation.ercp_problems import SETS
 from tools.evaluation.ercp_scoring import FINISHED, REFUSED
 from tools.evaluation.results import plain
 from tools.evaluation.tables import NONE, Table, share
@@ -23,7 +23,7 @@ Cell = Callable[[Results], str]
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return the kept results by half (and ``model``); none when the file is not there yet.
+    """Return the kept results by set of problems (and ``model``); none when the file is not there yet.
 
     Raises:
         EvaluationDataError: it is no results file of this version.
@@ -61,7 +61,7 @@ def rewritten(page: str, measured: Results) -> str:
 
 
 def tables_of(measured: Results) -> tuple[Table, ...]:
-    """Return all tables; a half that was not measured has dashes."""
+    """Return all tables; a set that was not measured has dashes."""
     return (_runs(measured), _ended(measured), _detection(measured), _kinds(measured), _model(measured))
 
 
@@ -86,7 +86,7 @@ def _runs(measured: Results) -> Table:
             lambda one: f"{one['repeated']['unequal']} of {one['repeated']['problems']}",
         ),
     )
-    body = tuple((name, *_halves(measured, cell)) for name, cell in rows)
+    body = tuple((name, *_each(measured, cell)) for name, cell in rows)
     return Table("runs", "How runs end", ("measure", *_names()), body)
 
 
@@ -98,9 +98,7 @@ def _ended(measured: Results) -> Table:
 
         return cell
 
-    body = tuple(
-        (expected, *_halves(measured, counts(expected))) for expected in ("converged", "infeasible", "partial")
-    )
+    body = tuple((expected, *_each(measured, counts(expected))) for expected in ("converged", "infeasible", "partial"))
     return Table("ended", "Expected status, and what came", ("expected", *_names()), body)
 
 
@@ -113,15 +111,15 @@ def _detection(measured: Results) -> Table:
         return cell
 
     types = dict.fromkeys(
-        name for half in HALVES for name in measured.get(half, {}).get("detection", {"types": {}})["types"]
+        name for one in SETS for name in measured.get(one, {}).get("detection", {"types": {}})["types"]
     )
-    body = [(name, *_halves(measured, of_type(name))) for name in types]
+    body = [(name, *_each(measured, of_type(name))) for name in types]
     for name, part, whole in (
         ("clean drafts with a finding", "clean_drafts_with_findings", "clean_drafts"),
         ("hard negatives taken for an error", "hard_negatives_hit", "hard_negatives"),
     ):
-        body.append((name, *_halves(measured, _part_of(part, whole))))
-    body.append(("drafts refused as bad requests: nothing found", *_halves(measured, _refused)))
+        body.append((name, *_each(measured, _part_of(part, whole))))
+    body.append(("drafts refused as bad requests: nothing found", *_each(measured, _refused)))
     note = (
         "Planted errors: precision / recall. A finding of another type at the right place is false in its type's row."
     )
@@ -147,8 +145,8 @@ def _kinds(measured: Results) -> Table:
 
         return cell
 
-    kinds = dict.fromkeys(name for half in HALVES for name in measured.get(half, {}).get("kinds", {}))
-    body = tuple((name, *_halves(measured, of_kind(name))) for name in kinds)
+    kinds = dict.fromkeys(name for one in SETS for name in measured.get(one, {}).get("kinds", {}))
+    body = tuple((name, *_each(measured, of_kind(name))) for name in kinds)
     note = "Runs that ended as expected; planted errors found, by place and type; false findings."
     return Table("kinds", "By kind of problem", ("kind", *_names()), body, note)
 
@@ -171,11 +169,11 @@ def _model(measured: Results) -> Table:
 
 
 def _names() -> tuple[str, ...]:
-    return tuple(half.replace("_", " ") for half in HALVES)
+    return tuple(one.replace("_", " ") for one in SETS)
 
 
-def _halves(measured: Results, cell: Cell) -> tuple[str, ...]:
-    return tuple(cell(measured[half]) if half in measured else NONE for half in HALVES)
+def _each(measured: Results, cell: Cell) -> tuple[str, ...]:
+    return tuple(cell(measured[one]) if one in measured else NONE for one in SETS)
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -11,21 +11,24 @@ import jsonschema
 import pytest
 import z3
 
-from tools.evaluation.ercp_problems import FOLDER, HALVES, ProblemError, load
+from tools.evaluation.ercp_problems import FINAL, FOLDER, HALVES, SETS, ProblemError, load
 
-PROBLEMS = [problem for half in HALVES for problem in load(half)]
-PATHS = sorted(path for half in HALVES for path in (FOLDER / half).glob("*.json"))
+PROBLEMS = [problem for one in SETS for problem in load(one)]
+PATHS = sorted(path for one in SETS for path in (FOLDER / one).glob("*.json"))
 EACH = pytest.mark.parametrize("problem", PROBLEMS, ids=[f"{one.half}-{one.id}" for one in PROBLEMS])
 SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
-FEWEST, MOST = 3, 8
+FEWEST, MOST = 3, 9
+
+ERROR_TYPES = {"contradiction", "factual_incorrect", "missing_justification", "ambiguity", "syntax_error"}
 
 # Written for this check alone, from the definitions of the units; nothing of the service is asked.
 SCALES = {
     "": "1", "units": "1", "%": "0.01", "EUR": "1", "GB": "1", "C": "1", "K": "1", "bar": "100000", "Nm": "1",
-    "t": "1000", "kg": "1", "g": "0.001", "oz": "0.028349523125", "mg/L": "1", "m3": "1000", "L": "1", "mL/h": "1",
+    "t": "1000", "kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125",
+    "kPa": "1000", "mg/L": "1", "m3": "1000", "L": "1", "mL/h": "1",
     "km": "1000", "m": "1", "mm": "0.001", "ha": "10000", "m2": "1", "km/h": "1", "mph": "1.609344", "km/s": "1",
     "s": "1", "min": "60", "h": "3600", "days": "86400", "month": "2629746", "months": "2629746", "years": "31556952",
-    "kW": "1000", "MW": "1000000", "1/min": "1",
+    "kW": "1000", "MW": "1000000", "kWh": "3600000", "1/min": "1",
 }  # fmt: skip
 KELVIN_AT_ZERO_CELSIUS = Fraction("273.15")
 
@@ -38,8 +41,8 @@ def test_every_file_keeps_to_the_schema(path):
     assert {row["kind"] for row in rows} == {path.stem}
 
 
-def test_there_are_ninety_six_with_ids_and_questions_of_their_own():
-    assert len(PROBLEMS) == 96
+def test_there_are_a_hundred_and_fifty_with_ids_and_questions_of_their_own():
+    assert Counter(problem.half for problem in PROBLEMS) == {"development": 48, "held_back": 48, "final": 54}
     assert len({problem.id for problem in PROBLEMS}) == len(PROBLEMS)
     assert len({problem.description for problem in PROBLEMS}) == len(PROBLEMS)
     assert len({problem.script[0].text for problem in PROBLEMS}) == len(PROBLEMS)
@@ -50,20 +53,39 @@ def test_the_halves_hold_each_kind_equally_often():
     assert halves[0] == halves[1]
 
 
-def test_a_third_of_each_half_is_infeasible():
-    for half in HALVES:
-        problems = [problem for problem in PROBLEMS if problem.half == half]
-        assert 3 * sum(problem.status == "infeasible" for problem in problems) == len(problems)
+@pytest.mark.parametrize("one", SETS)
+def test_a_third_of_each_set_is_infeasible(one):
+    problems = [problem for problem in PROBLEMS if problem.half == one]
+    assert 3 * sum(problem.status == "infeasible" for problem in problems) == len(problems)
+
+
+def test_the_final_set_holds_every_kind_of_problem_and_of_error_and_clean_drafts():
+    final = [problem for problem in PROBLEMS if problem.half == FINAL]
+    assert Counter(problem.status for problem in final) == {"converged": 34, "infeasible": 18, "partial": 2}
+    assert {problem.kind for problem in final} == {problem.kind for problem in PROBLEMS}
+    drafts = [draft for problem in final for draft in problem.script]
+    assert {error.type for draft in drafts for error in draft.errors} == ERROR_TYPES
+    assert 3 * sum(not draft.errors for draft in drafts) > len(drafts)
+    assert sum(len(draft.hard_negatives) for draft in drafts) > len(drafts)
+
+
+def test_no_draft_of_the_final_set_stands_in_another():
+    elsewhere = {draft.text for problem in PROBLEMS if problem.half != FINAL for draft in problem.script}
+    final = [draft.text for problem in PROBLEMS if problem.half == FINAL for draft in problem.script]
+    assert len(set(final)) == len(final)
+    assert not elsewhere & set(final)
 
 
 def test_the_table_of_the_readme_counts_right():
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
-    counted = {kind: int(number) for kind, number in re.findall(r"^\| `(\w+)` \| (\d+) \|", page, re.MULTILINE)}
-    assert counted == Counter(problem.kind for problem in PROBLEMS)
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \|", page, re.MULTILINE)
+    halves, final = ({kind: int(row[at]) for kind, *row in rows} for at in (0, 1))
+    assert halves == Counter(problem.kind for problem in PROBLEMS if problem.half in HALVES)
+    assert final == Counter(problem.kind for problem in PROBLEMS if problem.half == FINAL)
 
 
 @EACH
-def test_texts_have_three_to_eight_sentences(problem):
+def test_texts_have_three_to_nine_sentences(problem):
     for draft in problem.script:
         assert FEWEST <= len(SENTENCE_END.findall(draft.text)) <= MOST, draft.id
 

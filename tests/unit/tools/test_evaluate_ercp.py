@@ -204,29 +204,31 @@ def test_the_results_hold_what_was_counted():
     assert found["repeated"] == {"problems": 1, "unequal": 1}
 
 
-def test_failures_are_told_by_problem_and_never_of_what_is_held_back():
+def test_failures_are_told_by_problem_and_never_of_the_final_set():
     text = failures(measured())
     assert "tank (unit)" in text
     assert "converged on d0, which is wrong" in text
     assert "missed contradiction: 'It holds 7 L.'" in text
     assert "consecutive runs differ" in text
-    with pytest.raises(ValueError, match="held back"):
-        failures(measured("held_back"))
+    assert failures(measured("held_back")) == text
+    with pytest.raises(ValueError, match="not for looking at"):
+        failures(measured("final"))
 
 
 def test_tables_show_each_half_in_its_column(tmp_path):
     path = tmp_path / "ercp.json"
     ercp_tables.save(path, {"development": results(measured())})
-    ercp_tables.save(path, {"held_back": results(measured("held_back"))})
+    ercp_tables.save(path, {"final": results(measured("final"))})
     kept = ercp_tables.load(path)
-    assert sorted(kept) == ["development", "held_back"]
+    assert sorted(kept) == ["development", "final"]
     page = "# Page\n\n<!-- begin ercp runs -->\nold\n<!-- end ercp runs -->\n"
     after = ercp_tables.rewritten(page, kept)
-    assert "| feasible problems that converged | 1 of 1 | 1 of 1 |" in after
+    assert "| measure | development | held back | final |" in after
+    assert "| feasible problems that converged | 1 of 1 | - | 1 of 1 |" in after
     assert "old" not in after
     assert ercp_tables.rewritten(after, kept) == after
-    only = ercp_tables.rewritten(page, {"held_back": kept["held_back"]})
-    assert "| feasible problems that converged | - | 1 of 1 |" in only
+    only = ercp_tables.rewritten(page, {"held_back": results(measured("held_back"))})
+    assert "| feasible problems that converged | - | 1 of 1 | - |" in only
 
 
 def test_the_page_of_the_repository_is_what_its_figures_say():
@@ -246,10 +248,60 @@ def test_a_missing_model_is_named(monkeypatch, capsys):
     assert "GROUNDTRAIL_TEST_LLM_BASE_URL" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["--limit", "0"], ["--save", "--limit", "3"], ["--half", "third"]])
-def test_what_cannot_be_measured_is_refused(arguments):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--limit", "0"],
+        ["--save", "--limit", "3"],
+        ["--half", "third"],
+        ["--half", "final", "--failures", "f.txt"],
+        ["--save", "--failures", "f.txt"],
+    ],
+)
+def test_what_cannot_be_measured_is_refused(arguments, monkeypatch):
+    monkeypatch.setattr(evaluate_ercp, "evaluate", lambda _: pytest.fail("it was measured"))
     with pytest.raises(SystemExit):
         evaluate_ercp.run(arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], ("development", "held_back")),
+        (["--save"], ("development", "held_back", "final")),
+        (["--half", "all"], ("development", "held_back", "final")),
+        (["--half", "both", "--save"], ("development", "held_back")),
+        (["--half", "final"], ("final",)),
+    ],
+)
+def test_the_final_set_is_measured_when_it_is_asked_for_or_all_is_kept(arguments, expected):
+    assert evaluate_ercp.asked_for(evaluate_ercp.parser().parse_args(arguments)) == expected
+
+
+def test_a_dry_run_counts_and_measures_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(evaluate_ercp, "evaluate", lambda _: pytest.fail("it was measured"))
+    assert evaluate_ercp.run(["--half", "final", "--dry-run"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == "final: 54 problems (converged 34, infeasible 18, partial 2), 113 drafts, 75 errors, 41 clean"
+
+
+def test_the_final_set_is_measured_into_its_own_column_and_a_copy_of_others_can_stand_in(monkeypatch, tmp_path, capsys):
+    three = [replace(problem, half="final") for problem in load("development")[:3]]
+
+    async def measured_without_service(settings, problems, repeats):
+        assert [problem.id for problem in problems] == [problem.id for problem in three]
+        return measured("final")
+
+    monkeypatch.setattr(evaluate_ercp, "load", lambda _: tuple(three))
+    monkeypatch.setattr(evaluate_ercp, "measure_half", measured_without_service)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin ercp runs -->\n<!-- end ercp runs -->\n", encoding="utf-8")
+    monkeypatch.setattr(ercp_tables, "PAGE", page)
+    monkeypatch.setattr(ercp_tables, "DEFAULT_FILE", tmp_path / "ercp.json")
+    assert evaluate_ercp.run(["--half", "final", "--save"]) == 0
+    assert sorted(ercp_tables.load(tmp_path / "ercp.json")) == ["final"]
+    assert "| feasible problems that converged | - | - | 1 of 1 |" in page.read_text(encoding="utf-8")
+    assert "final" in capsys.readouterr().out
 
 
 def test_a_results_file_of_another_version_is_refused(tmp_path):
