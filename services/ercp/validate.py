@@ -130,7 +130,10 @@ def priority(problem: pb.Problem, settings: ErcpSettings) -> None:
     wanted = struct_json(problem.metadata).get("priority")
     role = Role(settings.high_priority_role)
     if isinstance(wanted, str) and wanted.strip().lower() == HIGH and not current_call().caller.allows(role):
-        text = f"a problem with priority high needs the role {role.value}; leave the priority out or use another key"
+        text = (
+            f"a problem with priority high needs the role {role.value} here; leave the priority out or use another key, "
+            "or have GROUNDTRAIL_ERCP__HIGH_PRIORITY_ROLE changed"
+        )
         raise PermissionDeniedError(ErrorReason.ROLE_MISSING, text, role=role.value, field="problem.metadata.priority")
 
 

@@ -72,6 +72,18 @@ def test_the_canonical_example_runs(run):
     assert len(set(signatures)) == len(signatures)
 
 
+def test_the_request_of_the_documents_first_endpoint_runs_for_a_writer(suite):
+    """§3.1 as it is printed, but for the model and the trace's id, which the server chooses."""
+    problem = {"id": "string", "description": "string", "metadata": {"domain": "physics", "priority": "high"}}
+    config = {
+        "max_iterations": 50, "max_constraints": 30, "similarity_threshold": 0.95, "temperature": 0.0, "top_p": 1.0,
+        "deterministic": True, "verify_threshold": 0.75, "candidate_threshold": 0.60,
+    }  # fmt: skip
+    response = suite.post("/ercp/v1/run", json={"problem": problem, "config": config})
+    assert response.status_code == 200, response.text
+    assert response.json()["status"] in {"converged", "infeasible", "partial", "failed"}
+
+
 def test_the_trace_is_there_afterwards_and_another_tenants_is_not(suite, run):
     trace = suite.get(f"/ercp/v1/trace/{run['trace_id']}")
     assert trace.status_code == 200, trace.text

@@ -146,19 +146,20 @@ class TestNewerMinorVersions:
 
 
 class TestSecurity:
-    async def test_a_problem_of_high_priority_needs_the_role(self, client):
+    async def test_whoever_may_run_may_ask_for_high_priority(self, client):
         problem = pb.Problem(id="p", description=QUESTION)
         problem.metadata.update({"domain": "physics", "priority": "high"})
-        refused = await client.fails("Run", run_request(problem=problem), "writer")
-        assert (refused.code, refused.reason) == (grpc.StatusCode.PERMISSION_DENIED, "ROLE_MISSING")
-        assert (await client.run(problem=problem)).trace_id
-        assert (await client.run("writer")).trace_id
+        assert (await client.run("writer", problem=problem)).trace_id
 
-    async def test_the_role_is_a_setting(self):
+    @pytest.mark.parametrize("name", ["Run", "Generate", "Mutate"])
+    async def test_a_deployment_may_keep_high_priority_to_administrators(self, name):
         problem = pb.Problem(id="p", description=QUESTION)
-        problem.metadata.update({"priority": "HIGH"})
-        async with ErcpWorld(settings=ErcpSettings(high_priority_role="writer")).serving() as client:
-            assert (await client.run("writer", problem=problem)).trace_id
+        problem.metadata.update({"priority": " HIGH"})
+        async with ErcpWorld(settings=ErcpSettings(high_priority_role="admin")).serving() as client:
+            refused = await client.fails(name, request_for(name, problem=problem), "writer")
+            assert (refused.code, refused.reason) == (grpc.StatusCode.PERMISSION_DENIED, "ROLE_MISSING")
+            assert (await client.call(name, request_for(name, problem=problem), "alice")).trace_id
+            assert (await client.call(name, request_for(name), "writer")).trace_id
 
     @pytest.mark.parametrize("name", ["Run", "Generate", "Verify", "ExtractConstraints", "Stabilize", "Mutate"])
     async def test_a_reader_may_read_traces_and_nothing_else(self, client, name):

@@ -34,8 +34,9 @@ class ErcpSettings(BaseModel):
     max_decompositions: int = Field(default=1, ge=0, le=10)
     """Most times that a run splits its problem when it makes no progress; 0-10, default 1."""
 
-    high_priority_role: Literal["reader", "writer", "admin"] = "admin"
-    """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11); default admin."""
+    high_priority_role: Literal["reader", "writer", "admin"] = "writer"
+    """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11, where this is optional; ADR 0079).
+    Default writer: whoever may run may say so. admin keeps such problems to administrators."""
 
     redact_personal_data: bool = True
     """Whether personal data is taken out of the texts in traces (ERCP 1.0 §11). Default true."""
