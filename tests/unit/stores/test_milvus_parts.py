@@ -132,6 +132,24 @@ class TestJournal:
         later = entries((2, journal.VOID, "w"), (3, journal.DONE, "w"))
         assert later.condition("t").endswith("batch <= 3 and batch not in [2]")
 
+    def test_the_last_write_that_removed_facts_is_known_once_it_is_complete(self):
+        first = ((1, journal.REMOVED, "w"), (1, journal.DONE, "w"))
+        assert entries((1, journal.DONE, "w")).removed == 0
+        assert (entries(*first).removed, entries(*first, (3, journal.DONE, "w")).removed) == (1, 1)
+        pending = entries(*first, (2, journal.OPEN, "w"), (2, journal.REMOVED, "w"))
+        assert (pending.removed, pending.superseded) == (1, ())
+        done = entries(*first, (2, journal.REMOVED, "w"), (2, journal.DONE, "w"))
+        assert done.removed == 2
+        assert {key.split(".", 1)[1] for key in done.superseded} == {
+            "0000000000000001.removed",
+            "0000000000000001.done",
+        }
+        void = entries(*first, (2, journal.REMOVED, "w"), (2, journal.VOID, "w"), (3, journal.DONE, "w"))
+        assert (void.removed, {key.split(".", 1)[1] for key in void.superseded}) == (
+            1,
+            {"0000000000000002.removed", "0000000000000001.done"},
+        )
+
     def test_the_open_entries_of_two_writers_stand_side_by_side(self):
         one, other = (journal.entry_key("t", 1, journal.OPEN, writer) for writer in ("a", "b"))
         assert one != other

@@ -19,6 +19,7 @@ import numpy as np
 
 from services.common.adapters.milvus.database import Row
 from services.common.adapters.milvus.words import encoded_words
+from services.common.ports.fact_changes import FactOutline
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus, StateEntry, Vectors, check_embedding
 from services.common.ports.recognition import Entity, EntityKind
 
@@ -33,6 +34,8 @@ GONE: Final = 4
 _STATUSES: Final = {code: status for status, code in STATUS_CODES.items()}
 RETRIEVABLE: Final = (FactStatus.ACTIVE, FactStatus.STALE)
 
+OUTLINE_FIELDS: Final = ("key", "content_hash", "body")
+"""What ``outline`` reads."""
 STATE_FIELDS: Final = ("key", "status", "content_hash", "modified_us")
 FULL_FIELDS: Final = ("key", "status", "modified_us", "born", "body", "vector")
 """What ``record`` reads."""
@@ -225,6 +228,17 @@ def record(tenant_id: str, row: Row) -> FactRecord:
 def state_entry(row: Row) -> StateEntry:
     """Return the entry of a row of ``STATE_FIELDS``."""
     return StateEntry(fact_id_of(row["key"]), row["content_hash"], moment(row["modified_us"]), _STATUSES[row["status"]])
+
+
+def outline(row: Row) -> FactOutline:
+    """Return the outline of a row of ``OUTLINE_FIELDS``."""
+    body = json.loads("".join(row["body"]))
+    return FactOutline(fact_id_of(row["key"]), row["content_hash"], body["importance"], body["community"])
+
+
+def community_of(body: str) -> str:
+    """Return the community's label that stands in a row's body."""
+    return str(json.loads(body)["community"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from typing import Final, Self
 import numpy as np
 
 from services.common.adapters.milvus.accesses import Accesses
+from services.common.adapters.milvus.changes import Labels, state_changes
 from services.common.adapters.milvus.database import MilvusDatabase, Row
 from services.common.adapters.milvus.fact_rows import (
     FULL_FIELDS,
+    OUTLINE_FIELDS,
     STATE_FIELDS,
     STATUS_CODES,
     WHOLE_FIELDS,
@@ -21,6 +23,7 @@ from services.common.adapters.milvus.fact_rows import (
     fact_id_of,
     gone,
     micros,
+    outline,
     record,
     relabelled,
     retrievable,
@@ -34,12 +37,14 @@ from services.common.adapters.milvus.reads import FactReads, sorted_rows
 from services.common.adapters.milvus.schema import Collections, facts_collection, open_collections
 from services.common.adapters.milvus.tenants import Change, Tenants, View
 from services.common.errors import CrpError
+from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
 from services.common.settings.milvus import MilvusSettings
 
 _LOG: Final = logging.getLogger(__name__)
 _COUNTED_FIELDS: Final = ("key", "status", "born", "length")
 _BLOCK_ROWS: Final = 2_048
+_LABELS_PER_WRITE: Final = 4_000
 _YIELD_EVERY: Final = 1_000
 """Entries between two chances for other tasks to run."""
 _DELETED: Final = STATUS_CODES[FactStatus.DELETED]
@@ -63,6 +68,7 @@ class MilvusFactStore:
         self._settings = settings
         self._dimension = dimension
         self._tenants = Tenants(database, collections, settings)
+        self._labels = Labels()
         self._accesses = Accesses(database, collections.accesses, shared=settings.consistency == "strong")
         self._nearest = NearestFacts(database, next(iter(collections.facts)), settings.search_ef)
         self._keywords = KeywordSearch(database, collections, settings.text_candidates)
@@ -185,13 +191,19 @@ class MilvusFactStore:
         return await self._rewrite(tenant_id, fact_ids, changed)
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
-        """Set community labels."""
+        """Set community labels, some thousand facts at a time: after a failure some may be set.
+
+        Nobody waits for all of them then, nor holds them in memory, and no write outlives its lease (ADR 0084).
+        """
 
         def changed(row: Row) -> Row | None:
             label = labels[fact_id_of(row["key"])]
             return None if row["community"] == digest(label) else relabelled(row, label)
 
-        await self._rewrite(tenant_id, tuple(labels), changed)
+        fact_ids = tuple(labels)
+        self._labels.learn(labels.values())
+        for start in range(0, len(fact_ids), _LABELS_PER_WRITE):
+            await self._rewrite(tenant_id, fact_ids[start : start + _LABELS_PER_WRITE], changed)
 
     async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
         """Count an access; a store that cannot write now loses the count, not the answer it was for."""
@@ -249,6 +261,33 @@ class MilvusFactStore:
             yield state_entry(row)
             if position % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
+
+    async def state_change(self, tenant_id: str) -> int:
+        """Return the number of the tenant's last complete write (``FactChanges``)."""
+
+        async def job(view: View) -> int:
+            return view.standing.batch
+
+        return await self._tenants.read(tenant_id, job)
+
+    async def state_changes(
+        self, tenant_id: str, known: StateKnown, communities: frozenset[str] | None
+    ) -> StateChanges:
+        """Return what turns ``known`` into the present entries (``FactChanges``, ADR 0084)."""
+        return await self._tenants.read(
+            tenant_id, lambda view: state_changes(self._reads(view), self._labels, known, communities)
+        )
+
+    async def outlines(self, tenant_id: str) -> AsyncIterator[list[FactOutline]]:
+        """Yield in blocks the retrievable facts without text and vector, ordered by ``fact_id`` (``FactChanges``)."""
+        after = ""
+        while True:
+            rows = await self._tenants.read(tenant_id, self._outline_reader(after))
+            if not rows:
+                return
+            block = await asyncio.to_thread(_outlines, rows)
+            yield block
+            after = block[-1].fact_id
 
     async def embeddings(self, tenant_id: str) -> AsyncIterator[tuple[list[str], Vectors]]:
         """Yield in blocks the vectors of the retrievable facts of the embedding model in use."""
@@ -326,6 +365,8 @@ class MilvusFactStore:
         model = [next(iter(self._collections.facts))]
         return lambda view: self._reads(view).page(FactFilter(), after, _BLOCK_ROWS, ("key", "vector"), model)
 
+    def _outline_reader(self, after: str) -> Callable[[View], Awaitable[list[Row]]]:
+        return lambda view: self._reads(view).page(FactFilter(), after, _BLOCK_ROWS, OUTLINE_FIELDS)
 
 def _encoded(facts: Sequence[FactRecord], dimension: int) -> dict[str, dict[str, tuple[str, Row]]]:
     """Return by tenant and stem the last fact of each id: its model and its row."""

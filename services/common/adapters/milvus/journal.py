@@ -7,6 +7,10 @@ Every write of a tenant is a batch with a number of its own, one higher than the
 3. ``done``: an entry with the tenant's totals. This one small write is the moment at which the batch counts;
 4. the rows that the new ones replace are deleted, then the entry ``open`` and the ``done`` of the batch before.
 
+Since every row says which write made it, what changed since a write is found by that number. Only facts that a write
+removed without a trace cannot be: before ``done`` such a write adds an entry ``removed``, the last of which stays, and
+whoever knows the facts as of an earlier write starts over (ADR 0084).
+
 What a crash leaves is found when the tenant is used again: ``open`` without ``done``, the batch's rows are deleted and
 its number is put out of use for ever (``void``), because a request that was given up may still arrive; ``open`` with
 ``done``, step 4 is repeated. A tenant's ``done`` and ``void`` entries stay.
@@ -29,6 +33,7 @@ LEASE_S: Final = 60.0
 OPEN: Final = "open"
 DONE: Final = "done"
 VOID: Final = "void"
+REMOVED: Final = "removed"
 FIELDS: Final = ("key", "batch", "state", "writer", "facts", "words", "at_us")
 
 
@@ -61,6 +66,7 @@ class Standing:
         unfinished: complete batches whose step 4 may not be.
         pending: entries of batches that are not complete.
         superseded: keys of entries that are of no more use.
+        removed: the last complete batch that removed facts without a trace; 0 = none.
     """
 
     batch: int = 0
@@ -69,6 +75,7 @@ class Standing:
     unfinished: tuple[Entry, ...] = ()
     pending: tuple[Entry, ...] = ()
     superseded: tuple[str, ...] = ()
+    removed: int = 0
 
     @property
     def void(self) -> tuple[int, ...]:
@@ -96,13 +103,18 @@ def read(rows: Iterable[Row]) -> Standing:
     opened = [entry for entry in entries if entry.state == OPEN]
     numbers = {entry.batch for entry in done}
     last = max(done, key=lambda entry: entry.batch, default=None)
+    batch = last.batch if last else 0
+    removing = {entry.batch: entry.key for entry in entries if entry.state == REMOVED}
+    removed = max((number for number in removing if number <= batch and number not in void), default=0)
+    outdated = [key for number, key in removing.items() if number in void or number < removed]
     return Standing(
-        batch=last.batch if last else 0,
+        batch=batch,
         weight=last.weight if last else NOTHING,
         voided=voided,
         unfinished=tuple(entry for entry in opened if entry.batch in numbers),
         pending=tuple(entry for entry in opened if entry.batch not in numbers),
-        superseded=tuple(one.key for one in entries if one.state == DONE and (last is None or one.batch != last.batch)),
+        superseded=(*outdated, *(one.key for one in entries if one.state == DONE and one.batch != batch)),
+        removed=removed,
     )
 
 

@@ -20,6 +20,7 @@ from services.common.ports.facts import FactFilter, FactStatus
 ROWS_WITH_TEXT = 200
 """Rows with their text that are fetched at a time: 64 MB at the very most, Milvus's limit of an answer."""
 _FACTS_PER_READ = 1_000
+_READS_AT_ONCE = 4
 ALIVE = f" and status != {STATUS_CODES[FactStatus.DELETED]}"
 
 
@@ -40,11 +41,17 @@ class FactReads:
     async def by_stems(self, stems: Sequence[str], fields: Sequence[str]) -> dict[str, list[Row]]:
         """Return by collection the rows of facts, tombstones too; ``fields`` must hold ``key``."""
         step = ROWS_WITH_TEXT if "body" in fields else _FACTS_PER_READ
-        found: dict[str, list[Row]] = {}
-        for start in range(0, len(stems), step):
-            some = set(stems[start : start + step])
+        room = asyncio.Semaphore(_READS_AT_ONCE)
+
+        async def read(some: set[str]) -> dict[str, list[Row]]:
             where = f"{self.view.visible} and {listed('fact', sorted(map(fact_number, some)))}"
-            for collection, rows in (await self._everywhere(where, fields, step)).items():
+            async with room:
+                return await self._everywhere(where, fields, step)
+
+        parts = [set(stems[start : start + step]) for start in range(0, len(stems), step)]
+        found: dict[str, list[Row]] = {}
+        for some, answer in zip(parts, await asyncio.gather(*map(read, parts)), strict=True):
+            for collection, rows in answer.items():
                 found.setdefault(collection, []).extend(row for row in rows if stem_of(row["key"]) in some)
         return found
 
@@ -79,6 +86,23 @@ class FactReads:
         """Return every row that matches, by fact id."""
         found = await self._everywhere(f"{self.view.visible}{filter_condition(where)}", fields, MOST_ROWS)
         return sorted_rows(row for rows in found.values() for row in rows)
+
+    async def since(self, batch: int, fields: Sequence[str], most: int) -> list[Row]:
+        """Return up to ``most`` rows of each collection that later writes than ``batch`` made, in no order."""
+        where = f"{self.view.visible} and batch > {batch}"
+        found = await asyncio.gather(
+            *(self._database.rows(name, where, fields, self.view.level, most) for name in self._collections.facts)
+        )
+        return [row for rows in found for row in rows]
+
+    async def body_of_community(self, community: str) -> str | None:
+        """Return the body of some fact of a community (given by its digest); ``None`` when it has none."""
+        where = f'{self.view.visible} and community == "{community}"'
+        for name in self._collections.facts:
+            rows = await self._database.rows(name, where, ("body",), self.view.level, 1)
+            if rows:
+                return "".join(rows[0]["body"])
+        return None
 
     async def count(self, where: FactFilter) -> int:
         """Count matching facts."""

@@ -27,6 +27,7 @@ from services.common.adapters.milvus.journal import (
     FIELDS,
     LEASE_S,
     OPEN,
+    REMOVED,
     VOID,
     Entry,
     Standing,
@@ -98,6 +99,11 @@ class Change:
     def empty(self) -> bool:
         """Whether there is nothing to write."""
         return not any(self.rows.values())
+
+    @property
+    def removes(self) -> bool:
+        """Whether facts are removed without a trace."""
+        return any(row["status"] == GONE for rows in self.rows.values() for row in rows)
 
     def numbered(self, batch: int) -> "Change":
         """Return it with the number of its write."""
@@ -181,6 +187,8 @@ class Tenants:
                         await self._add(tenant, batch, OPEN)
                     for collection, rows in change.rows.items():
                         await self._database.insert(collection, rows)
+                    if change.removes:
+                        await self._add(tenant, batch, REMOVED)
                     self._check_lease(began)
                     await self._complete(tenant, before, batch, change)
                 elif self._shared:
@@ -200,11 +208,14 @@ class Tenants:
             except BaseException:
                 tenant.standing = None
                 raise
-            tenant.standing = Standing(batch, weight, before.voided)
+            removed = batch if change.removes else before.removed
+            tenant.standing = Standing(batch, weight, before.voided, removed=removed)
             tenant.written_at = time.monotonic()
         for collection, rows in change.rows.items():
             await self._database.delete(collection, [row["key"] for row in rows if row["status"] == GONE])
         former = [entry_key(tenant.digest, before.batch, DONE, "")] if before.batch else []
+        if change.removes and before.removed:
+            former.append(entry_key(tenant.digest, before.removed, REMOVED, ""))
         await self._remove(self._open_key(tenant, batch), *former)
 
     async def mark(self, *collections: str) -> None:
