@@ -40,6 +40,7 @@ from services.ercp.clients.knowledge import GrpcKnowledgeSource
 from services.ercp.clients.sessions import GrpcTraceSessions
 from services.ercp.deciding import Deciding
 from services.ercp.domain import predicates, readings, solver
+from services.ercp.domain.holding import ConstraintVerdict
 from services.ercp.domain.records import Claim
 from services.ercp.generating import Generating, Generator
 from services.ercp.journal import Scribe
@@ -72,7 +73,14 @@ class InstantProvenance:
         sentences = readings.sentences_of(text)
         return Segments(sentences, tuple(Claim(each.text) for each in sentences))
 
-    async def analyze(self, _query: str, text: str, _knowledge: Knowledge, window: Window) -> Analysis:
+    async def analyze(
+        self,
+        _query: str,
+        text: str,
+        _knowledge: Knowledge,
+        window: Window,
+        _verdicts: Sequence[ConstraintVerdict] = (),
+    ) -> Analysis:
         """Return a report that fits its window."""
         return Analysis(fitting_report(window.session_id, window.window_id, window.window_number, text), (), ())
 

@@ -304,6 +304,7 @@ def run_response(result: RunResult) -> rpc.RunResponse:
         iterations=state.iterations,
         status_reason=result.reason,
         relaxed_constraints=[constraint_message(each) for each in state.relaxed],
+        fidelity_score=result.fidelity_score,
     )
 
 

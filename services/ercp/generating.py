@@ -3,6 +3,7 @@
 What the model says is data: cut to a bounded length, what is no text in it marked, and nothing in it obeyed.
 """
 
+import asyncio
 import logging
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,7 +20,9 @@ from services.common.ports.language_model import (
 )
 from services.common.settings import ErcpSettings
 from services.ercp.domain import models, readings
+from services.ercp.domain.holding import hold
 from services.ercp.domain.identifiers import derived_uuid
+from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.prompt import clean, system_prompt
 from services.ercp.domain.records import (
     EXTRACTIVE,
@@ -32,7 +35,7 @@ from services.ercp.domain.records import (
     Reasoning,
 )
 from services.ercp.domain.trace import constraint_summary, text_summary
-from services.ercp.performed import Performed
+from services.ercp.performed import Performed, fidelity_summary
 from services.ercp.ports import (
     Analysis,
     Knowledge,
@@ -87,12 +90,14 @@ class Candidate:
 
     Attributes:
         was_cut: the model wrote more than is verified.
+        facts: what the text asserts, where it was read already.
     """
 
     reasoning: Reasoning
     analysis: Analysis
     session: TraceSession
     was_cut: bool = False
+    facts: TextFacts | None = None
 
 
 class Generating:
@@ -137,13 +142,14 @@ class Generating:
         text, was_cut = self._taken(reply.text)
         identity = models.of_reply(reply.model_fingerprint, reply.text)
         segments = await self.segmented(text)
-        analysis = await self._provenance.analyze(ask.problem.description, text, ask.knowledge, window)
+        reasoning = self.reasoning(ask.name, text, segments)
+        held = await asyncio.to_thread(hold, text, reasoning.sentences, ask.constraints)
+        analysis = await self._provenance.analyze(ask.problem.description, text, ask.knowledge, window, held.verdicts)
         draft = WindowDraft(text, ask.knowledge.envelope, analysis.report, identity.fingerprint)
         committed = await self._sessions.commit_window(derived_uuid(window.window_id, "commit"), window, draft)
         committed = replace(committed, windows=session.windows + 1)
-        reasoning = self.reasoning(ask.name, text, segments)
         return Performed(
-            Candidate(reasoning, analysis, committed, was_cut),
+            Candidate(reasoning, analysis, committed, was_cut, held.facts),
             inputs=_inputs(ask),
             outputs={
                 "reasoning": text_summary(text),
@@ -152,6 +158,7 @@ class Generating:
                 "finish_reason": reply.finish_reason[:100],
                 "was_cut": was_cut,
                 "findings": len(analysis.findings),
+                "fidelity": fidelity_summary(analysis.fidelity),
                 "window_id": window.window_id,
             },
             identity=identity,

@@ -4,6 +4,7 @@ Each call appends one event to its trace. A repeat under the same request id is 
 is carried out again without writing, from the same window where it generated, and answers as the first time.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,6 +14,7 @@ from services.common.clock import Clock
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.ercp.deciding import ExtractAsk, Extraction, MutateAsk, Mutation, Stability
 from services.ercp.domain import readings
+from services.ercp.domain.holding import hold
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.records import Constraint, Decoding, Passage, Problem, Reasoning
 from services.ercp.domain.trace import TraceEvent
@@ -121,8 +123,16 @@ class OperatorApp:
             segments = await self._parts.generating.segmented(ask.text)
             sentences = segments.sentences or readings.sentences_of(ask.text)
             question = ask.question or (sentences[0].text if sentences else "text")
-            analysis = await self._provenance.analyze(question, ask.text, held, window)
-            whole = replace(ask, name=turn.name, sentences=sentences, analysis=analysis, knowledge=knowledge)
+            obeyed = await asyncio.to_thread(hold, ask.text, sentences, ask.constraints)
+            analysis = await self._provenance.analyze(question, ask.text, held, window, obeyed.verdicts)
+            whole = replace(
+                ask,
+                name=turn.name,
+                sentences=sentences,
+                analysis=analysis,
+                knowledge=knowledge,
+                facts=obeyed.facts,
+            )
             return await self._parts.verifying.verify(whole)
 
         return await self._once(call, Operator.VERIFY, perform)

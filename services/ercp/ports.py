@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from services.ercp.domain.findings import Finding
+from services.ercp.domain.holding import ConstraintVerdict
 from services.ercp.domain.records import Claim, Passage, Sentence
 
 
@@ -144,12 +145,32 @@ class KnowledgeSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Fidelity:
+    """How faithful a report finds a text, and what the constraints cost it (CRP-SPEC-005 §5.5, ADR 0078).
+
+    Attributes:
+        score: 0.0-1.0; ``None`` = not computed.
+        score_without: what it would be with no constraint violated; ``None`` without constraints.
+        constraints: how many the text was held against.
+        violated: ids of those that it denies.
+        unknown: ids of those that were not decided.
+    """
+
+    score: float | None = None
+    score_without: float | None = None
+    constraints: int = 0
+    violated: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What the dpe service says of a candidate: its report, serialised, the findings in it, the models that ran."""
 
     report: bytes
     findings: tuple[Finding, ...]
     models: tuple[str, ...]
+    fidelity: Fidelity = Fidelity()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +189,13 @@ class Provenance(Protocol):
         """Split a text that is not empty into sentences and claims."""
         ...
 
-    async def analyze(self, query: str, text: str, knowledge: Knowledge, window: Window) -> Analysis:
-        """Analyse a candidate against the knowledge; ``window`` may be one that is opened nowhere."""
+    async def analyze(
+        self, query: str, text: str, knowledge: Knowledge, window: Window, verdicts: Sequence[ConstraintVerdict] = ()
+    ) -> Analysis:
+        """Analyse a candidate against the knowledge; ``window`` may be one that is opened nowhere.
+
+        A violated constraint of ``verdicts`` lowers the fidelity and is no finding: it is an error already.
+        """
         ...
 
     def read(self, report: bytes, knowledge: Knowledge) -> Analysis:

@@ -77,7 +77,11 @@ class RunAsk:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended (§3.1)."""
+    """How a run ended (§3.1).
+
+    Attributes:
+        fidelity_score: of the last candidate, by its report; ``None`` = not computed.
+    """
 
     trace_id: str
     session_id: str
@@ -87,6 +91,7 @@ class RunResult:
     state: RunState
     events: tuple[TraceEvent, ...]
     identity: ModelIdentity
+    fidelity_score: float | None = None
 
     @property
     def reasoning(self) -> Reasoning | None:
@@ -251,6 +256,7 @@ class RunApp:
             knowledge=course.knowledge if config.run_fact_check else None,
             question=course.ask.problem.description,
             was_cut=candidate.was_cut,
+            facts=candidate.facts,
         )
         verified = await self._parts.verifying.verify(ask)
         outputs = {**verified.outputs, "iteration": state.iterations}
@@ -298,6 +304,7 @@ class RunApp:
             state=state,
             events=events,
             identity=course.identity or (events[-1].identity if events else ModelIdentity("")),
+            fidelity_score=None if course.candidate is None else course.candidate.analysis.fidelity.score,
         )
 
 

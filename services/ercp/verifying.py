@@ -15,7 +15,7 @@ from services.ercp.domain.records import Constraint, Fault, Sentence
 from services.ercp.domain.trace import constraint_summary, fault_summary, text_summary
 from services.ercp.domain.validators import validate
 from services.ercp.domain.vocabulary import Detector
-from services.ercp.performed import Performed
+from services.ercp.performed import Performed, fidelity_summary
 from services.ercp.ports import Analysis, Knowledge
 
 NO_MODEL = "MODEL_NOT_CONFIGURED"
@@ -30,6 +30,7 @@ class VerifyAsk:
         question: what the text answers; empty when that is not known.
         analysis: what the dpe service found in the text.
         knowledge: what it is held against; ``None`` = no fact check.
+        facts: what the text asserts, where it was read already.
     """
 
     name: str
@@ -41,6 +42,7 @@ class VerifyAsk:
     knowledge: Knowledge | None
     question: str = ""
     was_cut: bool = False
+    facts: TextFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class Verifying:
             LimitExceededError: QUEUE_FULL.
         """
         suspicions = validate(ask.text, ask.sentences, question=ask.question, was_cut=ask.was_cut)
-        facts = await asyncio.to_thread(readings.facts_of, ask.text, ask.sentences)
+        facts = ask.facts
+        if facts is None:
+            facts = await asyncio.to_thread(readings.facts_of, ask.text, ask.sentences)
         planned = pairs.plan(ask.sentences, self._settings.max_nli_pairs, partial(readings.apart, facts))
         suspicions += await self._nli(ask, planned)
         suspicions += await asyncio.to_thread(_findings, ask, facts)
@@ -85,7 +89,11 @@ class Verifying:
                 "facts_total": len(ask.knowledge.passages) if ask.knowledge else 0,
                 "nli_pairs": len(planned),
             },
-            outputs={"errors": fault_summary(faults), "skipped_detectors": list(skipped)},
+            outputs={
+                "errors": fault_summary(faults),
+                "skipped_detectors": list(skipped),
+                "fidelity": fidelity_summary(ask.analysis.fidelity),
+            },
             identity=models.of_models("verifiers", fingerprints),
         )
 

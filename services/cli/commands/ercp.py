@@ -124,7 +124,9 @@ def _told(operator: str, found: dict[str, Any]) -> str:
             return f"{found['sentences']} sentences: {found['reasoning']['excerpt'][:100]}"
         case "verify":
             kinds = [item["type"] for item in found["errors"]["items"]]
-            return f"{found['errors']['count']} errors {', '.join(sorted(set(kinds)))}".rstrip()
+            told = f"{found['errors']['count']} errors {', '.join(sorted(set(kinds)))}".rstrip()
+            score = found.get("fidelity", {}).get("score")
+            return told if score is None else f"{told}, fidelity {score:.3f}"
         case "extract":
             added, waiting = found["added"]["count"], found["candidates"]["count"]
             return f"{added} constraints added, {waiting} candidates, together {found['consistency']}"
@@ -148,7 +150,9 @@ def _show_result(result: ercp_service_pb2.RunResponse, output: Output) -> None:
     rows += [_row(each, "candidate") for each in result.candidate_constraints]
     if rows:
         output.table("Constraints", ("state", "priority", "words", "predicate", "confidence"), rows)
-    output.say(f"{status} ({result.status_reason}) after {result.iterations} iterations", style=_STYLES[status])
+    faithful = f", fidelity {result.fidelity_score:.3f}" if result.HasField("fidelity_score") else ""
+    ended = f"{status} ({result.status_reason}) after {result.iterations} iterations{faithful}"
+    output.say(ended, style=_STYLES[status])
     output.say(f"trace {result.trace_id}, {result.model_fingerprint[:23]}…", style="dim")
     output.say(f"look at it:  groundtrail ercp trace {result.trace_id}", style="dim")
 

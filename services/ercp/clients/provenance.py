@@ -1,16 +1,24 @@
 """``Provenance`` over ``crp.dpe.v1.ProvenanceService``: a report in, findings in our own words out (ADR 0074)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import grpc
 from crp.common.v1 import taxonomy_pb2, text_pb2
-from crp.dpe.v1 import claim_pb2, finding_pb2, provenance_service_pb2, provenance_service_pb2_grpc, report_pb2
+from crp.dpe.v1 import (
+    claim_pb2,
+    constraint_pb2,
+    finding_pb2,
+    provenance_service_pb2,
+    provenance_service_pb2_grpc,
+    report_pb2,
+)
 from crp.envelope.v1 import envelope_pb2
 
 from services.ercp.domain.findings import Finding, FindingKind
+from services.ercp.domain.holding import ConstraintVerdict
 from services.ercp.domain.records import Claim, Sentence
-from services.ercp.ports import Analysis, Knowledge, Segments, Window
+from services.ercp.ports import Analysis, Fidelity, Knowledge, Segments, Window
 
 MAX_QUERY_CHARS: Final = 100_000
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n")
@@ -39,7 +47,9 @@ class GrpcProvenance:
             models=tuple(model.fingerprint for model in answer.models),
         )
 
-    async def analyze(self, query: str, text: str, knowledge: Knowledge, window: Window) -> Analysis:
+    async def analyze(
+        self, query: str, text: str, knowledge: Knowledge, window: Window, verdicts: Sequence[ConstraintVerdict] = ()
+    ) -> Analysis:
         """Analyse a candidate; earlier candidates are drafts of the same answer and no prior windows of it."""
         envelope = envelope_pb2.ContextEnvelope.FromString(knowledge.envelope)
         envelope.session_id, envelope.window_id = window.session_id, window.window_id
@@ -53,6 +63,7 @@ class GrpcProvenance:
                 response_text=text,
                 envelope=envelope,
                 grounding_mode=taxonomy_pb2.GROUNDING_MODE_OPEN,
+                constraint_verdicts=_verdicts(verdicts),
             )
         )
         return analysis_of(answer.report, knowledge)
@@ -70,7 +81,41 @@ def analysis_of(report: report_pb2.DpeReport, knowledge: Knowledge) -> Analysis:
         report=report.SerializeToString(deterministic=True),
         findings=tuple(_findings(report, claims, facts)),
         models=tuple(f"{model.role}:{model.fingerprint}" for model in report.models),
+        fidelity=_fidelity(report),
     )
+
+
+def _verdicts(verdicts: Sequence[ConstraintVerdict]) -> constraint_pb2.ConstraintVerdicts | None:
+    if not verdicts:
+        return None
+    return constraint_pb2.ConstraintVerdicts(
+        verdicts=[
+            constraint_pb2.ConstraintVerdict(
+                constraint_id=each.constraint_id,
+                nl_text=each.nl_text,
+                state=f"CONSTRAINT_STATE_{each.state}",
+                spans=[text_pb2.TextSpan(start=start, end=end) for start, end in each.spans],
+                why=each.why,
+                detector=each.detector.value,
+            )
+            for each in verdicts
+        ]
+    )
+
+
+def _fidelity(report: report_pb2.DpeReport) -> Fidelity:
+    held = report.constraint_outcomes
+    return Fidelity(
+        score=report.fidelity_score if report.HasField("fidelity_score") else None,
+        score_without=held.fidelity_score_without if held.HasField("fidelity_score_without") else None,
+        constraints=len(held.outcomes),
+        violated=_in_state(held, constraint_pb2.CONSTRAINT_STATE_VIOLATED),
+        unknown=_in_state(held, constraint_pb2.CONSTRAINT_STATE_UNKNOWN),
+    )
+
+
+def _in_state(held: constraint_pb2.ConstraintOutcomes, state: constraint_pb2.ConstraintState) -> tuple[str, ...]:
+    return tuple(each.verdict.constraint_id for each in held.outcomes if each.verdict.state == state)
 
 
 def _findings(
@@ -94,8 +139,14 @@ def _findings(
     for claim in report.claims:
         if claim.claim_id in distorted or not claim.HasField("judgement") or not facts:
             continue
-        if claim.verdict in {_CONTRADICTED, _UNSUPPORTED}:
+        if _by_evidence(claim) in {_CONTRADICTED, _UNSUPPORTED}:
             yield _judged(claim, facts)
+
+
+def _by_evidence(claim: claim_pb2.Claim) -> claim_pb2.ClaimVerdict:
+    """Return what the facts say of a claim: of a constraint that it violates the predicate check makes an error."""
+    conflict = claim.judgement.HasField("constraint_conflict")
+    return claim.judgement.constraint_conflict.verdict_without if conflict else claim.verdict
 
 
 def _distortion(
@@ -119,18 +170,24 @@ def _judged(claim: claim_pb2.Claim, facts: Mapping[str, str]) -> Finding:
     judgement = claim.judgement
     evidence = judgement.evidence[0] if judgement.evidence else None
     fact = facts.get(evidence.fact_id, "") if evidence is not None else ""
-    contradicted = claim.verdict == _CONTRADICTED
+    contradicted = _by_evidence(claim) == _CONTRADICTED
     probability = judgement.contradiction_probability if judgement.HasField("contradiction_probability") else None
     if not contradicted:
         probability = 1.0 - judgement.support_probability if judgement.HasField("support_probability") else None
     return Finding(
         FindingKind.CONTRADICTED if contradicted else FindingKind.UNSUPPORTED,
         (claim.span.start, claim.span.end),
-        detail=claim_pb2.VerdictBasis.Name(judgement.basis).removeprefix("VERDICT_BASIS_"),
+        detail=claim_pb2.VerdictBasis.Name(_basis(judgement)).removeprefix("VERDICT_BASIS_"),
         probability=probability,
         fact_id=evidence.fact_id if evidence is not None else "",
         other=_sentence_around(fact, evidence.fact_span.start, evidence.fact_span.end) if evidence is not None else "",
     )
+
+
+def _basis(judgement: claim_pb2.Judgement) -> claim_pb2.VerdictBasis:
+    """Return what decided but for constraints: what no fact bears out is unsupported by the grounding model."""
+    by_constraint = judgement.basis == claim_pb2.VERDICT_BASIS_CONSTRAINT
+    return claim_pb2.VERDICT_BASIS_GROUNDING if by_constraint else judgement.basis
 
 
 def _probability(finding: finding_pb2.Distortion | finding_pb2.Contradiction) -> float | None:
