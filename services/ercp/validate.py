@@ -131,8 +131,8 @@ def priority(problem: pb.Problem, settings: ErcpSettings) -> None:
     role = Role(settings.high_priority_role)
     if isinstance(wanted, str) and wanted.strip().lower() == HIGH and not current_call().caller.allows(role):
         text = (
-            f"a problem with priority high needs the role {role.value} here; leave the priority out or use another key, "
-            "or have GROUNDTRAIL_ERCP__HIGH_PRIORITY_ROLE changed"
+            f"a problem with priority high needs the role {role.value} here; leave the priority out, use another "
+            "key, or have GROUNDTRAIL_ERCP__HIGH_PRIORITY_ROLE changed"
         )
         raise PermissionDeniedError(ErrorReason.ROLE_MISSING, text, role=role.value, field="problem.metadata.priority")
 

@@ -35,7 +35,7 @@ class ErcpSettings(BaseModel):
     """Most times that a run splits its problem when it makes no progress; 0-10, default 1."""
 
     high_priority_role: Literal["reader", "writer", "admin"] = "writer"
-    """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11, where this is optional; ADR 0079).
+    """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11: optional; ADR 0079).
     Default writer: whoever may run may say so. admin keeps such problems to administrators."""
 
     redact_personal_data: bool = True
