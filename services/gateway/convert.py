@@ -35,6 +35,7 @@ _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _INTEGRITIES = wire.inverse(wire.INTEGRITIES)
 _ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
 _PURPOSES = wire.inverse(wire.CALL_PURPOSES)
+_RETRIEVAL_MODES = wire.inverse(wire.RETRIEVAL_MODES)
 
 TIER_NOT_ACCEPTED: Final = "QUALITY_TIER_NOT_ACCEPTED"
 """Why an envelope was built again with another strategy (SPEC-003 §8.4)."""
@@ -95,6 +96,8 @@ def _context(request: pb.DispatchRequest) -> ContextWishes:
         cache_directives=tuple(request.cache_directives),
         accept_quality=tuple(wire.TIERS[tier] for tier in request.accept_quality),
         max_envelope_tokens=request.max_envelope_tokens if request.HasField("max_envelope_tokens") else None,
+        retrieval_mode=wire.RETRIEVAL_MODES.get(request.retrieval_mode),
+        active_fact_ids=tuple(request.active_fact_ids),
     )
 
 
@@ -262,6 +265,7 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
         cache_status=envelope.cache_status,
         fact_ids=envelope.fact_ids,
         facts_deferred=len(envelope.deferred),
+        retrieval_mode=None if envelope.retrieval_mode is None else _RETRIEVAL_MODES[envelope.retrieval_mode],
     )
 
 

@@ -310,7 +310,8 @@ def _continuing(job: Job, last: Part, focus: Focus, number: int) -> Job:
                 session_id=last.draft.place.session_id,
                 continuation_ids=(last.committed.continuation_id,),
             ),
-            context=replace(command.context, if_match=""),
+            # What the query's window held is no part of the next one's context (SPEC-003 §14.2).
+            context=replace(command.context, if_match="", active_fact_ids=()),
             agent=Agent(loop_depth=command.agent.loop_depth, safety_budget=command.agent.safety_budget),
         ),
         strategy=Strategy.PUSH,

@@ -107,6 +107,8 @@ def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> Bu
         upgrade_on_risk=job.force.policy.upgrade_on_risk is not None,
         approximate_tokens=command.generation.approximate_tokens,
         context_window_tokens=command.generation.context_window_tokens,
+        retrieval_mode=command.context.retrieval_mode,
+        active_fact_ids=command.context.active_fact_ids,
     )
 
 

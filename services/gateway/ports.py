@@ -11,7 +11,7 @@ from typing import Protocol
 from services.common.ports.credentials import AiSystemRecord
 from services.gateway.domain.command import Agent, Continuation, DispatchDraft
 from services.gateway.domain.summaries import Span, SummaryCheck
-from services.gateway.domain.vocabulary import GroundingMode, QualityTier, Strategy, WindowStatus
+from services.gateway.domain.vocabulary import GroundingMode, QualityTier, RetrievalMode, Strategy, WindowStatus
 from services.gateway.domain.window import (
     Analysis,
     BuiltEnvelope,
@@ -49,6 +49,8 @@ class BuildEnvelope:
         place: the window; ``None`` while there is none, when only an ETag is compared.
         system_prompt: what the prompt holds besides facts, query and grounding instruction; counted, not read.
         upgrade_on_risk: the policy in force has the directive (SPEC-003 §8.4).
+        retrieval_mode: ``None`` = the envelope service's own.
+        active_fact_ids: of facts that the window's context holds already (SPEC-003 §5.2 step 1.4).
     """
 
     place: WindowPlace | None
@@ -69,6 +71,8 @@ class BuildEnvelope:
     upgrade_on_risk: bool = False
     approximate_tokens: bool = False
     context_window_tokens: int | None = None
+    retrieval_mode: RetrievalMode | None = None
+    active_fact_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
@@ -21,8 +22,10 @@ MAX_NAME_CHARS: Final = 128
 MAX_POLICY_CHARS: Final = 4_096
 MAX_TOKEN_CHARS: Final = 8_192
 MAX_LIST: Final = 32
+MAX_ACTIVE_FACTS: Final = 10_000
 
 _ETAG: Final = re.compile(r"\*|sha256:[0-9a-f]{64}")
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SESSION_ID: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
 _CACHE_DIRECTIVE: Final = re.compile(r"no-store|no-cache|reuse-ckf|only-if-ckf|max-age=\d{1,9}")
 _HTTPS_URI: Final = re.compile(r"https://[!-~]{1,2000}")
@@ -144,6 +147,11 @@ def _context(request: pb.DispatchRequest, found: Violations) -> None:
     found.require(len(request.cache_directives) <= MAX_LIST, "cache_directives", most)
     if request.HasField("max_envelope_tokens"):
         found.require(request.max_envelope_tokens >= 1, "max_envelope_tokens", "must be at least 1")
+    ids, field = request.active_fact_ids, "active_fact_ids"
+    found.require(len(ids) <= MAX_ACTIVE_FACTS, field, f"must hold at most {MAX_ACTIVE_FACTS} ids")
+    sound = all(_UUID.fullmatch(fact_id) for fact_id in ids[:MAX_ACTIVE_FACTS])
+    found.require(sound, field, "must hold fact ids: UUIDs in lower case")
+    found.require(len(set(ids)) == len(ids), field, "must not hold an id twice")
 
 
 def _safety(request: pb.DispatchRequest, settings: GatewaySettings, found: Violations) -> None:
@@ -183,6 +191,7 @@ def _enums(request: pb.DispatchRequest, found: Violations) -> None:
         ("fan_in_policy", dispatch_pb2.FanInPolicy),
         ("stream_safety_mode", dispatch_pb2.StreamSafetyMode),
         ("remediation", dispatch_pb2.RemediationMode),
+        ("retrieval_mode", knowledge.SearchMode),
     ):
         found.require(getattr(request, field) in enum.values(), field, "is not a value of the enum")
 

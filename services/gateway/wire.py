@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import regulation_pb2 as regulation
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2, session_service_pb2
@@ -20,6 +21,7 @@ from services.gateway.domain.vocabulary import (
     QualityTier,
     RemedyMode,
     RepetitionLevel,
+    RetrievalMode,
     RiskLevel,
     SafetyMode,
     StageStatus,
@@ -42,6 +44,7 @@ STRATEGIES: Final = {
     taxonomy.DispatchStrategy.Value(f"DISPATCH_STRATEGY_{strategy.name}"): strategy for strategy in Strategy
 }
 GROUNDING_MODES: Final = {taxonomy.GroundingMode.Value(f"GROUNDING_MODE_{mode.name}"): mode for mode in GroundingMode}
+RETRIEVAL_MODES: Final = {knowledge.SearchMode.Value(f"SEARCH_MODE_{mode.name}"): mode for mode in RetrievalMode}
 INTEGRITIES: Final = {
     taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{integrity}"): integrity for integrity in ChainIntegrity
 }

@@ -17,6 +17,7 @@ from services.gateway.ports import BuildEnvelope
 _STRATEGIES = wire.inverse(wire.STRATEGIES)
 _GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
 _TIERS = wire.inverse(wire.TIERS)
+_RETRIEVAL_MODES = wire.inverse(wire.RETRIEVAL_MODES)
 _SIGNAL = "QUALITY_SIGNAL_"
 _RULE = "TIER_RULE_"
 
@@ -69,6 +70,8 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         upgrade_on_risk=command.upgrade_on_risk,
         approximate_tokens=command.approximate_tokens,
         context_window_tokens=command.context_window_tokens,
+        retrieval_mode=None if command.retrieval_mode is None else _RETRIEVAL_MODES[command.retrieval_mode],
+        active_fact_ids=command.active_fact_ids,
     )
 
 
@@ -131,4 +134,5 @@ def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSu
         knowledge_age=envelope.knowledge_age.ToTimedelta() if envelope.HasField("knowledge_age") else None,
         fact_ids=tuple(fact.fact_id for fact in envelope.facts),
         deferred=tuple(DeferredFact(fact.fact_id, fact.token_count) for fact in response.deferred_facts),
+        retrieval_mode=wire.RETRIEVAL_MODES.get(envelope.retrieval_mode),
     )

@@ -16,6 +16,7 @@ from services.gateway.domain.vocabulary import (
     OversightMode,
     QualityTier,
     RemedyMode,
+    RetrievalMode,
     Strategy,
 )
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
@@ -48,12 +49,19 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class ContextWishes:
-    """How the envelope shall be built (SPEC-003 §8.4, §11)."""
+    """How the envelope shall be built (SPEC-003 §5.2, §8.4, §11).
+
+    Attributes:
+        retrieval_mode: ``None`` = the envelope service's own.
+        active_fact_ids: of facts that the window's context holds already (§5.2 step 1.4).
+    """
 
     if_match: str = ""
     cache_directives: tuple[str, ...] = ()
     accept_quality: tuple[QualityTier, ...] = ()
     max_envelope_tokens: int | None = None
+    retrieval_mode: RetrievalMode | None = None
+    active_fact_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,17 @@ SUSTAINED_OR_WORSE: Final = frozenset({Degradation.SUSTAINED, Degradation.CRITIC
 
 
 @unique
+class RetrievalMode(StrEnum):
+    """How facts are retrieved (SPEC-003 §5.2, ADR 0066)."""
+
+    DENSE = "dense"
+    TEXT = "text"
+    HYBRID = "hybrid"
+    RERANKED = "reranked"
+    LATE_INTERACTION = "late-interaction"
+
+
+@unique
 class FanInPolicy(StrEnum):
     """What a fan-in does about failed children (SPEC-004 §16.3)."""
 

@@ -14,6 +14,7 @@ from services.gateway.domain.vocabulary import (
     Degradation,
     QualityTier,
     RepetitionLevel,
+    RetrievalMode,
     RiskLevel,
     StageStatus,
     Strategy,
@@ -108,7 +109,12 @@ class DeferredFact:
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeSummary:
-    """The envelope's metadata (SPEC-003 §3, §12.2); ``knowledge_age`` is ``None`` when no knowledge fact is in it."""
+    """The envelope's metadata (SPEC-003 §3, §12.2).
+
+    Attributes:
+        knowledge_age: ``None`` when no knowledge fact is in it.
+        retrieval_mode: how its facts were found; ``None`` when nobody said.
+    """
 
     facts_available: int
     facts_included: int
@@ -125,6 +131,7 @@ class EnvelopeSummary:
     knowledge_age: timedelta | None
     fact_ids: tuple[str, ...]
     deferred: tuple[DeferredFact, ...]
+    retrieval_mode: RetrievalMode | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,55 +22,56 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from crp.ckf.v1 import knowledge_service_pb2 as crp_dot_ckf_dot_v1_dot_knowledge__service__pb2
 from crp.common.v1 import taxonomy_pb2 as crp_dot_common_dot_v1_dot_taxonomy__pb2
 from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
 from crp.dag.v1 import dag_pb2 as crp_dot_dag_dot_v1_dot_dag__pb2
 from crp.dpe.v1 import report_pb2 as crp_dot_dpe_dot_v1_dot_report__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63rp/gateway/v1/dispatch.proto\x12\x0e\x63rp.gateway.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x18\x63rp/common/v1/text.proto\x1a\x14\x63rp/dag/v1/dag.proto\x1a\x17\x63rp/dpe/v1/report.proto\"(\n\tCrpHeader\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\x9b\x01\n\x0fPolicyViolation\x12\x11\n\tdirective\x18\x01 \x01(\t\x12\x16\n\x0eviolation_type\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x30\n\x0b\x65nforcement\x18\x04 \x01(\x0e\x32\x1b.crp.gateway.v1.Enforcement\x12\x16\n\x0esignal_missing\x18\x05 \x01(\x08\"(\n\x07Warning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"\xe0\x01\n\tModelCall\x12\x31\n\x07purpose\x18\x01 \x01(\x0e\x32 .crp.gateway.v1.ModelCallPurpose\x12\x19\n\x11model_fingerprint\x18\x02 \x01(\t\x12\x1a\n\rprompt_tokens\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x1e\n\x11\x63ompletion_tokens\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x0e\n\x06\x62illed\x18\x05 \x01(\x08\x12\x11\n\twindow_id\x18\x06 \x01(\tB\x10\n\x0e_prompt_tokensB\x14\n\x12_completion_tokens\"\x94\x01\n\x0bRemediation\x12-\n\x04kind\x18\x01 \x01(\x0e\x32\x1f.crp.gateway.v1.RemediationKind\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\r\x12\x11\n\twindow_id\x18\x04 \x01(\t\x12\x0c\n\x04kept\x18\x05 \x01(\x08\x12\x14\n\x0cstage_number\x18\x06 \x01(\r\"\xaf\x02\n\x0f\x45nvelopeSummary\x12\x17\n\x0f\x66\x61\x63ts_available\x18\x01 \x01(\r\x12\x16\n\x0e\x66\x61\x63ts_included\x18\x02 \x01(\r\x12\x13\n\x0btoken_count\x18\x03 \x01(\r\x12\x14\n\x0ctoken_budget\x18\x04 \x01(\r\x12\x12\n\nsaturation\x18\x05 \x01(\x01\x12\x30\n\x0cquality_tier\x18\x06 \x01(\x0e\x32\x1a.crp.common.v1.QualityTier\x12\x0c\n\x04\x65tag\x18\x07 \x01(\t\x12\x13\n\x0b\x63ommunities\x18\x08 \x03(\t\x12\x17\n\x0fmemory_tier_hit\x18\t \x01(\r\x12\x14\n\x0c\x63\x61\x63he_status\x18\n \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x0b \x03(\t\x12\x16\n\x0e\x66\x61\x63ts_deferred\x18\x0c \x01(\r\"\x9f\x04\n\x06\x41nswer\x12\x0c\n\x04text\x18\x01 \x01(\t\x12%\n\x06report\x18\x02 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\x12&\n\x06window\x18\x03 \x01(\x0b\x32\x16.crp.dag.v1.WindowNode\x12\x15\n\rsession_token\x18\x04 \x01(\t\x12\x17\n\x0f\x63ontinuation_id\x18\x05 \x01(\t\x12\x19\n\x11model_fingerprint\x18\x06 \x01(\t\x12\x31\n\x08\x65nvelope\x18\x07 \x01(\x0b\x32\x1f.crp.gateway.v1.EnvelopeSummary\x12\x15\n\rfinish_reason\x18\x08 \x01(\t\x12\x12\n\nsession_id\x18\t \x01(\t\x12\x1a\n\rprompt_tokens\x18\n \x01(\rH\x00\x88\x01\x01\x12\x1e\n\x11\x63ompletion_tokens\x18\x0b \x01(\rH\x01\x88\x01\x01\x12\x31\n\x08strategy\x18\x0c \x01(\x0e\x32\x1f.crp.common.v1.DispatchStrategy\x12\x36\n\x0f\x63hain_integrity\x18\r \x01(\x0e\x32\x1d.crp.common.v1.ChainIntegrity\x12\x15\n\rsafety_budget\x18\x0e \x01(\x01\x12)\n\x05parts\x18\x0f \x03(\x0b\x32\x1a.crp.gateway.v1.AnswerPartB\x10\n\x0e_prompt_tokensB\x14\n\x12_completion_tokens\"m\n\nAnswerPart\x12\x11\n\twindow_id\x18\x01 \x01(\t\x12%\n\x04span\x18\x02 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12%\n\x06report\x18\x03 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\"\x8f\x02\n\x06Halted\x12\x13\n\x0bhalt_reason\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\twindow_id\x18\x03 \x01(\t\x12\x17\n\x0f\x61udit_trail_uri\x18\x04 \x01(\t\x12\x1a\n\x12oversight_required\x18\x05 \x01(\x08\x12\x17\n\x0fretry_condition\x18\x06 \x01(\t\x12,\n\nrisk_level\x18\x07 \x01(\x0e\x32\x18.crp.common.v1.RiskLevel\x12 \n\x13hallucination_score\x18\x08 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x0breport_hash\x18\t \x01(\tB\x16\n\x14_hallucination_score\"1\n\x0bNotModified\x12\x0c\n\x04\x65tag\x18\x01 \x01(\t\x12\x14\n\x0c\x63\x61\x63he_status\x18\x02 \x01(\t\"Y\n\rHeldForReview\x12\x11\n\treview_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\twindow_id\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t*\x9f\x01\n\rOversightMode\x12\x1e\n\x1aOVERSIGHT_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13OVERSIGHT_MODE_AUTO\x10\x01\x12\x1f\n\x1bOVERSIGHT_MODE_HUMAN_REVIEW\x10\x02\x12\x17\n\x13OVERSIGHT_MODE_HALT\x10\x03\x12\x1b\n\x17OVERSIGHT_MODE_LOG_ONLY\x10\x04*s\n\nSafetyMode\x12\x1b\n\x17SAFETY_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12SAFETY_MODE_STRICT\x10\x01\x12\x14\n\x10SAFETY_MODE_WARN\x10\x02\x12\x1a\n\x16SAFETY_MODE_PERMISSIVE\x10\x03*z\n\x10StreamSafetyMode\x12\"\n\x1eSTREAM_SAFETY_MODE_UNSPECIFIED\x10\x00\x12\x1d\n\x19STREAM_SAFETY_MODE_BUFFER\x10\x01\x12#\n\x1fSTREAM_SAFETY_MODE_PASS_THROUGH\x10\x02*f\n\x0b\x46\x61nInPolicy\x12\x1d\n\x19\x46\x41N_IN_POLICY_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46\x41N_IN_POLICY_PARTIAL\x10\x01\x12\x1d\n\x19\x46\x41N_IN_POLICY_REQUIRE_ALL\x10\x02*t\n\x0b\x45nforcement\x12\x1b\n\x17\x45NFORCEMENT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NFORCEMENT_HALTED\x10\x01\x12\x16\n\x12\x45NFORCEMENT_WARNED\x10\x02\x12\x18\n\x14\x45NFORCEMENT_REPORTED\x10\x03*\xc0\x02\n\x0fRemediationKind\x12 \n\x1cREMEDIATION_KIND_UNSPECIFIED\x10\x00\x12 \n\x1cREMEDIATION_KIND_RE_DISPATCH\x10\x01\x12$\n REMEDIATION_KIND_ANTI_REPETITION\x10\x02\x12&\n\"REMEDIATION_KIND_AUTO_CONTINUATION\x10\x03\x12(\n$REMEDIATION_KIND_PROMPT_AUGMENTATION\x10\x04\x12\x1b\n\x17REMEDIATION_KIND_STITCH\x10\x05\x12%\n!REMEDIATION_KIND_STRATEGY_UPGRADE\x10\x06\x12-\n)REMEDIATION_KIND_CONTRADICTION_CORRECTION\x10\x07*\xab\x01\n\x0fRemediationMode\x12 \n\x1cREMEDIATION_MODE_UNSPECIFIED\x10\x00\x12\x18\n\x14REMEDIATION_MODE_OFF\x10\x01\x12\x1b\n\x17REMEDIATION_MODE_POLICY\x10\x02\x12\x1d\n\x19REMEDIATION_MODE_REQUIRED\x10\x03\x12 \n\x1cREMEDIATION_MODE_RECOMMENDED\x10\x04*\xb8\x01\n\x10ModelCallPurpose\x12\"\n\x1eMODEL_CALL_PURPOSE_UNSPECIFIED\x10\x00\x12\x1d\n\x19MODEL_CALL_PURPOSE_ANSWER\x10\x01\x12\"\n\x1eMODEL_CALL_PURPOSE_RE_DISPATCH\x10\x02\x12\x1e\n\x1aMODEL_CALL_PURPOSE_SUMMARY\x10\x03\x12\x1d\n\x19MODEL_CALL_PURPOSE_STITCH\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63rp/gateway/v1/dispatch.proto\x12\x0e\x63rp.gateway.v1\x1a\"crp/ckf/v1/knowledge_service.proto\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x18\x63rp/common/v1/text.proto\x1a\x14\x63rp/dag/v1/dag.proto\x1a\x17\x63rp/dpe/v1/report.proto\"(\n\tCrpHeader\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\x9b\x01\n\x0fPolicyViolation\x12\x11\n\tdirective\x18\x01 \x01(\t\x12\x16\n\x0eviolation_type\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x30\n\x0b\x65nforcement\x18\x04 \x01(\x0e\x32\x1b.crp.gateway.v1.Enforcement\x12\x16\n\x0esignal_missing\x18\x05 \x01(\x08\"(\n\x07Warning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"\xe0\x01\n\tModelCall\x12\x31\n\x07purpose\x18\x01 \x01(\x0e\x32 .crp.gateway.v1.ModelCallPurpose\x12\x19\n\x11model_fingerprint\x18\x02 \x01(\t\x12\x1a\n\rprompt_tokens\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x1e\n\x11\x63ompletion_tokens\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x0e\n\x06\x62illed\x18\x05 \x01(\x08\x12\x11\n\twindow_id\x18\x06 \x01(\tB\x10\n\x0e_prompt_tokensB\x14\n\x12_completion_tokens\"\x94\x01\n\x0bRemediation\x12-\n\x04kind\x18\x01 \x01(\x0e\x32\x1f.crp.gateway.v1.RemediationKind\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\r\x12\x11\n\twindow_id\x18\x04 \x01(\t\x12\x0c\n\x04kept\x18\x05 \x01(\x08\x12\x14\n\x0cstage_number\x18\x06 \x01(\r\"\xdf\x02\n\x0f\x45nvelopeSummary\x12\x17\n\x0f\x66\x61\x63ts_available\x18\x01 \x01(\r\x12\x16\n\x0e\x66\x61\x63ts_included\x18\x02 \x01(\r\x12\x13\n\x0btoken_count\x18\x03 \x01(\r\x12\x14\n\x0ctoken_budget\x18\x04 \x01(\r\x12\x12\n\nsaturation\x18\x05 \x01(\x01\x12\x30\n\x0cquality_tier\x18\x06 \x01(\x0e\x32\x1a.crp.common.v1.QualityTier\x12\x0c\n\x04\x65tag\x18\x07 \x01(\t\x12\x13\n\x0b\x63ommunities\x18\x08 \x03(\t\x12\x17\n\x0fmemory_tier_hit\x18\t \x01(\r\x12\x14\n\x0c\x63\x61\x63he_status\x18\n \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x0b \x03(\t\x12\x16\n\x0e\x66\x61\x63ts_deferred\x18\x0c \x01(\r\x12.\n\x0eretrieval_mode\x18\r \x01(\x0e\x32\x16.crp.ckf.v1.SearchMode\"\x9f\x04\n\x06\x41nswer\x12\x0c\n\x04text\x18\x01 \x01(\t\x12%\n\x06report\x18\x02 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\x12&\n\x06window\x18\x03 \x01(\x0b\x32\x16.crp.dag.v1.WindowNode\x12\x15\n\rsession_token\x18\x04 \x01(\t\x12\x17\n\x0f\x63ontinuation_id\x18\x05 \x01(\t\x12\x19\n\x11model_fingerprint\x18\x06 \x01(\t\x12\x31\n\x08\x65nvelope\x18\x07 \x01(\x0b\x32\x1f.crp.gateway.v1.EnvelopeSummary\x12\x15\n\rfinish_reason\x18\x08 \x01(\t\x12\x12\n\nsession_id\x18\t \x01(\t\x12\x1a\n\rprompt_tokens\x18\n \x01(\rH\x00\x88\x01\x01\x12\x1e\n\x11\x63ompletion_tokens\x18\x0b \x01(\rH\x01\x88\x01\x01\x12\x31\n\x08strategy\x18\x0c \x01(\x0e\x32\x1f.crp.common.v1.DispatchStrategy\x12\x36\n\x0f\x63hain_integrity\x18\r \x01(\x0e\x32\x1d.crp.common.v1.ChainIntegrity\x12\x15\n\rsafety_budget\x18\x0e \x01(\x01\x12)\n\x05parts\x18\x0f \x03(\x0b\x32\x1a.crp.gateway.v1.AnswerPartB\x10\n\x0e_prompt_tokensB\x14\n\x12_completion_tokens\"m\n\nAnswerPart\x12\x11\n\twindow_id\x18\x01 \x01(\t\x12%\n\x04span\x18\x02 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12%\n\x06report\x18\x03 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\"\x8f\x02\n\x06Halted\x12\x13\n\x0bhalt_reason\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\twindow_id\x18\x03 \x01(\t\x12\x17\n\x0f\x61udit_trail_uri\x18\x04 \x01(\t\x12\x1a\n\x12oversight_required\x18\x05 \x01(\x08\x12\x17\n\x0fretry_condition\x18\x06 \x01(\t\x12,\n\nrisk_level\x18\x07 \x01(\x0e\x32\x18.crp.common.v1.RiskLevel\x12 \n\x13hallucination_score\x18\x08 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x0breport_hash\x18\t \x01(\tB\x16\n\x14_hallucination_score\"1\n\x0bNotModified\x12\x0c\n\x04\x65tag\x18\x01 \x01(\t\x12\x14\n\x0c\x63\x61\x63he_status\x18\x02 \x01(\t\"Y\n\rHeldForReview\x12\x11\n\treview_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\twindow_id\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t*\x9f\x01\n\rOversightMode\x12\x1e\n\x1aOVERSIGHT_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13OVERSIGHT_MODE_AUTO\x10\x01\x12\x1f\n\x1bOVERSIGHT_MODE_HUMAN_REVIEW\x10\x02\x12\x17\n\x13OVERSIGHT_MODE_HALT\x10\x03\x12\x1b\n\x17OVERSIGHT_MODE_LOG_ONLY\x10\x04*s\n\nSafetyMode\x12\x1b\n\x17SAFETY_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12SAFETY_MODE_STRICT\x10\x01\x12\x14\n\x10SAFETY_MODE_WARN\x10\x02\x12\x1a\n\x16SAFETY_MODE_PERMISSIVE\x10\x03*z\n\x10StreamSafetyMode\x12\"\n\x1eSTREAM_SAFETY_MODE_UNSPECIFIED\x10\x00\x12\x1d\n\x19STREAM_SAFETY_MODE_BUFFER\x10\x01\x12#\n\x1fSTREAM_SAFETY_MODE_PASS_THROUGH\x10\x02*f\n\x0b\x46\x61nInPolicy\x12\x1d\n\x19\x46\x41N_IN_POLICY_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46\x41N_IN_POLICY_PARTIAL\x10\x01\x12\x1d\n\x19\x46\x41N_IN_POLICY_REQUIRE_ALL\x10\x02*t\n\x0b\x45nforcement\x12\x1b\n\x17\x45NFORCEMENT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NFORCEMENT_HALTED\x10\x01\x12\x16\n\x12\x45NFORCEMENT_WARNED\x10\x02\x12\x18\n\x14\x45NFORCEMENT_REPORTED\x10\x03*\xc0\x02\n\x0fRemediationKind\x12 \n\x1cREMEDIATION_KIND_UNSPECIFIED\x10\x00\x12 \n\x1cREMEDIATION_KIND_RE_DISPATCH\x10\x01\x12$\n REMEDIATION_KIND_ANTI_REPETITION\x10\x02\x12&\n\"REMEDIATION_KIND_AUTO_CONTINUATION\x10\x03\x12(\n$REMEDIATION_KIND_PROMPT_AUGMENTATION\x10\x04\x12\x1b\n\x17REMEDIATION_KIND_STITCH\x10\x05\x12%\n!REMEDIATION_KIND_STRATEGY_UPGRADE\x10\x06\x12-\n)REMEDIATION_KIND_CONTRADICTION_CORRECTION\x10\x07*\xab\x01\n\x0fRemediationMode\x12 \n\x1cREMEDIATION_MODE_UNSPECIFIED\x10\x00\x12\x18\n\x14REMEDIATION_MODE_OFF\x10\x01\x12\x1b\n\x17REMEDIATION_MODE_POLICY\x10\x02\x12\x1d\n\x19REMEDIATION_MODE_REQUIRED\x10\x03\x12 \n\x1cREMEDIATION_MODE_RECOMMENDED\x10\x04*\xb8\x01\n\x10ModelCallPurpose\x12\"\n\x1eMODEL_CALL_PURPOSE_UNSPECIFIED\x10\x00\x12\x1d\n\x19MODEL_CALL_PURPOSE_ANSWER\x10\x01\x12\"\n\x1eMODEL_CALL_PURPOSE_RE_DISPATCH\x10\x02\x12\x1e\n\x1aMODEL_CALL_PURPOSE_SUMMARY\x10\x03\x12\x1d\n\x19MODEL_CALL_PURPOSE_STITCH\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.gateway.v1.dispatch_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_OVERSIGHTMODE']._serialized_start=2152
-  _globals['_OVERSIGHTMODE']._serialized_end=2311
-  _globals['_SAFETYMODE']._serialized_start=2313
-  _globals['_SAFETYMODE']._serialized_end=2428
-  _globals['_STREAMSAFETYMODE']._serialized_start=2430
-  _globals['_STREAMSAFETYMODE']._serialized_end=2552
-  _globals['_FANINPOLICY']._serialized_start=2554
-  _globals['_FANINPOLICY']._serialized_end=2656
-  _globals['_ENFORCEMENT']._serialized_start=2658
-  _globals['_ENFORCEMENT']._serialized_end=2774
-  _globals['_REMEDIATIONKIND']._serialized_start=2777
-  _globals['_REMEDIATIONKIND']._serialized_end=3097
-  _globals['_REMEDIATIONMODE']._serialized_start=3100
-  _globals['_REMEDIATIONMODE']._serialized_end=3271
-  _globals['_MODELCALLPURPOSE']._serialized_start=3274
-  _globals['_MODELCALLPURPOSE']._serialized_end=3458
-  _globals['_CRPHEADER']._serialized_start=152
-  _globals['_CRPHEADER']._serialized_end=192
-  _globals['_POLICYVIOLATION']._serialized_start=195
-  _globals['_POLICYVIOLATION']._serialized_end=350
-  _globals['_WARNING']._serialized_start=352
-  _globals['_WARNING']._serialized_end=392
-  _globals['_MODELCALL']._serialized_start=395
-  _globals['_MODELCALL']._serialized_end=619
-  _globals['_REMEDIATION']._serialized_start=622
-  _globals['_REMEDIATION']._serialized_end=770
-  _globals['_ENVELOPESUMMARY']._serialized_start=773
-  _globals['_ENVELOPESUMMARY']._serialized_end=1076
-  _globals['_ANSWER']._serialized_start=1079
-  _globals['_ANSWER']._serialized_end=1622
-  _globals['_ANSWERPART']._serialized_start=1624
-  _globals['_ANSWERPART']._serialized_end=1733
-  _globals['_HALTED']._serialized_start=1736
-  _globals['_HALTED']._serialized_end=2007
-  _globals['_NOTMODIFIED']._serialized_start=2009
-  _globals['_NOTMODIFIED']._serialized_end=2058
-  _globals['_HELDFORREVIEW']._serialized_start=2060
-  _globals['_HELDFORREVIEW']._serialized_end=2149
+  _globals['_OVERSIGHTMODE']._serialized_start=2236
+  _globals['_OVERSIGHTMODE']._serialized_end=2395
+  _globals['_SAFETYMODE']._serialized_start=2397
+  _globals['_SAFETYMODE']._serialized_end=2512
+  _globals['_STREAMSAFETYMODE']._serialized_start=2514
+  _globals['_STREAMSAFETYMODE']._serialized_end=2636
+  _globals['_FANINPOLICY']._serialized_start=2638
+  _globals['_FANINPOLICY']._serialized_end=2740
+  _globals['_ENFORCEMENT']._serialized_start=2742
+  _globals['_ENFORCEMENT']._serialized_end=2858
+  _globals['_REMEDIATIONKIND']._serialized_start=2861
+  _globals['_REMEDIATIONKIND']._serialized_end=3181
+  _globals['_REMEDIATIONMODE']._serialized_start=3184
+  _globals['_REMEDIATIONMODE']._serialized_end=3355
+  _globals['_MODELCALLPURPOSE']._serialized_start=3358
+  _globals['_MODELCALLPURPOSE']._serialized_end=3542
+  _globals['_CRPHEADER']._serialized_start=188
+  _globals['_CRPHEADER']._serialized_end=228
+  _globals['_POLICYVIOLATION']._serialized_start=231
+  _globals['_POLICYVIOLATION']._serialized_end=386
+  _globals['_WARNING']._serialized_start=388
+  _globals['_WARNING']._serialized_end=428
+  _globals['_MODELCALL']._serialized_start=431
+  _globals['_MODELCALL']._serialized_end=655
+  _globals['_REMEDIATION']._serialized_start=658
+  _globals['_REMEDIATION']._serialized_end=806
+  _globals['_ENVELOPESUMMARY']._serialized_start=809
+  _globals['_ENVELOPESUMMARY']._serialized_end=1160
+  _globals['_ANSWER']._serialized_start=1163
+  _globals['_ANSWER']._serialized_end=1706
+  _globals['_ANSWERPART']._serialized_start=1708
+  _globals['_ANSWERPART']._serialized_end=1817
+  _globals['_HALTED']._serialized_start=1820
+  _globals['_HALTED']._serialized_end=2091
+  _globals['_NOTMODIFIED']._serialized_start=2093
+  _globals['_NOTMODIFIED']._serialized_end=2142
+  _globals['_HELDFORREVIEW']._serialized_start=2144
+  _globals['_HELDFORREVIEW']._serialized_end=2233
 # @@protoc_insertion_point(module_scope)

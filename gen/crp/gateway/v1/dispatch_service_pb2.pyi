@@ -1,3 +1,4 @@
+from crp.ckf.v1 import knowledge_service_pb2 as _knowledge_service_pb2
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.dpe.v1 import report_pb2 as _report_pb2
 from crp.gateway.v1 import dispatch_pb2 as _dispatch_pb2
@@ -11,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DispatchRequest(_message.Message):
-    __slots__ = ("request_id", "query", "session_token", "continuation_ids", "strategies", "model", "grounding_mode", "max_tokens", "temperature", "seed", "safety_policy", "safety_policy_report_only", "safety_mode", "oversight_mode", "if_match", "cache_directives", "accept_quality", "accept_risk", "ai_system_id", "fan_in_policy", "safety_budget", "agent_session_parent", "loop_depth", "agent_dispatch_strategy", "safety_report_uri", "safety_nonce", "data_residency", "stream_safety_mode", "session_id", "system_prompt", "max_envelope_tokens", "remediation", "approximate_tokens", "context_window_tokens")
+    __slots__ = ("request_id", "query", "session_token", "continuation_ids", "strategies", "model", "grounding_mode", "max_tokens", "temperature", "seed", "safety_policy", "safety_policy_report_only", "safety_mode", "oversight_mode", "if_match", "cache_directives", "accept_quality", "accept_risk", "ai_system_id", "fan_in_policy", "safety_budget", "agent_session_parent", "loop_depth", "agent_dispatch_strategy", "safety_report_uri", "safety_nonce", "data_residency", "stream_safety_mode", "session_id", "system_prompt", "max_envelope_tokens", "remediation", "approximate_tokens", "context_window_tokens", "retrieval_mode", "active_fact_ids")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -46,6 +47,8 @@ class DispatchRequest(_message.Message):
     REMEDIATION_FIELD_NUMBER: _ClassVar[int]
     APPROXIMATE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
+    ACTIVE_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     query: str
     session_token: str
@@ -80,7 +83,9 @@ class DispatchRequest(_message.Message):
     remediation: _dispatch_pb2.RemediationMode
     approximate_tokens: bool
     context_window_tokens: int
-    def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
+    retrieval_mode: _knowledge_service_pb2.SearchMode
+    active_fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., active_fact_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DispatchResponse(_message.Message):
     __slots__ = ("answer", "halted", "not_modified", "held_for_review", "headers", "violations", "warnings", "remediations", "model_calls")
