@@ -24,6 +24,8 @@ from services.common.settings import ErcpSettings, SettingsError
 SIGNATURE: Final = "node_signature"
 PREFIX: Final = "hmac:"
 FILE_NAME: Final = "ercp-node.key"
+NODE_KEY_FILE: Final = "GROUNDTRAIL_ERCP__NODE_KEY_FILE"
+"""The setting that names a file with the key; messages about such a file begin with it."""
 KEY_BYTES: Final = 32
 _INFO: Final = b"groundtrail-ercp-node-v1"
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
@@ -88,9 +90,10 @@ def read_key_file(path: Path) -> bytes:
         mode = path.stat().st_mode
         text = path.read_text(encoding="ascii", errors="replace").strip()
     except OSError as error:
-        raise SettingsError([f"GROUNDTRAIL_ERCP__NODE_KEY_FILE: {path}: {error.strerror}"]) from None
+        raise SettingsError([f"{NODE_KEY_FILE}: {path}: {error.strerror}"]) from None
     if mode & _OTHERS:
-        raise SettingsError([f"{path} can be read by others (mode {stat.S_IMODE(mode):04o}); run: chmod 600 {path}"])
+        why = f"can be read by others (mode {stat.S_IMODE(mode):04o}); run: chmod 600 {path}"
+        raise SettingsError([f"{NODE_KEY_FILE}: {path} {why}"])
     return _parsed(text, "NODE_KEY_FILE")
 
 

@@ -1,6 +1,7 @@
 """``groundtrail ercp run | trace | verify-trace``: a question in the constraint loop, and the trace that it leaves."""
 
 import json
+import os
 import uuid
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.offline.traces import TraceVerdict, check_trace
+from services.cli.offline.traces import TraceVerdict, check_trace, read_trace
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of, word_of
 from services.common.settings import Settings, SettingsError
-from services.ercp.node_key import read_key_file
+from services.ercp.node_key import NODE_KEY_FILE, read_key_file
 
 RUN_TIMEOUT_S = 3_600.0
 _EXITS = {"converged": Exit.OK, "partial": Exit.VERDICT, "infeasible": Exit.VERDICT, "failed": Exit.FAILURE}
@@ -73,16 +74,8 @@ async def verify_trace(_settings: Settings, output: Output, source: Path, node_k
 
     Exit code 0: everything holds; 3: something does not; 1: the signatures were not checked; 2: a file cannot be read.
     """
-    try:
-        document = _read(source)
-        key = None if node_key is None else read_key_file(node_key)
-    except (OSError, ValueError, SettingsError) as error:
-        text = (
-            "; ".join(error.problems)
-            if isinstance(error, SettingsError)
-            else f"cannot be read ({type(error).__name__})"
-        )
-        raise InvalidRequestError.of(FieldViolation("FILE", text)) from None
+    document = _document(source)
+    key = None if node_key is None else _node_key(node_key)
     checked = check_trace(document, key, session)
     style = {TraceVerdict.VALID: "green", TraceVerdict.UNSIGNED: "yellow", TraceVerdict.BROKEN: "red"}[checked.verdict]
     output.say(
@@ -103,11 +96,28 @@ async def _trace(suite: Suite, trace_id: str) -> ercp_service_pb2.GetTraceRespon
 
 
 def _keep(target: Path, document: Any) -> None:
-    target.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
 
 
-def _read(source: Path) -> Any:
-    return json.loads(source.read_text(encoding="utf-8"))
+def _document(source: Path) -> Any:
+    try:
+        return read_trace(source)
+    except OSError as error:
+        text = f"{source}: {error.strerror}"
+    except ValueError as error:
+        text = f"{source} is no JSON in UTF-8 ({error}); give what `groundtrail ercp trace ID --out FILE` wrote"
+    raise InvalidRequestError.of(FieldViolation("FILE", text))
+
+
+def _node_key(path: Path) -> bytes:
+    try:
+        return read_key_file(path)
+    except SettingsError as error:
+        text = "; ".join(problem.rpartition(f"{NODE_KEY_FILE}: ")[2] for problem in error.problems)
+        raise InvalidRequestError.of(FieldViolation("--node-key", text)) from None
 
 
 def _show_event(event: ercp_pb2.TraceEvent, output: Output) -> None:

@@ -4,10 +4,12 @@ A trace's key follows from the node key and the trace's session, whose id follow
 """
 
 import hmac
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from pathlib import Path
 from typing import Any, Final
 
 from services.common.ids import trace_session_id
@@ -38,6 +40,28 @@ class CheckedTrace:
     faults: tuple[str, ...] = ()
 
 
+def read_trace(source: Path) -> Any:
+    """Read an exported trace.
+
+    Raises:
+        ValueError: the file holds no JSON in UTF-8, or an object names a field twice, so that readers may differ on it.
+        OSError: it cannot be read.
+    """
+    try:
+        return json.loads(source.read_text(encoding="utf-8"), object_pairs_hook=_once)
+    except RecursionError:
+        msg = "nested too deeply"
+        raise ValueError(msg) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        msg = "an object names a field twice"
+        raise ValueError(msg)
+    return fields
+
+
 def check_trace(document: Any, node_key: bytes | None, session: str) -> CheckedTrace:
     """Check what GetTrace answered, as JSON.
 
@@ -54,21 +78,28 @@ def check_trace(document: Any, node_key: bytes | None, session: str) -> CheckedT
     faults += _of_order(events)
     checked = 0
     if node_key is not None:
-        name = trace_session_id(session.removeprefix(TENANT), trace_id) if session.startswith(TENANT) else session
-        key = trace_key(node_key, name)
         for place, part in [*((f"event {n}", event) for n, event in enumerate(events)), ("the trace", document)]:
-            holds = isinstance(part, Mapping) and hmac.compare_digest(
-                str(part.get(SIGNATURE, "")).encode(), signature(key, part).encode()
-            )
+            holds = _holds(node_key, session, trace_id, part)
             checked += holds
             faults += [] if holds else [f"{place}: the signature does not hold"]
     clean = TraceVerdict.UNSIGNED if node_key is None else TraceVerdict.VALID
     return CheckedTrace(TraceVerdict.BROKEN if faults else clean, len(events), checked, tuple(faults))
 
 
+def _holds(node_key: bytes, session: str, trace_id: str, part: Any) -> bool:
+    """Say whether a part is signed; what no canonical JSON can hold (NaN, half a character) nobody has signed."""
+    try:
+        name = trace_session_id(session.removeprefix(TENANT), trace_id) if session.startswith(TENANT) else session
+        expected = signature(trace_key(node_key, name), part)
+        return hmac.compare_digest(str(part.get(SIGNATURE, "")).encode(), expected.encode())
+    except (ValueError, TypeError, AttributeError):
+        return False
+
+
 def _of_event(event: Any, trace_id: str) -> Iterator[str]:
     try:
         read = from_document(event)
+        fingerprint = read.identity.fingerprint
     except (KeyError, ValueError, TypeError, AttributeError):
         yield "is no trace event"
         return
@@ -76,7 +107,7 @@ def _of_event(event: Any, trace_id: str) -> Iterator[str]:
         yield "is of another trace"
     if not _FINGERPRINT.fullmatch(str(event.get("model_fingerprint"))):
         yield "has no model fingerprint"
-    elif event["model_fingerprint"] != read.identity.fingerprint:
+    elif event["model_fingerprint"] != fingerprint:
         yield "has a model fingerprint that does not follow from its model identity"
 
 
@@ -84,6 +115,6 @@ def _of_order(events: list[Any]) -> Iterator[str]:
     times = [str(event.get("timestamp")) for event in events if isinstance(event, Mapping)]
     if times != sorted(times):
         yield "the events are not in the order of their times"
-    ids = [event.get("event_id") for event in events if isinstance(event, Mapping)]
+    ids = [str(event.get("event_id")) for event in events if isinstance(event, Mapping)]
     if len(set(ids)) != len(ids):
         yield "an event stands in the trace twice"

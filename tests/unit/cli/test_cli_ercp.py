@@ -1,6 +1,7 @@
 """``groundtrail ercp``: what it prints while a run goes on, its exit codes, and checking a trace with no server."""
 
 import json
+import math
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from services.cli.commands import ercp as command
 from services.cli.commands.ercp import run, trace, verify_trace
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.offline.traces import TraceVerdict, check_trace
 from services.common.errors import InvalidRequestError
 from services.common.settings import Settings
 from tests.fakes.dag_world import fresh_uuid
@@ -127,8 +129,80 @@ class TestOffline:
         code = await verify_trace(Settings(), Output(as_json=True), exported, key_file, "tenant:tenant-a")
         assert code is Exit.VERDICT
 
-    async def test_a_file_that_is_none(self, tmp_path, key_file):
-        path = tmp_path / "trace.json"
-        path.write_text("no JSON")
-        with pytest.raises(InvalidRequestError, match="cannot be read"):
+    async def test_every_value_that_is_changed_is_found_and_its_event_named(self, exported):
+        value = json.loads(exported.read_text())
+        assert check_trace(value, NODE_KEY, "tenant:tenant-a").verdict is TraceVerdict.VALID
+        places = list(leaves(value))
+        assert len(places) > 150
+        for place in places:
+            for other in others(at(value, place)):
+                found = check_trace(changed(value, place, other), NODE_KEY, "tenant:tenant-a")
+                assert found.verdict is TraceVerdict.BROKEN, (place, other)
+                named = f"event {place[1]}:" if place[0] == "trace_events" else "the trace:"
+                assert any(fault.startswith(named) for fault in found.faults), (place, other, found.faults)
+
+    async def test_a_trace_of_its_owner_alone(self, exported):
+        assert exported.stat().st_mode & 0o777 == 0o600
+
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            (b"", "is no JSON in UTF-8"),
+            (b"no JSON", "is no JSON in UTF-8"),
+            (b"\xff\xfe\x00", "is no JSON in UTF-8"),
+            (b"[" * 100_000, "nested too deeply"),
+            (b'{"trace_id": "a", "trace_id": "b"}', "names a field twice"),
+            (None, "Is a directory"),
+        ],
+        ids=["empty", "no json", "binary", "nested", "twice", "folder"],
+    )
+    async def test_a_file_that_is_none_is_named_with_what_is_wrong(self, tmp_path, key_file, content, said):
+        path = tmp_path if content is None else tmp_path / "trace.json"
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(InvalidRequestError, match=said) as caught:
             await verify_trace(Settings(), Output(as_json=True), path, key_file, "tenant:t")
+        assert caught.value.violations[0].field == "FILE"
+        assert str(path) in caught.value.violations[0].description
+
+    @pytest.mark.parametrize(
+        ("mode", "said"), [(0o644, "^--node-key: .*chmod 600"), (0o600, "^--node-key: a key has 64 lower-case hex")]
+    )
+    async def test_a_key_file_that_is_none_is_named_as_the_option(self, exported, tmp_path, mode, said):
+        path = tmp_path / "other.key"
+        path.write_text("no key")
+        path.chmod(mode)
+        with pytest.raises(InvalidRequestError, match=said):
+            await verify_trace(Settings(), Output(as_json=True), exported, path, "tenant:tenant-a")
+
+
+def leaves(value, place=()):
+    """Yield the place of everything in a document that holds nothing further."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = [one for key, each in items for one in leaves(each, (*place, key))]
+    yield from inner or [place]
+
+
+def at(value, place):
+    for key in place:
+        value = value[key]
+    return value
+
+
+def changed(value, place, other):
+    copied = json.loads(json.dumps(value))
+    at(copied, place[:-1])[place[-1]] = other
+    return copied
+
+
+def others(value):
+    """Return what a value could be changed into, hostile things that JSON readers let through included."""
+    near = []
+    match value:
+        case bool():
+            near = [not value]
+        case str():
+            near = [value[:-1] + chr(ord(value[-1]) ^ 1) if value else " ", value + " "]
+        case int() | float():
+            near = [value + 1, -value if value else -1]
+    return [*near, "\ud800", math.nan, math.inf, 2**70, 10**400, ["x"], {"x": 1}, "\x00"]
