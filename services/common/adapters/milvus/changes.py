@@ -9,9 +9,16 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from services.common.adapters.milvus.database import Row
-from services.common.adapters.milvus.fact_rows import STATE_FIELDS, community_of, digest, fact_id_of, state_entry
+from services.common.adapters.milvus.fact_rows import (
+    STATE_FIELDS,
+    community_of,
+    digest,
+    fact_id_of,
+    outline,
+    state_entry,
+)
 from services.common.adapters.milvus.reads import FactReads
-from services.common.ports.fact_changes import StateChanges, StateKnown, StateRow
+from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown, StateRow
 from services.common.ports.facts import FactFilter
 
 MOST_CHANGES: Final = 10_000
@@ -70,6 +77,11 @@ async def state_changes(
     # Writing a hundred thousand entries as Python objects takes longer than the event loop should stand still.
     rows = await asyncio.to_thread(lambda: [_state_rows(some, names) for some in (changed, added)])
     return StateChanges(standing.batch, starts_over, removed=(), changed=rows[0], added=rows[1])
+
+
+def outlines(rows: Iterable[Row]) -> list[FactOutline]:
+    """Return the outlines of rows of ``OUTLINE_FIELDS``."""
+    return list(map(outline, rows))
 
 
 async def _added(reads: FactReads, known: StateKnown, communities: frozenset[str] | None) -> list[Row]:

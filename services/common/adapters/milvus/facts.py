@@ -9,7 +9,7 @@ from typing import Final, Self
 import numpy as np
 
 from services.common.adapters.milvus.accesses import Accesses
-from services.common.adapters.milvus.changes import Labels, state_changes
+from services.common.adapters.milvus.changes import Labels, outlines, state_changes
 from services.common.adapters.milvus.database import MilvusDatabase, Row
 from services.common.adapters.milvus.fact_rows import (
     FULL_FIELDS,
@@ -23,7 +23,6 @@ from services.common.adapters.milvus.fact_rows import (
     fact_id_of,
     gone,
     micros,
-    outline,
     record,
     relabelled,
     retrievable,
@@ -285,7 +284,7 @@ class MilvusFactStore:
             rows = await self._tenants.read(tenant_id, self._outline_reader(after))
             if not rows:
                 return
-            block = await asyncio.to_thread(_outlines, rows)
+            block = await asyncio.to_thread(outlines, rows)
             yield block
             after = block[-1].fact_id
 
