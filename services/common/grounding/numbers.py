@@ -5,7 +5,7 @@ the day beside a month. Years are numbers like others.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,14 +27,17 @@ _SCALES: Final = {
     "b": 1e9,
     "trillion": 1e12,
 }
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = re.compile(  # (?a:…): a word that is looked up has no other script's letters
     r"(?P<currency>[$\u20ac\u00a3\u00a5]\s?)?"
-    rf"(?:(?P<digits>\d[\d,]*(?:\.\d+)?)|\b(?P<word>{'|'.join(NUMBER_WORDS)})\b)"
+    rf"(?:(?P<digits>\d[\d,]*(?:\.\d+)?)|\b(?P<word>(?a:{'|'.join(NUMBER_WORDS)}))\b)"
     r"(?:\s?-?(?P<scale>hundred|thousand|million|billion|trillion|bn|mn|m|k|b)\b)?"
     r"(?P<percent>\s?(?:%|per\s?cent\b|percentage\b))?"
     r"(?P<money>\s(?:dollars|euros|pounds|yen|usd|eur|gbp)\b)?",
     re.IGNORECASE,
 )
+_NO_WORD: Final = re.compile(r"[$\u20ac\u00a3\u00a5\d]")
+"""Where a quantity begins that is not written in words."""
+_RUN: Final = re.compile(r"\w+")
 _SHORT_SCALES: Final = frozenset({"m", "k", "b"})
 _MONTHS: Final = "January February March April May June July August September October November December".split()  # noqa: SIM905
 _MONTH: Final = "|".join(f"{month[:3]}(?:{month[3:]})?" if month != "May" else month for month in _MONTHS)
@@ -64,7 +67,7 @@ class Quantity:
 def quantities(text: str) -> list[Quantity]:
     """Return the figures of a text in order."""
     found = []
-    for match in _QUANTITY.finditer(text):
+    for match in _written(text):
         digits = match["digits"] or NUMBER_WORDS[match["word"].lower()]
         scale = (match["scale"] or "").lower()
         if scale in _SHORT_SCALES and not match["currency"]:
@@ -73,6 +76,19 @@ def quantities(text: str) -> list[Quantity]:
         value = float(digits.replace(",", "")) * _SCALES.get(scale, 1.0)
         found.append(Quantity(value, unit, match.start(), match.end()))
     return found
+
+
+def _written(text: str) -> Iterator[re.Match[str]]:
+    """Yield where quantities are written; without a number word only the places that can be one are looked at."""
+    if not NUMBER_WORDS.keys().isdisjoint(_RUN.findall(text.lower())):
+        yield from _QUANTITY.finditer(text)
+        return
+    place = _NO_WORD.search(text)
+    while place is not None:
+        match = _QUANTITY.match(text, place.start())
+        if match is not None:
+            yield match
+        place = _NO_WORD.search(text, place.end() if match is None else match.end())
 
 
 def days(text: str) -> set[tuple[str, int]]:

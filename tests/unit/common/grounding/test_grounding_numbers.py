@@ -28,6 +28,20 @@ def test_words_that_hold_number_words_are_no_figures():
     assert quantities("tension and often") == []
 
 
+@pytest.mark.parametrize("text", ["N\u0130NE", "f\u0131ve", "\u017fix", "\u017feven per cent"])
+def test_letters_that_only_resemble_those_of_a_number_word_make_none(text):
+    assert quantities(text) == []
+
+
+def test_figures_are_the_same_beside_a_number_word_and_without_one():
+    figures = "$ 5, 1,000.5 k, $2 m, 7% and \u20ac3bn of x9y, 12:30, $, 1.2.3 usd"
+    alone, beside = quantities(figures), quantities(f"{figures} and six")
+    assert [(one.value, one.unit, one.start, one.end) for one in beside[:-1]] == [
+        (one.value, one.unit, one.start, one.end) for one in alone
+    ]
+    assert (len(alone), beside[-1].value) == (10, 6.0)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
