@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from services.common.ports.facts import FactStatus
 from services.envelope.domain.candidates import Candidate
 from services.envelope.domain.duplicates import differ_in_values
-from services.envelope.domain.ranking import RankingTerms, rank, similar_pairs
+from services.envelope.domain.ranking import RankingTerms, rank
+from services.envelope.domain.similarity import similar_pairs
 from services.envelope.domain.weights import RankWeights
 
 NOW = datetime(2026, 5, 24, 9, 0, tzinfo=UTC)

@@ -74,3 +74,22 @@ def opposites_met(claim: AbstractSet[str], source: AbstractSet[str]) -> int:
     return sum(
         (pair, 1 - side) not in own and (pair, side) not in other and (pair, 1 - side) in other for pair, side in own
     )
+
+
+def opposite_sides(stems: AbstractSet[str]) -> tuple[int, int]:
+    """Return of which pairs of opposites there is a first and a second side among stems, as bits, one a pair.
+
+    Two sentences have no opposites met when ``opposites_met`` is 0: a pair of which the one holds the first side alone
+    and the other the second alone. Whoever compares many sentences reads the sides of each once.
+    """
+    first = second = 0
+    for word in stems & _SIDES.keys():
+        for pair, side in _SIDES[word]:
+            if side:
+                second |= 1 << pair
+            else:
+                first |= 1 << pair
+    return first, second
+
+
+PAIRS_OF_OPPOSITES: Final = len(_OPPOSITES)

@@ -1,14 +1,16 @@
 """Phase 2: scoring and ordering (SPEC-003 §6).
 
-The diversity bonus depends on what was selected before, so the order is found greedily: at each step the bonus of every
-community is known, and the candidate with the highest composite score at that moment comes next. Scores are rounded to
+The diversity bonus depends on what was selected before, so the order is greedy: at each step the bonus of every
+community is known, and the candidate with the highest composite score at that moment comes next. What is selected of
+one community does not change the bonus of another, so each community is gone through by itself. Scores are rounded to
 six decimals and ties go by content hash, then id: the order of the candidates never matters, nor does the machine.
 """
 
-import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -16,22 +18,20 @@ from numpy.typing import NDArray
 
 from services.common.ports.facts import FactStatus
 from services.envelope.domain.candidates import Candidate, RankedFact
-from services.envelope.domain.duplicates import StatedValues, differ, stated_values
-from services.envelope.domain.freshness import age_days, freshness_score
+from services.envelope.domain.duplicates import Statements
+from services.envelope.domain.freshness import ages_days, freshness_scores
+from services.envelope.domain.similarity import similar_pairs
 from services.envelope.domain.weights import RankWeights
 
 Matrix: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
 
-DUPLICATE_COSINE: Final = 0.95
 DOMINANCE_RATIO: Final = 0.40
 SCORE_DECIMALS: Final = 6
 
-_SCALE: Final = 10.0**SCORE_DECIMALS
-_BLOCK_ROWS: Final = 1_024
-_PAIRS_AT_ONCE: Final = 4_096
-_SINGLE_PRECISION_ERROR: Final = 1e-4
-"""Far above what single precision can move the cosine of two unit vectors by."""
+_NEAR_TIE: Final = 2 * 10.0**-SCORE_DECIMALS
+"""Scores that differ by more than this are different when rounded, whatever bonus is added to both."""
+_BY_CONTENT: Final = attrgetter("content_hash", "fact_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,15 @@ class RankingTerms:
     compare_values: bool = True
 
 
+def diversity_bonuses(selected: Places, totals: Places) -> Matrix:
+    """Return the bonus of communities with ``selected`` of their ``totals`` candidates selected (SPEC-003 §6.5)."""
+    shares: Matrix = selected / totals
+    return np.where(shares > DOMINANCE_RATIO, 0.0, 1.0 - shares)
+
+
 def diversity_bonus(selected: int, total: int) -> float:
-    """Return the bonus of a community with ``selected`` of its ``total`` candidates selected (SPEC-003 §6.5)."""
-    share = selected / total
-    return 0.0 if share > DOMINANCE_RATIO else 1.0 - share
+    """Return the same for one community."""
+    return float(diversity_bonuses(np.array([selected]), np.array([total]))[0])
 
 
 def relevance_scores(queries: NDArray[np.float32], embeddings: NDArray[np.float32]) -> Matrix:
@@ -78,154 +83,92 @@ def rank(candidates: Sequence[Candidate], queries: NDArray[np.float32], terms: R
     """
     if not candidates:
         return ()
-    ordered = sorted(candidates, key=lambda fact: (fact.content_hash, fact.fact_id))
-    embeddings = np.stack([fact.embedding for fact in ordered])
-    scored = _select(ordered, relevance_scores(queries, embeddings), terms)
-    scored.sort(key=lambda entry: (-entry[1].composite_score, entry[0]))
-    return _without_duplicates(scored, embeddings, compare_values=terms.compare_values)
+    ordered = sorted(candidates, key=_BY_CONTENT)
+    embeddings = np.concatenate([fact.embedding for fact in ordered]).reshape(len(ordered), -1)
+    relevance = relevance_scores(queries, embeddings)
+    freshness = _freshness(ordered, terms)
+    bonuses, composites = _selected(ordered, relevance, freshness, terms.weights)
+    rows = np.argsort(-composites, kind="stable")
+    texts = [ordered[row].content for row in rows] if terms.compare_values else None
+    rows = rows[_without_duplicates(embeddings[rows], texts)]
+    columns = (relevance, freshness.round(SCORE_DECIMALS), bonuses, composites)
+    scores = zip(*(column[rows].tolist() for column in columns), strict=True)
+    return tuple(RankedFact(ordered[row], *four) for row, four in zip(rows.tolist(), scores, strict=True))
 
 
-def _select(ordered: list[Candidate], relevance: Matrix, terms: RankingTerms) -> list[tuple[int, RankedFact]]:
-    """Score every candidate at the moment it is selected; return each with its row."""
-    weights = terms.weights
-    freshness = np.array(
-        [
-            freshness_score(
-                age_days(terms.now, fact.ingested_at), terms.horizon_days, stale=fact.status is FactStatus.STALE
-            )
-            for fact in ordered
-        ]
-    )
-    importance = np.array([fact.importance_weight for fact in ordered])
+def _freshness(facts: Sequence[Candidate], terms: RankingTerms) -> Matrix:
+    stale = np.array([fact.status is FactStatus.STALE for fact in facts])
+    return freshness_scores(ages_days(terms.now, [fact.ingested_at for fact in facts]), terms.horizon_days, stale)
+
+
+def _selected(
+    facts: Sequence[Candidate], relevance: Matrix, freshness: Matrix, weights: RankWeights
+) -> tuple[Matrix, Matrix]:
+    """Return each candidate's bonus and composite score at the moment it is selected (SPEC-003 §6.2, §6.5).
+
+    Within a group everything but the bonus is fixed and the bonus is the same for all, so the group's best comes first.
+    """
+    importance = np.array([fact.importance_weight for fact in facts], dtype=np.float64)
     fixed = weights.relevance_weight * relevance + weights.importance_factor * importance
     fixed += weights.freshness_weight * freshness
-    relevances, freshnesses = relevance.tolist(), np.round(freshness, SCORE_DECIMALS).tolist()
-    return [
-        (row, RankedFact(ordered[row], relevances[row], freshnesses[row], bonus, score))
-        for row, bonus, score in _selections([fact.diversity_group for fact in ordered], fixed, weights)
-    ]
+    codes: dict[str, int] = {}
+    groups = np.array([codes.setdefault(fact.diversity_group, len(codes)) for fact in facts])
+    rows = np.lexsort((-fixed, groups))  # stable: equal ones stay in the order of the rows
+    totals = np.bincount(groups)
+    starts = np.cumsum(totals) - totals
+    selected = np.arange(len(rows)) - starts[groups[rows]]
+    ranked_bonuses = diversity_bonuses(selected, totals[groups[rows]])
+    falls = fixed[rows[:-1]] - fixed[rows[1:]]
+    near = np.flatnonzero((falls > 0.0) & (falls < _NEAR_TIE) & (selected[1:] > 0))
+    for group in sorted(set(groups[rows[near]].tolist())):
+        part = slice(starts[group], starts[group] + totals[group])
+        rows[part] = _settled(rows[part], fixed, weights.diversity_weight * ranked_bonuses[part])
+    bonuses, composites = np.empty(len(rows)), np.empty(len(rows))
+    bonuses[rows] = ranked_bonuses
+    composites[rows] = (fixed[rows] + weights.diversity_weight * ranked_bonuses).round(SCORE_DECIMALS)
+    return bonuses, composites
 
 
-def _selections(groups: list[str], fixed: Matrix, weights: RankWeights) -> Iterator[tuple[int, float, float]]:
-    """Yield row, bonus and composite score in the order of selection: O(n log n) (SPEC-003 §6.2, §6.5).
-
-    Within a group everything but the bonus is fixed and the bonus is the same for all, so the group's best is known
-    until one of the group is selected; the best of the bests comes next.
-    """
-    waiting: dict[str, _Group] = {}
-    scores = fixed.tolist()
-    for row in np.lexsort((np.arange(len(scores)), -fixed)).tolist():
-        waiting.setdefault(groups[row], _Group([], [])).add(row, scores[row])
-    heap = [group.head(weights.diversity_weight) for group in waiting.values()]
-    heapq.heapify(heap)
-    while heap:
-        negative, row, bonus = heap[0]
-        yield row, bonus, -negative
-        group = waiting[groups[row]]
-        group.take(row)
-        if group.rows:
-            heapq.heapreplace(heap, group.head(weights.diversity_weight))
-        else:
-            heapq.heappop(heap)
-
-
-@dataclass(slots=True)
-class _Group:
-    """The candidates of one diversity group that wait to be selected, best first, and how many there were."""
-
-    rows: list[int]
-    fixed: list[float]
-    total: int = 0
-
-    def add(self, row: int, fixed: float) -> None:
-        self.rows.append(row)
-        self.fixed.append(fixed)
-        self.total += 1
-
-    def head(self, diversity_weight: float) -> tuple[float, int, float]:
-        """Return the negative score, row and bonus of the best; rounding may make several equally good."""
-        bonus = diversity_bonus(self.total - len(self.rows), self.total)
-        score = _rounded(self.fixed[0] + diversity_weight * bonus)
-        row, before = self.rows[0], self.fixed[0]
-        for other, fixed in zip(self.rows, self.fixed, strict=True):
-            if fixed != before:
-                if _rounded(fixed + diversity_weight * bonus) != score:
-                    break
-                row, before = min(row, other), fixed
-        return -score, row, bonus
-
-    def take(self, row: int) -> None:
-        place = self.rows.index(row)
-        del self.rows[place], self.fixed[place]
-
-
-def _rounded(score: float) -> float:
-    """Return the score to six decimals, to the bit as ``np.round`` does."""
-    return round(score * _SCALE) / _SCALE
-
-
-def _without_duplicates(
-    scored: list[tuple[int, RankedFact]], embeddings: NDArray[np.float32], *, compare_values: bool
-) -> tuple[RankedFact, ...]:
-    """Drop each fact that is more than 0.95 similar to a kept one; the higher composite score stays (SPEC-003 §6.6).
-
-    A fact that states other values is no duplicate, however similar (ADR 0063).
-    """
-    vectors = embeddings[[row for row, _ in scored]]
-    values = _Values([fact for _, fact in scored]) if compare_values else None
-    dropped: set[int] = set()
-    for firsts, seconds in similar_pairs(vectors):  # in rank order: whether the first stays is settled when it comes
-        for first, second in values.same(firsts, seconds) if values else _pairs(firsts, seconds):
-            if not (first in dropped or second in dropped or (values and values.differ(first, second))):
-                dropped.add(second)
-    return tuple(fact for place, (_, fact) in enumerate(scored) if place not in dropped)
-
-
-class _Values:
-    """What the facts of one ranking state, each read once and only if it is like another."""
-
-    def __init__(self, facts: list[RankedFact]) -> None:
-        self._facts = facts
-        self._read: dict[int, StatedValues] = {}
-        self._codes = np.full(len(facts), -1, dtype=np.int64)
-        self._known: dict[tuple[bool, frozenset[str]], int] = {}
-
-    def same(self, firsts: Places, seconds: Places) -> Iterator[tuple[int, int]]:
-        """Return the pairs that state the same figures and dates, and are both negated or neither is."""
-        for place in np.unique(np.concatenate([firsts, seconds])).tolist():
-            if place not in self._read:
-                stated = self._read[place] = stated_values(self._facts[place].candidate.content)
-                self._codes[place] = self._known.setdefault((stated.negated, stated.values), len(self._known))
-        same = self._codes[firsts] == self._codes[seconds]
-        return _pairs(firsts[same], seconds[same])
-
-    def differ(self, first: int, second: int) -> bool:
-        return differ(self._read[first], self._read[second])
-
-
-def _pairs(firsts: Places, seconds: Places) -> Iterator[tuple[int, int]]:
-    return zip(firsts.tolist(), seconds.tolist(), strict=True)
-
-
-def similar_pairs(vectors: NDArray[np.float32]) -> Iterator[tuple[Places, Places]]:
-    """Yield the pairs ``first < second`` of rows whose cosine is above 0.95, by ``first``, then ``second``.
-
-    They come as arrays of firsts and of seconds. Blocks bound the memory, whatever the number of rows. Where single
-    precision does not suffice double decides, so that a pair's verdict depends on its two vectors alone.
+def _settled(rows: Places, fixed: Matrix, boni: Matrix) -> Places:
+    """Return a group in the order of selection where rounding can make several equally good: then the first row comes.
 
     Args:
-        vectors: unit vectors, shape ``(n, dimension)``.
+        rows: of the group, the highest fixed score first.
+        fixed: scores without the bonus, of all rows.
+        boni: weighted bonus of the first that is selected, of the second, …
     """
-    for start in range(0, len(vectors), _BLOCK_ROWS):
-        cosines = vectors[start : start + _BLOCK_ROWS] @ vectors[start:].T
-        firsts, seconds = np.nonzero(cosines > DUPLICATE_COSINE - _SINGLE_PRECISION_ERROR)
-        later = seconds > firsts
-        above = cosines[firsts[later], seconds[later]] > DUPLICATE_COSINE + _SINGLE_PRECISION_ERROR
-        firsts, seconds = firsts[later] + start, seconds[later] + start
-        for part in range(0, len(firsts), _PAIRS_AT_ONCE):
-            left, right = firsts[part : part + _PAIRS_AT_ONCE], seconds[part : part + _PAIRS_AT_ONCE]
-            kept = above[part : part + _PAIRS_AT_ONCE].copy()
-            unsure = np.flatnonzero(~kept)
-            one, other = (vectors[places[unsure]].astype(np.float64) for places in (left, right))
-            kept[unsure] = np.round(np.einsum("nd,nd->n", one, other), SCORE_DECIMALS) > DUPLICATE_COSINE
-            yield left[kept], right[kept]
+    waiting, falling = rows.copy(), -fixed[rows]
+    chosen = rows.copy()
+    for turn, bonus in enumerate(boni.tolist()):
+        left, scores = waiting[turn:], falling[turn:]
+        end = int(np.searchsorted(scores, scores[0] + _NEAR_TIE))
+        place = 0
+        if scores[0] != scores[end - 1]:
+            rounded = (bonus - scores[:end]).round(SCORE_DECIMALS)
+            place = int(np.where(rounded == rounded[0], left[:end], len(fixed)).argmin())
+        chosen[turn] = left[place]
+        if place:  # those before it move up by one
+            left[1 : place + 1], scores[1 : place + 1] = left[:place].copy(), scores[:place].copy()
+    return chosen
+
+
+def _without_duplicates(vectors: NDArray[np.float32], texts: Sequence[str] | None) -> Places:
+    """Return the places of facts that are not more than 0.95 similar to a kept one before them (SPEC-003 §6.6).
+
+    Args:
+        vectors: of the facts, the highest composite score first.
+        texts: a fact that states other values is no duplicate, however similar (ADR 0063); ``None`` = by vectors alone.
+    """
+    kept = np.ones(len(vectors), dtype=np.bool_)
+    statements = None if texts is None else Statements(texts)
+    for pair in similar_pairs(vectors):  # in rank order: whether the first stays is settled when it comes
+        alive = kept[pair[0]] & kept[pair[1]]
+        firsts, seconds = pair[0][alive], pair[1][alive]
+        if statements is not None:
+            same = ~statements.differ(firsts, seconds)
+            firsts, seconds = firsts[same], seconds[same]
+        starts = np.flatnonzero(np.diff(firsts, prepend=-1)).tolist()
+        for start, end in pairwise([*starts, len(firsts)]):
+            if kept[firsts[start]]:
+                kept[seconds[start:end]] = False
+    return np.flatnonzero(kept)
