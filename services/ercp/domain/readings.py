@@ -6,6 +6,7 @@ from typing import Final
 
 from services.common.grounding.words import stem
 from services.ercp.domain.predicates import (
+    ABOUT_TOLERANCE,
     Holds,
     Predicate,
     PredicateError,
@@ -173,7 +174,7 @@ def _demand(fact: ValueFact, text: str) -> Predicate | None:
     if fact.interval is not None and name in {"LessThan", "GreaterThan"}:
         args["inclusive"] = fact.interval.high_closed if name == "LessThan" else fact.interval.low_closed
     elif fact.approximate:
-        args["tolerance"] = "5%"
+        args["tolerance"] = ABOUT_TOLERANCE
     if fact.condition.text:
         args["condition"] = fact.condition.text
     return _parsed(name, args)

@@ -38,8 +38,10 @@ from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate, 
 from services.ercp.domain.predicates.printing import to_document, to_text
 from services.ercp.domain.predicates.requiring import demand_of, path_of, requirement_in
 from services.ercp.domain.predicates.units import warm
+from services.ercp.domain.predicates.values import ABOUT_TOLERANCE
 
 __all__ = [
+    "ABOUT_TOLERANCE",
     "ARGUMENTS",
     "Amount",
     "Canonical",

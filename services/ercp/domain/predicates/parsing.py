@@ -32,6 +32,7 @@ from services.ercp.domain.predicates.model import (
     Tolerance,
 )
 from services.ercp.domain.predicates.units import DIMENSIONLESS, dimension_of, read_unit
+from services.ercp.domain.predicates.values import ABOUT_TOLERANCE
 
 MAX_ARGS: Final = 16
 MAX_EXTRA_CHARS: Final = 4_096
@@ -55,8 +56,8 @@ _OPTIONAL: Final = {
 _INFIX: Final[Mapping[str, tuple[PredicateName, Mapping[str, object]]]] = {
     "=": (PredicateName.EQUAL, {}),
     "==": (PredicateName.EQUAL, {}),
-    "≈": (PredicateName.EQUAL, {"tolerance": "2%"}),
-    "~=": (PredicateName.EQUAL, {"tolerance": "2%"}),
+    "≈": (PredicateName.EQUAL, {"tolerance": ABOUT_TOLERANCE}),
+    "~=": (PredicateName.EQUAL, {"tolerance": ABOUT_TOLERANCE}),
     "≠": (PredicateName.NOT_EQUAL, {}),
     "!=": (PredicateName.NOT_EQUAL, {}),
     "<": (PredicateName.LESS_THAN, {}),

@@ -15,7 +15,7 @@ from services.ercp.domain.predicates.model import Predicate, PredicateError
 from services.ercp.domain.predicates.naming import WORD, stem_of
 from services.ercp.domain.predicates.parsing import parse_predicate, parse_text
 from services.ercp.domain.predicates.phrases import DIMENSIONS, LEXICAL
-from services.ercp.domain.predicates.values import ABOUT, CALENDAR, TEXTUAL
+from services.ercp.domain.predicates.values import ABOUT_TOLERANCE, CALENDAR, TEXTUAL
 
 _SIGNS: Final = {
     "<": ("LessThan", False),
@@ -65,7 +65,7 @@ def demand_of(fact: ValueFact, text: str) -> Predicate | None:
     elif fact.number:
         args |= {"right": fact.number, "unit": fact.unit}
         if fact.approximate:
-            args["tolerance"] = f"{int(100 * ABOUT)}%"
+            args["tolerance"] = ABOUT_TOLERANCE
     else:
         bound = _bound(fact)
         if bound is None:

@@ -15,7 +15,10 @@ CALENDAR: Final = "calendar"
 TEXTUAL: Final = "text"
 """The dimension of values that are no numbers."""
 ABOUT: Final = Fraction(2, 100)
-"""How far "about 30" reaches to either side, as a share."""
+"""How far "about 30" reaches to either side, as a share: where a text says it, where ≈ demands it, and where what one
+text says is demanded of another."""
+ABOUT_TOLERANCE: Final = f"{100 * ABOUT}%"
+"""The same as an argument of Equal."""
 _ROUNDING: Final = Fraction(2, 100)
 """The most that rounding after a conversion of units may change."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
