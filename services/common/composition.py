@@ -18,6 +18,7 @@ from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
+from services.common.keywords import Stemming
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
@@ -241,7 +242,10 @@ class Adapters:
 
         model = await self.embedding()
         return await MilvusFactStore.open(
-            self.settings.milvus, embedding_model=model.fingerprint, dimension=model.dimension
+            self.settings.milvus,
+            embedding_model=model.fingerprint,
+            dimension=model.dimension,
+            stemming=Stemming(self.settings.store.text_stemming),
         )
 
     def _path(self, name: str) -> Path:

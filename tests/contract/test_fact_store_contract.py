@@ -337,6 +337,56 @@ class TestTextSearch:
         await store.upsert([fact("a", content="Élan VITAL"), fact("b", content="elan"), fact("c", content="x")])
         assert sorted(hit_ids(await store.search_text("tenant-a", "ÉLAN", limit=9))) == ["a", "b"]
 
+    async def test_forms_of_a_word_find_one_another(self, store):
+        texts = {
+            "a": "Claims are reported within 30 days.",
+            "b": "The dying man reported nothing; the skies were grey.",
+            "c": "News of universities, generically.",
+            "d": "A policy of the insured.",
+        }
+        await store.upsert([fact(name, content=text) for name, text in texts.items()])
+        for query, found in [
+            ("reporting a claim", ["a", "b", "d"]),  # "a" is a word as any other
+            ("died", ["b"]),  # the stemmers called Porter differ in these words
+            ("sky", ["b"]),
+            ("new", []),
+            ("university", ["c"]),
+            ("generous", []),
+            ("policies", ["d"]),
+            ("insurer", ["d"]),
+        ]:
+            hits = await store.search_text("tenant-a", query, limit=9)
+            assert sorted(hit_ids(hits)) == found, query
+            expected = bm25.rank(texts, query)
+            assert {hit.fact.fact_id: pytest.approx(hit.score, rel=1e-9) for hit in hits} == expected
+
+    async def test_codes_are_found_as_they_are_written(self, store):
+        codes = ("KH-4419", "KH-4419S", "KHS-4419", "ABS 4419", "AB 4419", "NDTS-4419", "NDT-4419")
+        await store.upsert([fact(code, content=f"Use form {code} for it.") for code in codes])
+        for code in codes:
+            hits = await store.search_text("tenant-a", code, limit=9)
+            assert hits[0].fact.fact_id == code
+            assert hits[0].score > hits[1].score
+
+    @pytest.mark.parametrize(
+        ("content", "query"),
+        [
+            ("Die Häuser der Versicherten", "HÄUSER"),
+            ("les dommages couverts par l'assurance", "dommages couverts"),
+            ("हिन्दी में बीमा", "हिन्दी"),
+            ("שָׁלוֹם לכולם", "שלום"),
+            ("5 \u00b5m", "\u03bcm"),
+            ("STRASSE", "straße"),
+        ],
+    )
+    async def test_words_of_other_languages_are_found(self, store, content, query):
+        await store.upsert([fact("a", content=content), fact("b", content="हिसाब の maisons haus 7")])
+        hits = await store.search_text("tenant-a", query, limit=9)
+        assert {hit.fact.fact_id: pytest.approx(hit.score, rel=1e-9) for hit in hits} == bm25.rank(
+            {"a": content, "b": "हिसाब の maisons haus 7"}, query
+        )
+        assert hit_ids(hits) == ["a"]
+
     @pytest.mark.parametrize("query", ["", " ", "\x00", "🧾", "***", '"', "()", "^", "-", "\ud800"], ids=repr)
     async def test_a_query_without_words_finds_nothing(self, store, query):
         await store.upsert([fact("a", content="🧾 () * - words")])

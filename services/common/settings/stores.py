@@ -23,6 +23,11 @@ class StoreSettings(BaseModel):
     """Where facts and vectors are kept: knowledge.db under ``data_dir``, or the Milvus of GROUNDTRAIL_MILVUS__URI
     (ADR 0060). Nothing moves from one to the other when this changes."""
 
+    text_stemming: Literal["english", "none"] = "english"
+    """What keyword search makes of endings (ADR 0082). english: reports is found by report; codes are left as they are.
+    none: words as written, for facts in other languages. A change builds the index of words anew at the next start;
+    all processes on one store need the same value."""
+
     data_dir: Path = Path(".groundtrail")
     """Directory of the databases, relative to the working directory unless absolute; created on first use."""
 

@@ -23,6 +23,7 @@ from services.common.adapters.milvus import MilvusFactStore, fact_rows, journal,
 from services.common.adapters.milvus.failures import passes, translate, translated
 from services.common.adapters.milvus.gate import Gate
 from services.common.errors import ErrorReason, LimitExceededError, StartupError, UnavailableError
+from services.common.keywords import Stemming
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
@@ -59,13 +60,15 @@ class TestRows:
     @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
     def test_a_fact_comes_back_from_its_row(self, text):
         given_ = fact(text, content=text, source_id=text, source_location=text, metadata={text: text}, ttl=timedelta(1))
-        row = fact_rows.encode(given_, fact_rows.digest("tenant-a"), DIMENSION)
+        row = fact_rows.encode(given_, fact_rows.digest("tenant-a"), DIMENSION, Stemming.ENGLISH)
         row |= {"key": fact_rows.key_of(row["key"], 3), "born": 3}
         assert fact_rows.record("tenant-a", row) == given_
         assert all(len(piece.encode()) <= 65_535 for piece in row["body"])
 
     def test_a_tombstone_keeps_nothing_of_the_content(self):
-        row = fact_rows.encode(fact("a", content="secret words", metadata={"k": "secret"}), "0" * 64, DIMENSION)
+        row = fact_rows.encode(
+            fact("a", content="secret words", metadata={"k": "secret"}), "0" * 64, DIMENSION, Stemming.ENGLISH
+        )
         row |= {"key": fact_rows.key_of(row["key"], 1)}
         buried = fact_rows.entombed(row, fact_rows.micros(LATER))
         assert "secret" not in str(buried)
@@ -77,9 +80,9 @@ class TestRows:
 
     def test_ids_and_texts_beyond_what_milvus_keeps_are_refused(self):
         with pytest.raises(ValueError, match="fact id of 40000 characters"):
-            fact_rows.encode(fact("x" * 40_000), "0" * 64, DIMENSION)
+            fact_rows.encode(fact("x" * 40_000), "0" * 64, DIMENSION, Stemming.ENGLISH)
         with pytest.raises(ValueError, match="at most"):
-            fact_rows.encode(fact("a", content="x" * 1_100_000), "0" * 64, DIMENSION)
+            fact_rows.encode(fact("a", content="x" * 1_100_000), "0" * 64, DIMENSION, Stemming.ENGLISH)
 
 
 class TestWords:
@@ -87,19 +90,19 @@ class TestWords:
     def test_scores_are_the_other_stores(self, parts, data):
         texts = {f"f{n}": " ".join(data.draw(st.permutations(parts))) for n in range(3)} | {"g": "hail of words"}
         query = "hail storm elan b unknown"
-        wanted = words.query_words(query)
-        found = {key: words.encoded_words(text) for key, text in texts.items()}
-        candidates = [words.Candidate(key, one.terms, one.length, texts[key]) for key, one in found.items()]
+        wanted = words.query_words(query, Stemming.ENGLISH)
+        found = {key: words.encoded_words(text, Stemming.ENGLISH) for key, text in texts.items()}
+        candidates = [words.Candidate(key, one.terms, one.length) for key, one in found.items()]
         frequencies = {word: sum(word in candidate.counts(wanted) for candidate in candidates) for word in wanted}
         mean = sum(one.length for one in found.values()) / len(found)
         assert words.score(candidates, wanted, frequencies, len(texts), mean) == pytest.approx(bm25.rank(texts, query))
 
     def test_a_text_of_more_words_than_fit_is_marked_and_read(self):
         text = " ".join(f"w{n}" for n in range(5_000))
-        encoded = words.encoded_words(text)
+        encoded = words.encoded_words(text, Stemming.ENGLISH)
         assert encoded.hashes[0] == words.MANY
         assert (len(encoded.hashes), encoded.terms, encoded.length) == (words.MOST_HASHES, "", 5_000)
-        assert words.Candidate("k", "", 5_000, text).counts(["w4999", "w5000"]) == {"w4999": 1}
+        assert words.Candidate("k", "", 5_000, tuple(text.split())).counts(["w4999", "w5000"]) == {"w4999": 1}
 
 
 def entries(*given_: tuple[int, str, str]) -> journal.Standing:
@@ -315,6 +318,10 @@ def test_the_worked_example_of_adr_0060():
     common, rare = words.idf(60, 60), words.idf(60, 6)
     assert words.most(common) == pytest.approx(0.0000022)
     least = words.score(
-        [words.Candidate("k", words.encoded_words("rare").terms, 1_000)], ["rare"], {"rare": 6}, 60, 10.0
+        [words.Candidate("k", words.encoded_words("rare", Stemming.ENGLISH).terms, 1_000)],
+        ["rare"],
+        {"rare": 6},
+        60,
+        10.0,
     )
     assert rare > least["k"] > words.most(common)

@@ -1,10 +1,11 @@
 """BM25 over a handful of texts, with the constants of SQLite's FTS5, so that both stores rank alike."""
 
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from typing import Final
+
+from services.common.keywords import Stemming, keywords
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -12,18 +13,12 @@ LEAST_IDF: Final = 1e-6
 """What a word that most texts contain still counts, as in FTS5."""
 
 
-def words(text: str) -> list[str]:
-    """Return the words of ``text``: runs of letters and digits, lower case, without diacritics."""
-    plain = "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
-    return "".join(char.lower() if unicodedata.category(char)[0] in "LN" else " " for char in plain).split()
-
-
-def rank(texts: Mapping[str, str], query: str) -> dict[str, float]:
+def rank(texts: Mapping[str, str], query: str, stemming: Stemming = Stemming.ENGLISH) -> dict[str, float]:
     """Return the score of every text that holds a word of ``query``; higher is better."""
-    counts = {key: Counter(words(text)) for key, text in texts.items()}
+    counts = {key: Counter(keywords(text, stemming)) for key, text in texts.items()}
     mean_length = sum(count.total() for count in counts.values()) / max(len(counts), 1)
     scores: dict[str, float] = {}
-    for word in dict.fromkeys(words(query)):
+    for word in dict.fromkeys(keywords(query, stemming)):
         holders = [key for key, count in counts.items() if word in count]
         idf = _idf(len(counts), len(holders))
         for key in holders:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from services.common.adapters.memory import bm25
+from services.common.keywords import Stemming
 from services.common.ports.facts import (
     FactFilter,
     FactHit,
@@ -27,10 +28,12 @@ class MemoryFactStore:
 
     Args:
         dimension: length of every vector.
+        stemming: of the words of keyword search.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, stemming: Stemming = Stemming.ENGLISH) -> None:
         self._dimension = dimension
+        self._stemming = stemming
         self._facts: dict[str, dict[str, FactRecord]] = {}
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
@@ -66,7 +69,7 @@ class MemoryFactStore:
         """Rank by BM25."""
         known = self._facts.get(tenant_id, {})
         texts = {key: fact.content for key, fact in known.items() if fact.status is not FactStatus.DELETED}
-        scores = bm25.rank(texts, query)
+        scores = bm25.rank(texts, query, self._stemming)
         facts = [fact for fact in self._select(tenant_id, where or FactFilter()) if fact.status in _RETRIEVABLE]
         return _best([FactHit(fact, scores[fact.fact_id]) for fact in facts if fact.fact_id in scores], limit)
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from services.common.adapters.milvus.database import Row
 from services.common.adapters.milvus.words import encoded_words
+from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus, StateEntry, Vectors, check_embedding
 from services.common.ports.recognition import Entity, EntityKind
@@ -117,8 +118,8 @@ def retrievable(where: FactFilter) -> FactFilter | None:
     return replace(where, statuses=statuses) if statuses else None
 
 
-def encode(fact: FactRecord, tenant: str, dimension: int) -> Row:
-    """Return the row of a fact, with its stem as key, without batch and birth.
+def encode(fact: FactRecord, tenant: str, dimension: int, stemming: Stemming) -> Row:
+    """Return the row of a fact of a tenant (given by its digest), with its stem as key, without batch and birth.
 
     Raises:
         ValueError: the vector is none of this collection, or the id or the text is too long for Milvus.
@@ -128,7 +129,6 @@ def encode(fact: FactRecord, tenant: str, dimension: int) -> Row:
     if len(key) + _BATCH_CHARS > MOST_KEY_CHARS:
         raise ValueError(f"fact id of {len(fact.fact_id)} characters; Milvus keeps ids of up to 32,700 bytes")
     erased = fact.status is FactStatus.DELETED
-    words = encoded_words("" if erased else fact.content)
     return {
         "key": key,
         "fact": fact_number(key),
@@ -138,9 +138,7 @@ def encode(fact: FactRecord, tenant: str, dimension: int) -> Row:
         "community": digest(fact.community_label),
         "content_hash": fact.content_hash,
         "modified_us": micros(fact.modified_at),
-        "words": words.hashes,
-        "terms": words.terms,
-        "length": words.length,
+        **_word_fields("" if erased else fact.content, stemming),
         "body": _pieces(fact.fact_id, _body(fact, erased=erased)),
         "vector": _no_vector(key, dimension) if erased else np.asarray(fact.embedding, dtype=np.float32),
     }
@@ -150,16 +148,25 @@ def entombed(row: Row, modified_us: int) -> Row:
     """Return a row with its content, location, entities, metadata, words and vector destroyed."""
     body = json.loads("".join(row["body"]))
     body |= {"content": "", "location": "", "entities": [], "metadata": {}}
-    words = encoded_words("")
     return row | {
         "status": STATUS_CODES[FactStatus.DELETED],
         "modified_us": modified_us,
-        "words": words.hashes,
-        "terms": words.terms,
-        "length": words.length,
+        **_word_fields("", Stemming.NONE),
         "body": [json.dumps(body, ensure_ascii=False)],
         "vector": _no_vector(row["key"], len(row["vector"])),
     }
+
+
+def reworded(row: Row, stemming: Stemming) -> Row | None:
+    """Return a row with the words that ``stemming`` makes of its content; ``None`` where it has them already."""
+    fields = _word_fields(content_of(row), stemming)
+    return None if all(row[name] == value for name, value in fields.items()) else row | fields
+
+
+def content_of(row: Row) -> str:
+    """Return the text of a row that was read with its body."""
+    content: str = json.loads("".join(row["body"]))["content"]
+    return content
 
 
 def relabelled(row: Row, label: str) -> Row:
@@ -276,6 +283,11 @@ def _body(fact: FactRecord, *, erased: bool) -> str:
         "metadata": {} if erased else dict(fact.metadata),
     }
     return json.dumps(body, ensure_ascii=False)
+
+
+def _word_fields(content: str, stemming: Stemming) -> Row:
+    words = encoded_words(content, stemming)
+    return {"words": words.hashes, "terms": words.terms, "length": words.length}
 
 
 def _pieces(name: str, text: str) -> list[str]:

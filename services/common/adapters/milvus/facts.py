@@ -33,9 +33,11 @@ from services.common.adapters.milvus.fact_rows import (
 from services.common.adapters.milvus.keywords import KeywordSearch
 from services.common.adapters.milvus.nearest import NearestFacts
 from services.common.adapters.milvus.reads import FactReads, sorted_rows
+from services.common.adapters.milvus.rewording import Rewording
 from services.common.adapters.milvus.schema import Collections, facts_collection, open_collections
 from services.common.adapters.milvus.tenants import Change, Tenants, View
 from services.common.errors import CrpError
+from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
 from services.common.settings.milvus import MilvusSettings
@@ -57,29 +59,45 @@ class MilvusFactStore:
         collections: loaded.
         settings: bounds, and whether other processes write.
         dimension: length of every vector.
+        stemming: of the words of keyword search.
     """
 
     def __init__(
-        self, database: MilvusDatabase, collections: Collections, settings: MilvusSettings, *, dimension: int
+        self,
+        database: MilvusDatabase,
+        collections: Collections,
+        settings: MilvusSettings,
+        *,
+        dimension: int,
+        stemming: Stemming,
     ) -> None:
         self._database = database
         self._collections = collections
         self._settings = settings
         self._dimension = dimension
+        self._stemming = stemming
         self._tenants = Tenants(database, collections, settings)
         self._labels = Labels()
         self._accesses = Accesses(database, collections.accesses, shared=settings.consistency == "strong")
         self._nearest = NearestFacts(database, next(iter(collections.facts)), settings.search_ef)
-        self._keywords = KeywordSearch(database, collections, settings.text_candidates)
+        self._keywords = KeywordSearch(database, collections, settings.text_candidates, stemming)
 
     @classmethod
-    async def open(cls, settings: MilvusSettings, *, embedding_model: str, dimension: int) -> Self:
+    async def open(
+        cls,
+        settings: MilvusSettings,
+        *,
+        embedding_model: str,
+        dimension: int,
+        stemming: Stemming = Stemming.ENGLISH,
+    ) -> Self:
         """Wait for Milvus, make the collections that are missing and load them.
 
         Args:
             settings: where, under which names.
             embedding_model: fingerprint of the model in use; its facts have a collection of their own.
             dimension: length of its vectors.
+            stemming: of the words of keyword search; rows that were written with another are written anew.
 
         Raises:
             UnavailableError: STORE_UNAVAILABLE: Milvus does not answer, or its collections do not fit this program.
@@ -90,8 +108,9 @@ class MilvusFactStore:
             collections = await open_collections(
                 database, settings, embedding_model=embedding_model, dimension=dimension
             )
-            store = cls(database, collections, settings, dimension=dimension)
+            store = cls(database, collections, settings, dimension=dimension, stemming=stemming)
             await store.catch_up()
+            await Rewording(database, collections, store._tenants).ready(stemming)
         except BaseException:
             await database.close()
             raise
@@ -108,7 +127,7 @@ class MilvusFactStore:
         Raises:
             ValueError: a vector has another dimension or no finite numbers, or a text is too long for Milvus.
         """
-        by_tenant = await asyncio.to_thread(_encoded, facts, self._dimension)
+        by_tenant = await asyncio.to_thread(_encoded, facts, self._dimension, self._stemming)
         models = {fact.embedding_model for fact in facts}
         names = {model: facts_collection(self._settings, model) for model in models}
         for model in sorted(models):
@@ -232,7 +251,7 @@ class MilvusFactStore:
             nonlocal erased
             found = await self._reads(view).of_source(source_id, WHOLE_FIELDS)
             erased = sum(map(len, found.values()))
-            return _replacing(found, lambda row: entombed(row, micros(at)))
+            return Change.replacing(found, lambda row: entombed(row, micros(at)))
 
         await self._tenants.write(tenant_id, prepare)
         return erased
@@ -330,7 +349,7 @@ class MilvusFactStore:
         async def prepare(view: View) -> Change:
             nonlocal count
             found = await self._reads(view).by_stems(stems(view.tenant, fact_ids), WHOLE_FIELDS)
-            change = _replacing(found, changed)
+            change = Change.replacing(found, changed)
             count = sum(map(len, change.rows.values()))
             return change
 
@@ -367,22 +386,11 @@ class MilvusFactStore:
     def _outline_reader(self, after: str) -> Callable[[View], Awaitable[list[Row]]]:
         return lambda view: self._reads(view).page(FactFilter(), after, _BLOCK_ROWS, OUTLINE_FIELDS)
 
-def _encoded(facts: Sequence[FactRecord], dimension: int) -> dict[str, dict[str, tuple[str, Row]]]:
+
+def _encoded(facts: Sequence[FactRecord], dimension: int, stemming: Stemming) -> dict[str, dict[str, tuple[str, Row]]]:
     """Return by tenant and stem the last fact of each id: its model and its row."""
     by_tenant: dict[str, dict[str, tuple[str, Row]]] = {}
     for fact in facts:
-        row = encode(fact, digest(fact.tenant_id), dimension)
+        row = encode(fact, digest(fact.tenant_id), dimension, stemming)
         by_tenant.setdefault(fact.tenant_id, {})[row["key"]] = (fact.embedding_model, row)
     return by_tenant
-
-
-def _replacing(found: Mapping[str, list[Row]], changed: Callable[[Row], Row | None]) -> Change:
-    rows: dict[str, list[Row]] = {}
-    replaced: dict[str, list[Row]] = {}
-    for collection, some in found.items():
-        for row in some:
-            new = changed(row)
-            if new is not None:
-                rows.setdefault(collection, []).append(new | {"key": stem_of(row["key"])})
-                replaced.setdefault(collection, []).append(row)
-    return Change(rows, replaced)

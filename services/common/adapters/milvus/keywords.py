@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.common.adapters.milvus.database import Level, MilvusDatabase, Row
-from services.common.adapters.milvus.fact_rows import filter_condition
+from services.common.adapters.milvus.fact_rows import content_of, filter_condition
 from services.common.adapters.milvus.reads import ALIVE
 from services.common.adapters.milvus.schema import Collections
 from services.common.adapters.milvus.tenants import View
@@ -26,6 +26,7 @@ from services.common.adapters.milvus.words import (
     score,
     word_hash,
 )
+from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactFilter
 
 _FIELDS = ("key", "terms", "length")
@@ -46,16 +47,18 @@ class KeywordSearch:
         database: open.
         collections: that hold facts.
         candidates: most rows to fetch for one search.
+        stemming: that the rows were written with.
     """
 
-    def __init__(self, database: MilvusDatabase, collections: Collections, candidates: int) -> None:
+    def __init__(self, database: MilvusDatabase, collections: Collections, candidates: int, stemming: Stemming) -> None:
         self._database = database
         self._collections = collections
         self._most = candidates
+        self._stemming = stemming
 
     async def search(self, view: View, query: str, limit: int, where: FactFilter) -> KeywordHits:
         """Return the best ``limit`` facts by BM25; ``where`` holds retrievable statuses alone."""
-        wanted = query_words(query)
+        wanted = query_words(query, self._stemming)
         weight = view.standing.weight
         if not wanted or not weight.facts:
             return KeywordHits([], exact=True)
@@ -117,12 +120,12 @@ class KeywordSearch:
     async def _candidates(self, where: str, level: Level) -> list[Candidate]:
         rows = await self._rows(where, _FIELDS, level)
         long = [row["key"] for row in rows if not row["terms"]]
-        texts: dict[str, str] = {}
+        read: dict[str, tuple[str, ...]] = {}
         for name in self._collections.facts if long else ():
             condition = f"key in {json.dumps(long)}"
             for row in await self._database.all_rows(name, condition, ("key", "body"), level, 100):
-                texts[row["key"]] = json.loads("".join(row["body"]))["content"]
-        return [Candidate(row["key"], row["terms"], row["length"], texts.get(row["key"], "")) for row in rows]
+                read[row["key"]] = tuple(keywords(content_of(row), self._stemming))
+        return [Candidate(row["key"], row["terms"], row["length"], read.get(row["key"], ())) for row in rows]
 
     async def _rows(self, where: str, fields: Sequence[str], level: Level) -> list[Row]:
         found = await asyncio.gather(

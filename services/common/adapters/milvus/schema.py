@@ -120,8 +120,12 @@ async def _first_layout(database: MilvusDatabase, settings: MilvusSettings) -> N
     await _create(database, settings, _name(settings, "accesses"), _ACCESS_FIELDS, None)
 
 
-MIGRATIONS: tuple[tuple[Step, ...], ...] = ((_first_layout,),)
-"""Entry ``n`` takes the layout from version ``n`` to ``n + 1``."""
+MIGRATIONS: tuple[tuple[Step, ...], ...] = ((_first_layout,), ())
+"""Entry ``n`` takes the layout from version ``n`` to ``n + 1``.
+
+Version 2 changed the words of keyword search (ADR 0082), no collection: its number keeps earlier programs out. The rows
+are written anew by ``rewording``, as whenever they were written in another way than the settings ask for.
+"""
 
 _Field = tuple[str, dict[str, Any]]
 _KEY: Final[_Field] = ("key", {"datatype": DataType.VARCHAR, "is_primary": True, "max_length": _LONG})

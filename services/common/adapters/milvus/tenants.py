@@ -95,6 +95,19 @@ class Change:
     rows: Mapping[str, list[Row]]
     replaced: Mapping[str, list[Row]]
 
+    @classmethod
+    def replacing(cls, found: Mapping[str, list[Row]], changed: Callable[[Row], Row | None]) -> "Change":
+        """Return the write that puts what ``changed`` makes of rows in their place, ``None`` = left alone."""
+        rows: dict[str, list[Row]] = {}
+        replaced: dict[str, list[Row]] = {}
+        for collection, some in found.items():
+            for row in some:
+                new = changed(row)
+                if new is not None:
+                    rows.setdefault(collection, []).append(new | {"key": stem_of(row["key"])})
+                    replaced.setdefault(collection, []).append(row)
+        return cls(rows, replaced)
+
     @property
     def empty(self) -> bool:
         """Whether there is nothing to write."""
@@ -143,7 +156,7 @@ class Tenants:
         Raises:
             UnavailableError: STORE_UNAVAILABLE: Milvus is away, or written faster than it can be read.
         """
-        tenant = self._known(tenant_id)
+        tenant = self._known(digest(tenant_id))
         ends = time.monotonic() + self._patience_s
         while True:
             if tenant.standing is None:
@@ -165,7 +178,11 @@ class Tenants:
             UnavailableError: STORE_UNAVAILABLE; nothing is written, unless Milvus went away in the last moment.
             LimitExceededError: STORAGE_FULL.
         """
-        task = asyncio.ensure_future(self._write(self._known(tenant_id), prepare))
+        await self.write_of(digest(tenant_id), prepare)
+
+    async def write_of(self, tenant: str, prepare: Callable[[View], Awaitable[Change]]) -> None:
+        """Do what ``write`` does, for a tenant that is given by its digest."""
+        task = asyncio.ensure_future(self._write(self._known(tenant), prepare))
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -334,8 +351,7 @@ class Tenants:
             return Level.STRONG
         return Level.SESSION if time.monotonic() - tenant.written_at < SETTLED_S else Level.BOUNDED
 
-    def _known(self, tenant_id: str) -> _Tenant:
-        name = digest(tenant_id)
+    def _known(self, name: str) -> _Tenant:
         return self._tenants.setdefault(name, _Tenant(name))
 
     async def _entries(self, tenant: _Tenant) -> Standing:

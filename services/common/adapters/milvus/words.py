@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.adapters.memory.bm25 import K1, LEAST_IDF, B, words
+from services.common.adapters.memory.bm25 import K1, LEAST_IDF, B
+from services.common.keywords import Stemming, keywords
 
 MOST_HASHES: Final = 4_096
 """Distinct words by which one row can be found (Milvus's limit of an array)."""
@@ -42,9 +43,9 @@ def word_hash(word: str) -> int:
     return (int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) >> 1) or 1
 
 
-def encoded_words(text: str) -> EncodedWords:
+def encoded_words(text: str, stemming: Stemming) -> EncodedWords:
     """Return what a row keeps of a text's words."""
-    counts = Counter(words(text))
+    counts = Counter(keywords(text, stemming))
     hashes = [word_hash(word) for word in counts]
     terms = "".join(f"{_term(number)}{count:x}" for number, count in zip(hashes, counts.values(), strict=True))
     if len(hashes) > MOST_HASHES or len(terms) > MOST_TERMS_CHARS:
@@ -52,9 +53,9 @@ def encoded_words(text: str) -> EncodedWords:
     return EncodedWords(hashes, terms, counts.total())
 
 
-def query_words(query: str) -> list[str]:
+def query_words(query: str, stemming: Stemming) -> list[str]:
     """Return the distinct words of a query, in its order."""
-    return list(dict.fromkeys(words(query)))
+    return list(dict.fromkeys(keywords(query, stemming)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,20 @@ class Candidate:
 
     Attributes:
         key: its key.
-        terms: as kept; empty = ``text`` has to be read.
+        terms: as kept; empty where they could not be.
         length: words of its text.
-        text: its content, where ``terms`` could not be kept.
+        words: of its text, in the place of ``terms``.
     """
 
     key: str
     terms: str
     length: int
-    text: str = ""
+    words: tuple[str, ...] = ()
 
     def counts(self, query: Sequence[str]) -> dict[str, int]:
         """Return how often it has each word of a query that it has."""
         if not self.terms:
-            found = Counter(words(self.text))
+            found = Counter(self.words)
             return {word: found[word] for word in query if word in found}
         return {word: count for word in query if (count := _count(self.terms, word))}
 

@@ -2,6 +2,9 @@
 
 A fact that is replaced gets a new ``fact_no``; numbers only grow and are never used twice, so a vector index can be
 caught up by asking for what changed after a tenant's change number. ``removals`` tells it what went away.
+
+Version 2 changed the words of keyword search. Its step only marks the file: what builds the words anew is the opening
+of the store, as whenever they were built in another way than the settings ask for (``fact_text``).
 """
 
 from typing import Final
@@ -62,5 +65,6 @@ FACTS_SCHEMA: Final = Schema(
             ) WITHOUT ROWID
             """,
         ),
+        ("INSERT INTO store VALUES ('words', 'unicode61')",),
     ),
 )

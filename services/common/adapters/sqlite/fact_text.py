@@ -1,14 +1,16 @@
 """Full text of facts: one FTS5 table per tenant, so that no tenant's words weigh in another's BM25.
 
 The tables are contentless: they hold terms and positions, the text itself stands once, in ``facts``. They are changed
-only in the transaction that changes ``facts``.
+only in the transaction that changes ``facts``. Their terms are the ``keywords`` of the other stores (ADR 0082): FTS5
+gets them one by one and only has to part them at the blanks. How they were made stands in the file itself, so that
+every process that writes or searches it makes them alike.
 """
 
 import sqlite3
-import unicodedata
 from collections.abc import Iterable
 
 from services.common.adapters.sqlite.values import marks
+from services.common.keywords import Stemming, edition, keywords, stemming_of
 from services.common.ports.facts import FactFilter, FactStatus
 
 RETRIEVABLE = (FactStatus.ACTIVE, FactStatus.STALE)
@@ -23,23 +25,45 @@ def text_table(tenant_no: int) -> str:
 def create_text_table(connection: sqlite3.Connection, tenant_no: int) -> None:
     """Create the tenant's table."""
     connection.execute(
-        f"CREATE VIRTUAL TABLE {text_table(tenant_no)} "
-        "USING fts5(content, content = '', tokenize = 'unicode61 remove_diacritics 2')"
+        f"CREATE VIRTUAL TABLE {text_table(tenant_no)} USING fts5(content, content = '', tokenize = 'ascii')"
     )
 
 
 def add_text(connection: sqlite3.Connection, tenant_no: int, rows: Iterable[tuple[int, str]]) -> None:
     """Index (fact number, content) rows."""
-    connection.executemany(f"INSERT INTO {text_table(tenant_no)} (rowid, content) VALUES (?, ?)", rows)  # noqa: S608
+    stemming = _stemming(connection)
+    connection.executemany(
+        f"INSERT INTO {text_table(tenant_no)} (rowid, content) VALUES (?, ?)",  # noqa: S608
+        ((number, _terms(content, stemming)) for number, content in rows),
+    )
 
 
 def remove_text(connection: sqlite3.Connection, tenant_no: int, rows: Iterable[tuple[int, str]]) -> None:
     """Take (fact number, content) rows out of the index; the content must be what was indexed."""
-    table = text_table(tenant_no)
+    table, stemming = text_table(tenant_no), _stemming(connection)
     connection.executemany(
         f"INSERT INTO {table} ({table}, rowid, content) VALUES ('delete', ?, ?)",  # noqa: S608
-        rows,
+        ((number, _terms(content, stemming)) for number, content in rows),
     )
+
+
+def built_as(connection: sqlite3.Connection, stemming: Stemming) -> bool:
+    """Say whether the index holds the words that this program makes with ``stemming``."""
+    return _built_with(connection) == edition(stemming)
+
+
+def build_anew(connection: sqlite3.Connection, stemming: Stemming) -> int:
+    """Index all facts of all tenants with ``stemming``, and return how many; needs a write transaction."""
+    if built_as(connection, stemming):
+        return 0  # another process came first
+    connection.execute("INSERT OR REPLACE INTO store VALUES ('words', ?)", (edition(stemming),))
+    for (tenant_no,) in connection.execute("SELECT tenant_no FROM tenants").fetchall():
+        connection.execute(f"DROP TABLE IF EXISTS {text_table(tenant_no)}")
+        create_text_table(connection, tenant_no)
+        alive = "SELECT fact_no, content FROM facts WHERE tenant_no = ? AND status <> 'DELETED'"
+        add_text(connection, tenant_no, connection.execute(alive, (tenant_no,)))
+    facts: int = connection.execute("SELECT count(*) FROM facts WHERE status <> 'DELETED'").fetchone()[0]
+    return facts
 
 
 def purge_text(connection: sqlite3.Connection, tenant_no: int) -> None:
@@ -48,18 +72,16 @@ def purge_text(connection: sqlite3.Connection, tenant_no: int) -> None:
     connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
 
 
-def match_expression(query: str) -> str:
+def match_expression(query: str, stemming: Stemming) -> str:
     """Return an FTS5 expression that holds any word of ``query``, whatever characters are in it; empty for no word."""
-    spaced = "".join(char if unicodedata.category(char)[0] in "LNM" else " " for char in query)
-    distinct = {_folded(word): word for word in reversed(spaced.split())}
-    return " OR ".join(f'"{word}"' for word in reversed(distinct.values()))
+    return " OR ".join(f'"{word}"' for word in dict.fromkeys(keywords(query, stemming)))
 
 
 def rank_text(
     connection: sqlite3.Connection, tenant_no: int, query: str, where: FactFilter, limit: int
 ) -> list[tuple[int, float]]:
     """Return (fact number, BM25) of the best rows; ties by ``fact_id``."""
-    expression = match_expression(query)
+    expression = match_expression(query, _stemming(connection))
     if not expression:
         return []
     table = text_table(tenant_no)
@@ -84,5 +106,14 @@ def filter_condition(where: FactFilter) -> tuple[str, list[str]]:
     return condition, values
 
 
-def _folded(word: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFD", word) if unicodedata.category(char) != "Mn").lower()
+def _terms(content: str, stemming: Stemming) -> str:
+    return " ".join(keywords(content, stemming))
+
+
+def _stemming(connection: sqlite3.Connection) -> Stemming:
+    return stemming_of(_built_with(connection))
+
+
+def _built_with(connection: sqlite3.Connection) -> str:
+    found: str = connection.execute("SELECT value FROM store WHERE name = 'words'").fetchone()[0]
+    return found

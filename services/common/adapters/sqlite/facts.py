@@ -17,12 +17,14 @@ from services.common.adapters.sqlite.fact_changes import known_change, outline_b
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
 from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_number
 from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
+from services.common.adapters.sqlite.fact_text import build_anew, built_as
 from services.common.adapters.sqlite.failures import unavailable
 from services.common.adapters.sqlite.index_files import IndexFiles
 from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.vector_cache import VectorCache
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.errors import CrpError
+from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
 from services.common.settings.stores import StoreSettings
@@ -68,6 +70,7 @@ class SqliteFactStore:
         database = await Database.open(path, FACTS_SCHEMA, settings)
         try:
             store_id = await _identity(database, dimension)
+            await _ready_words(database, Stemming(settings.text_stemming))
         except BaseException:
             await database.close()
             raise
@@ -284,7 +287,7 @@ def _units(queries: Vectors) -> np.ndarray[Any, np.dtype[np.float64]]:
 async def _identity(database: Database, dimension: int) -> str:
     """Return the store's id, after making sure that its vectors have the right length."""
     stored = await database.read(_named_values)
-    if not stored:
+    if "store_id" not in stored:
         stored = await database.write(lambda connection: _named(connection, dimension))
     if int(stored["dimension"]) != dimension:
         raise unavailable(
@@ -293,6 +296,15 @@ async def _identity(database: Database, dimension: int) -> str:
             "configure the model of their ingestion, or ingest them again into another GROUNDTRAIL_STORE__DATA_DIR",
         )
     return stored["store_id"]
+
+
+async def _ready_words(database: Database, stemming: Stemming) -> None:
+    """Build the index of words anew where it was built in another way (ADR 0082)."""
+    if await database.read(lambda connection: built_as(connection, stemming)):
+        return
+    facts = await database.write(lambda connection: build_anew(connection, stemming), _UNDOING)
+    if facts:
+        _LOG.info("the words of all facts were indexed anew", extra={"facts": facts, "stemming": stemming.value})
 
 
 def _named(connection: sqlite3.Connection, dimension: int) -> dict[str, str]:
