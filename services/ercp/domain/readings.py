@@ -157,7 +157,13 @@ def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
         return False
     mine = [each for each in facts.values if span[0] <= each.span.start < span[1]]
     alike = [(one, each) for one in mine for each in theirs.values if one.dimension == each.dimension]
-    return Holds.TRUE in answers or (bool(alike) and all(_subject(one) != _subject(each) for one, each in alike))
+    return Holds.TRUE in answers or (bool(alike) and all(_are_two(one, each) for one, each in alike))
+
+
+def _are_two(first: ValueFact, second: ValueFact) -> bool:
+    """Say whether two values are of different things: each is called by a word that the other is not called by."""
+    mine, theirs = _subject(first), _subject(second)
+    return not mine <= theirs and not theirs <= mine
 
 
 def _subject(fact: ValueFact) -> frozenset[str]:

@@ -23,7 +23,8 @@ from services.ercp.domain.predicates.model import Amount, Path
 from services.ercp.domain.predicates.naming import path_words
 from services.ercp.domain.predicates.ordering import order_clash
 from services.ercp.domain.predicates.selection import about_entity
-from services.ercp.domain.predicates.values import TEXTUAL, agree_as_written
+from services.ercp.domain.predicates.units import PER, above_line, are_inverse, dimension_of
+from services.ercp.domain.predicates.values import ABOUT, TEXTUAL, agree_as_written
 
 Clash = tuple[Span, Span, str]
 """Two places that cannot both be true, and why."""
@@ -105,9 +106,24 @@ def _written(fact: ValueFact) -> tuple[str, object]:
 def _different_dimensions(facts: Sequence[ValueFact]) -> Clash | None:
     with_unit = [fact for fact in facts if fact.unit]
     for fact in with_unit[1:]:
-        if fact.dimension != with_unit[0].dimension:
+        if fact.dimension != with_unit[0].dimension and not _are_rates(with_unit[0], fact):
             return _clash(with_unit[0], fact)
     return None
+
+
+def _are_rates(first: ValueFact, second: ValueFact) -> bool:
+    """Say whether two values of different dimensions may be one: 20 mg and 20 mg per day, a pace and its speed."""
+    if are_inverse(first.dimension, second.dimension):
+        return not _inverse_differs(first, second)
+    has_line = (PER in first.unit) != (PER in second.unit)
+    return has_line and dimension_of(above_line(first.unit)) == dimension_of(above_line(second.unit))
+
+
+def _inverse_differs(first: ValueFact, second: ValueFact) -> bool:
+    """Say whether a pace of 5 min/km and a speed of 20 km/h are two: their product is not one, rounding aside."""
+    ends = (each.interval.low for each in (first, second) if each.interval is not None and each.interval.is_point)
+    known = [each for each in ends if each is not None]
+    return len(known) == 2 and abs(known[0] * known[1] - 1) > ABOUT  # noqa: PLR2004 - one of each
 
 
 def _disjoint(facts: Sequence[ValueFact]) -> Clash | None:

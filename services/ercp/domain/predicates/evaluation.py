@@ -20,7 +20,14 @@ from services.ercp.domain.predicates.naming import condition_of, path_words
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
 from services.ercp.domain.predicates.selection import about_attribute, under
-from services.ercp.domain.predicates.units import DIMENSIONLESS
+from services.ercp.domain.predicates.units import (
+    DIMENSIONLESS,
+    PER,
+    above_line,
+    are_inverse,
+    dimension_of,
+    in_base,
+)
 from services.ercp.domain.predicates.values import (
     CALENDAR,
     TEXTUAL,
@@ -151,7 +158,17 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
         return Holds.TRUE if is_same else Holds.UNKNOWN
     if fact.dimension == DIMENSIONLESS and not fact.unit:
         return Holds.UNKNOWN
-    return Holds.FALSE
+    return Holds.UNKNOWN if _is_rate_of(predicate.right, fact) else Holds.FALSE
+
+
+def _is_rate_of(right: Operand | None, fact: ValueFact) -> bool:
+    """Say whether of two values one is the other per something, or its inverse: 20 mg a day, 5 minutes per kilometre."""
+    if not isinstance(right, Amount):
+        return False
+    base = in_base(right)
+    lines = (PER in right.unit) != (PER in fact.unit)
+    same_above = dimension_of(above_line(right.unit)) == dimension_of(above_line(fact.unit))
+    return (lines and same_above) or are_inverse(base.dimension, fact.dimension)
 
 
 def _year(right: Operand | None) -> Interval | None:

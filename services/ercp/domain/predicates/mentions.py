@@ -37,6 +37,7 @@ def _any(words: Sequence[str]) -> str:
 
 # "5 m customers" are millions; a single m after a number is metres otherwise.
 _UNIT: Final = rf"(?:(?i:{_any(_LONG)})|(?!m\s+[a-z]+s\b)(?:{_any([w for w in _SHORT if w not in _PREFIXED])}))(?!\w)"
+_PER: Final = r"(?:\s?/\s?|\sper\s)"
 _DIGITS: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,31})(?:\.\d{1,31})?(?:[eE][+-]?\d{1,2}(?!\w))?"
 _TENS: Final = "|".join(word for word in NUMBER_WORDS if word.endswith("ty"))
 _SMALL: Final = "|".join(
@@ -53,7 +54,7 @@ _MENTION: Final = re.compile(
     r"(?:1[0-9]|20)\d\d(?=[)\s.,;:!?]|\Z)(?!\s(?!was\b|is\b|has\b|as\b|this\b|its\b)[a-z]+s\b|\s?[°%]|\s(?:people|percent|men|women|children)\b|[.,]\d))"
     rf"|(?P<money>(?<![\w$])(?P<sign>US\$|[AC]\$|[$€£¥₹])\s?(?P<n1>{_DIGITS}){_SCALE.format(1)}?)"
     rf"|(?P<amount>(?<![\w.,])(?P<minus>[-−](?=\d)|\bminus\s(?=\d))?(?P<n2>{_DIGITS}|{_SPELLED})(?![.,]?\d){_SCALE.format(2)}?"  # noqa: RUF001
-    rf"(?:[\s\u00a0\u202f-]?(?P<unit>{_UNIT}))?(?!\w))"
+    rf"(?:[\s\u00a0\u202f-]?(?P<unit>{_UNIT}(?:{_PER}{_UNIT})?|[a-z]{{4,20}}s\sper\s{_UNIT}))?(?!\w))"
 )
 _BETWEEN: Final = re.compile(r"\s*(?:(?P<to>to|–|—|-)|(?P<and>and))\s*")  # noqa: RUF001 - dashes of ranges
 _OPENING: Final = re.compile(r"(?:^|\s)between\s*$", re.IGNORECASE)

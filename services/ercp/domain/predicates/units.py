@@ -2,11 +2,14 @@
 
 A closed list of words is read, because pint would also read ``at`` as a technical atmosphere and ``C`` as coulomb:
 here ``C`` and ``F`` are degrees, as in the document's own example (ERCP 1.0 §8, ADR 0070). Currencies are units that
-nothing converts. A month is the mean month of pint.
+nothing converts. A month is the mean month of pint. Any two of them make a unit of one per the other (``mL/h``, ``mg per
+day``); what is counted (``pupils``, ``requests per day``) is a plain number (ADR 0080).
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -48,6 +51,7 @@ _WORDS: Final = {
     "yd": "yd yard yards",
     "mi": "mi mile miles",
     "nmi": "nmi nautical_mile nautical_miles",
+    "parsec": "pc parsec parsecs",
     "light_year": "light_year light_years light-year light-years",
     "hectare": "ha hectare hectares",
     "acre": "acre acres",
@@ -104,7 +108,7 @@ _WORDS: Final = {
     "kHz": "kHz kilohertz",
     "MHz": "MHz megahertz",
     "GHz": "GHz gigahertz",
-    "rpm": "rpm",
+    "rpm": "rpm bpm",
     "mol": "mol mole moles",
     "g/l": "g/l g/L",
     "mg/l": "mg/l mg/L mg_per_litre milligrams_per_litre mg_per_liter",
@@ -156,6 +160,16 @@ _LOWER_WORDS: Final = {
     if len(word) > 3 or word == "day"  # noqa: PLR2004 - a short symbol depends on its case: mW and MW
 }
 _DATA: Final = frozenset({"bit", "byte", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "Mbit/s", "Gbit/s"})
+_PER: Final = re.compile(r"\s*/\s*|[\s_]+per[\s_]+", re.IGNORECASE)
+_COUNTED: Final = re.compile(
+    r"(?:[a-z]{2,30}[\s_])?(?:[a-z]{3,30}[^s]s|people|men|women|children|staff|iu)", re.IGNORECASE
+)
+"""What is counted: a plural of at least five letters, with at most one word before it."""
+_TOO_CLOSE: Final = 0.8
+"""A word that is so much like a unit is that unit, spelt wrong."""
+PER: Final = "/"
+COUNT: Final = "1"
+"""What stands above the line of ``requests per day``."""
 _DELTAS: Final = {"degC": "delta_degC", "degF": "delta_degF"}
 
 
@@ -173,18 +187,53 @@ class Base:
 
 
 def unit_named(word: str) -> str | None:
-    """Return our name of the unit that a word or symbol names, or ``None``."""
+    """Return our name of the unit that a word or symbol names, or ``None``; of two units it is ``mg/day``."""
     joined = "_".join(word.strip().split())
-    return EXACT_WORDS.get(joined) or _LOWER_WORDS.get(joined.lower())
+    known = EXACT_WORDS.get(joined) or _LOWER_WORDS.get(joined.lower())
+    if known is not None:
+        return known
+    parts = _PER.split(word.strip())
+    if len(parts) != 2:  # noqa: PLR2004 - one per another
+        return None
+    above, below = (unit_named(part) for part in parts)
+    above = above or (COUNT if parts[0] == COUNT or is_counted(parts[0]) else None)
+    return None if above is None or below is None or PER in above + below else f"{above}{PER}{below}"
+
+
+@lru_cache(maxsize=512)
+def is_counted(word: str) -> bool:
+    """Say whether a word names things that are counted, such as ``pupils``, and is no unit that is spelt wrong."""
+    if _COUNTED.fullmatch(word.strip()) is None:
+        return False
+    last = word.strip().replace("_", " ").lower().split()[-1]
+    return not get_close_matches(last, _LOWER_WORDS, n=1, cutoff=_TOO_CLOSE)
+
+
+def above_line(unit: str) -> str:
+    """Return what stands above the line of ``mg/day``, ``mg``; a unit without a line is its own, a count is none."""
+    above = unit.partition(PER)[0]
+    return "" if above == COUNT else above
+
+
+def are_inverse(first: str, second: str) -> bool:
+    """Say whether two dimensions are each other's inverse, as of minutes per kilometre and kilometres per hour."""
+    return first != DIMENSIONLESS and _inverse(first) == second
+
+
+def _inverse(dimension: str) -> str:
+    parts = [part.rpartition("^") for part in dimension.split(" ") if "^" in part]
+    return " ".join(f"{name}^{power[1:] if power.startswith('-') else f'-{power}'}" for name, _, power in parts)
 
 
 def read_unit(word: str, field: str) -> str:
-    """Return our name of a unit.
+    """Return our name of a unit; empty for what is counted, which is a plain number.
 
     Raises:
         PredicateError: no unit has that name.
     """
     unit = unit_named(word)
+    if unit is None and is_counted(word):
+        return ""
     if unit is None:
         examples = "degC, K, s, min, h, day, month, m, km, kg, l, %, USD"
         raise PredicateError(field, f"{word[:40]!r} is not a known unit", f"a unit such as {examples}, or none")
@@ -236,10 +285,15 @@ def _scale(unit: str) -> tuple[Fraction, Fraction, str]:
     if not unit:
         return Fraction(1), Fraction(0), DIMENSIONLESS
     registry = _registry()
-    name = _PINT.get(unit, unit)
+    name = PER.join(_factor(part) for part in unit.split(PER)) if unit not in _PINT else _PINT[unit]
     step = registry.Quantity(Fraction(1), _DELTAS.get(unit, name)).to_base_units()
     zero = registry.Quantity(Fraction(0), name).to_base_units()
     dimension = " ".join(f"{name}^{power}" for name, power in sorted(zero.dimensionality.items())) or DIMENSIONLESS
-    if unit in _DATA:
+    if unit in _DATA or not _DATA.isdisjoint(unit.split(PER)):
         dimension += " data"  # pint counts bits as plain numbers; 5 GB is not 5
     return Fraction(step.magnitude), Fraction(zero.magnitude), dimension
+
+
+def _factor(unit: str) -> str:
+    """Return pint's name of a unit as a factor of another; beside another a degree is a difference."""
+    return f"({_PINT.get(unit, unit)})"
