@@ -107,11 +107,19 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     session: Annotated[str, typer.Option(help="Continue this session.")] = "",
     system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
+    retrieval_mode: Annotated[
+        str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; none = the deployment's.")
+    ] = "",
+    active_fact: Annotated[
+        list[str] | None, typer.Option(metavar="FACT_ID", help="A fact that the context holds already; repeatable.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see the answer, every claim checked, and the CRP headers."""
-    run(partial(ask_command.ask, question=question, session_id=session, ai_system_id=system), as_json=as_json)
+    context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()))
+    asked = partial(ask_command.ask, question=question, session_id=session, ai_system_id=system, context=context)
+    run(asked, as_json=as_json)
 
 
 Model = Annotated[

@@ -1,6 +1,7 @@
 """``groundtrail ask "…"``: one question, its checked answer, and the session to go on with."""
 
 import uuid
+from dataclasses import dataclass
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
@@ -10,16 +11,36 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
+from services.cli.modes import search_mode
 from services.common.errors import ErrorReason, NotFoundError, PreconditionError
 from services.common.settings import Settings
 
 
+@dataclass(frozen=True, slots=True)
+class ContextWishes:
+    """How the question's envelope is built (SPEC-003 §5.2).
+
+    Attributes:
+        retrieval_mode: a word of the command line, such as ``hybrid``; empty = the deployment's.
+        active_fact_ids: of facts that the window's context holds already.
+    """
+
+    retrieval_mode: str = ""
+    active_fact_ids: tuple[str, ...] = ()
+
+
 async def send(
-    suite: Suite, state: LocalState, question: str, session_id: str = "", ai_system_id: str = ""
+    suite: Suite,
+    state: LocalState,
+    question: str,
+    session_id: str = "",
+    ai_system_id: str = "",
+    context: ContextWishes = ContextWishes(),
 ) -> dispatch.DispatchResponse:
     """Send a question, continuing the session when one is named, and keep the token that comes back.
 
     Raises:
+        InvalidRequestError: there is no such mode of retrieval.
         NotFoundError: this machine holds no token of the session.
         PreconditionError: the session is complete.
     """
@@ -28,6 +49,8 @@ async def send(
         query=question,
         strategies=[taxonomy.DISPATCH_STRATEGY_PUSH],
         ai_system_id=ai_system_id,
+        retrieval_mode=search_mode("--retrieval-mode", context.retrieval_mode) if context.retrieval_mode else None,
+        active_fact_ids=context.active_fact_ids,
     )
     if session_id:
         held = state.session(session_id)
@@ -69,13 +92,20 @@ def show_outcome(response: dispatch.DispatchResponse, output: Output) -> Exit:
     return Exit.VERDICT
 
 
-async def ask(settings: Settings, output: Output, question: str, session_id: str, ai_system_id: str = "") -> Exit:
+async def ask(
+    settings: Settings,
+    output: Output,
+    question: str,
+    session_id: str,
+    ai_system_id: str = "",
+    context: ContextWishes = ContextWishes(),
+) -> Exit:
     """Ask, show the checked answer, and say how to go on."""
     from pathlib import Path
 
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
-        response = await send(suite, state, question, session_id, ai_system_id)
+        response = await send(suite, state, question, session_id, ai_system_id, context)
     code = show_outcome(response, output)
     output.result(render.response_json(response))
     if response.HasField("answer") and response.answer.continuation_id:

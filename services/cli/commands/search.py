@@ -8,7 +8,7 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.common.errors import FieldViolation, InvalidRequestError
+from services.cli.modes import search_mode
 from services.common.settings import Settings
 
 MAX_FACT_CHARS: Final = 240
@@ -17,12 +17,7 @@ MAX_FACT_CHARS: Final = 240
 
 async def search(settings: Settings, output: Output, query: str, mode: str, limit: int) -> Exit:
     """Find facts and show them best first; what retrieval had to do without is said in yellow."""
-    name = f"SEARCH_MODE_{mode.upper().replace('-', '_')}"
-    known = knowledge.SearchMode.keys()[1:]
-    if name not in known:
-        modes = ", ".join(each.removeprefix("SEARCH_MODE_").lower().replace("_", "-") for each in known)
-        raise InvalidRequestError.of(FieldViolation("--mode", f"{mode} is none of {modes}"))
-    request = knowledge.SearchFactsRequest(query=query, mode=name, limit=limit)
+    request = knowledge.SearchFactsRequest(query=query, mode=search_mode("--mode", mode), limit=limit)
     async with connect(settings) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
     rows = [
