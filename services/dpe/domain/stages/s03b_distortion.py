@@ -108,7 +108,7 @@ def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Disto
     nearest = matches(claim, [clause for view in views for clause in view.clauses])
     if not nearest:
         return []
-    stripped = _stripped(analysis, claim, nearest[0])
+    stripped = _stripped(analysis, claim, nearest)
     if nearest[0].is_copy:
         return stripped
     found = _values(analysis, claim, nearest)
@@ -232,25 +232,28 @@ _AS_NEAR: Final = 0.1
 """Overlaps that differ by no more are the same."""
 
 
-def _stripped(analysis: Analysis, claim: ClaimWords, best: Match) -> list[Distortion]:
-    """Report a limit of the fact's sentence that neither the claim's sentence nor its neighbours carry."""
-    content = analysis.outputs.fact_views[best.clause.fact_index].fact.content
-    sentence = content[best.clause.sentence.start : best.clause.sentence.end]
-    if containment(claim.stems, content_stems(sentence)) < STRIP_OVERLAP:
+def _stripped(analysis: Analysis, claim: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
+    """Report a limit of the fact's sentence that neither the claim's sentence nor its neighbours carry.
+
+    A claim that stands word for word in another fact too, and there without a limit, leaves nothing out.
+    """
+    best = nearest[0]
+    limit = _limit(analysis, claim, best)
+    if limit is None or any(_limit(analysis, claim, match) is None for match in nearest[1:] if match.is_copy):
         return []
-    limit = left_out(sentence, claim.claim.text, _neighbourhood(analysis, claim.claim))
-    if limit is None:
-        return []
-    start = best.clause.sentence.start
-    return [
-        Distortion(
-            DistortionType.CONTEXT_STRIPPED,
-            claim.claim.claim_id,
-            _fact_id(analysis, best),
-            Span(claim.claim.start, claim.claim.end),
-            Span(start + limit.start, start + limit.end),
-        )
-    ]
+    kind, span = DistortionType.CONTEXT_STRIPPED, Span(claim.claim.start, claim.claim.end)
+    return [Distortion(kind, claim.claim.claim_id, _fact_id(analysis, best), span, limit)]
+
+
+def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
+    """Return the limit of the clause's sentence that is left out, with offsets in the fact."""
+    content = analysis.outputs.fact_views[match.clause.fact_index].fact.content
+    sentence, start = match.clause.sentence, match.clause.sentence.start
+    source = content[start : sentence.end]
+    if containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
+        return None
+    limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim))
+    return None if limit is None else Span(start + limit.start, start + limit.end)
 
 
 def _neighbourhood(analysis: Analysis, claim: Claim) -> str:
