@@ -19,7 +19,6 @@ from services.dag.compose import build
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from tests.fakes.dag_world import Client, World
-from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 from tests.rpc import test_dag_fan, test_dag_path, test_dag_races, test_dag_refusals, test_dag_summaries
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(180)]
@@ -44,10 +43,8 @@ globals().update(TAKEN)
 
 
 @pytest.fixture
-async def world():
-    settings = neo4j_settings()
-    await empty_neo4j(settings)
-    store = await Neo4jSessionStore.open(settings)
+async def world(emptied_neo4j):
+    store = await Neo4jSessionStore.open(emptied_neo4j)
     keys = World().keys
     yield World(store=SealedSessionStore(store, Sealer(keys)), keys=keys)
     await store.close()
@@ -63,13 +60,11 @@ def test_most_of_the_suite_was_taken():
     assert len(TAKEN) >= LEAST
 
 
-async def test_a_session_outlives_its_process(tmp_path):
-    target = neo4j_settings()
-    await empty_neo4j(target)
+async def test_a_session_outlives_its_process(tmp_path, emptied_neo4j):
     settings = Settings(
         server=ServerSettings(port=0, insecure_local=True, drain_grace_s=5),
         store=StoreSettings(data_dir=tmp_path, sessions="neo4j"),
-        neo4j=target,
+        neo4j=emptied_neo4j,
         telemetry=TelemetrySettings(http_port=0),
     )
     async with running_server("dag", build, settings) as server, grpc.aio.insecure_channel(server.address) as channel:

@@ -10,7 +10,6 @@ import pytest
 
 from services.common.adapters.neo4j import Neo4jKnowledgeGraph
 from tests.fakes.envelope_world import World
-from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 from tests.rpc import test_envelope_knowledge
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(180)]
@@ -33,10 +32,8 @@ globals().update(TAKEN)
 
 
 @pytest.fixture
-async def world():
-    settings = neo4j_settings()
-    await empty_neo4j(settings)
-    graph = await Neo4jKnowledgeGraph.open(settings)
+async def world(emptied_neo4j):
+    graph = await Neo4jKnowledgeGraph.open(emptied_neo4j)
     yield World(graph=graph)
     await graph.close()
 

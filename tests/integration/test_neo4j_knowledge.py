@@ -11,7 +11,6 @@ import pytest
 from pydantic import SecretStr
 
 from services.common.adapters.neo4j import Neo4jKnowledgeGraph, knowledge_statements
-from services.common.adapters.neo4j.database import Neo4jDatabase
 from services.common.adapters.neo4j.knowledge import source_properties
 from services.common.adapters.neo4j.receipts import receipt_key
 from services.common.adapters.neo4j.values import key, micros
@@ -20,7 +19,7 @@ from services.common.ports.graph import ClusteringRecord, CommunityRecord, Sourc
 from services.common.settings.neo4j import Neo4jSettings
 from tests.contract.records import NOW, receipt, source
 from tests.integration.neo4j_profile import hits, plan_of, scans
-from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
+from tests.integration.neo4j_target import neo4j_settings
 from tools.real_servers.neo4j import new_home, start
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(240)]
@@ -39,22 +38,8 @@ ANSWER_S = 15.0
 
 
 @pytest.fixture
-async def target():
-    settings = neo4j_settings()
-    await empty_neo4j(settings)
-    return settings
-
-
-@pytest.fixture
-async def graph(target):
-    opened = await Neo4jKnowledgeGraph.open(target)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def database(target):
-    opened = await Neo4jDatabase.open(target)
+async def graph(emptied_neo4j):
+    opened = await Neo4jKnowledgeGraph.open(emptied_neo4j)
     yield opened
     await opened.close()
 
@@ -103,18 +88,18 @@ def parameters() -> dict[str, dict[str, object]]:
     }
 
 
-async def test_every_statement_finds_what_it_needs_by_index(graph, database):
+async def test_every_statement_finds_what_it_needs_by_index(graph, neo4j_database):
     await filled(graph)
-    await database.rows("CALL db.prepareForReplanning(30)")
+    await neo4j_database.rows("CALL db.prepareForReplanning(30)")
     values = parameters()
     assert values.keys() == STATEMENTS.keys()
-    plans = {name: await plan_of(database, statement, values[name]) for name, statement in STATEMENTS.items()}
+    plans = {name: await plan_of(neo4j_database, statement, values[name]) for name, statement in STATEMENTS.items()}
     assert {name: scans(plan) for name, plan in plans.items() if scans(plan)} == {}
     assert {name: hits(plan) for name, plan in plans.items() if hits(plan) > HITS.get(name, 60)} == {}
 
 
-async def test_a_clustering_is_never_seen_half_replaced(graph, target):
-    reader = await Neo4jKnowledgeGraph.open(target)
+async def test_a_clustering_is_never_seen_half_replaced(graph, emptied_neo4j):
+    reader = await Neo4jKnowledgeGraph.open(emptied_neo4j)
     done = asyncio.Event()
     await graph.replace_communities(*clustering(0, size=COMMUNITIES))
 
@@ -136,8 +121,8 @@ async def test_a_clustering_is_never_seen_half_replaced(graph, target):
     assert len(seen) > 3
 
 
-async def test_writers_of_one_request_agree_on_one_answer(graph, target):
-    stores = [graph, *[await Neo4jKnowledgeGraph.open(target) for _ in range(3)]]
+async def test_writers_of_one_request_agree_on_one_answer(graph, emptied_neo4j):
+    stores = [graph, *[await Neo4jKnowledgeGraph.open(emptied_neo4j) for _ in range(3)]]
     answers = [receipt("q", response=b"%d" % number) for number in range(16)]
     outcomes = await asyncio.gather(
         *(stores[number % 4].put_source(source(f"s{number}"), answer) for number, answer in enumerate(answers)),

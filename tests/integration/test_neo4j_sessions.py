@@ -25,7 +25,6 @@ from services.common.merkle import leaf_hash
 from services.common.ports.sessions import EdgeRecord, LeafKind, LogLeaf, SessionChange, TransferType, WindowStatus
 from tests.contract.records import NOW, digest, event, receipt, report, session, window
 from tests.integration.neo4j_profile import RolledBackError, hits, kinds, plan_of, scans
-from tests.integration.neo4j_target import empty_neo4j, neo4j_settings
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(180)]
 
@@ -44,22 +43,8 @@ WRITERS, STEPS = 32, 2
 
 
 @pytest.fixture
-async def target():
-    settings = neo4j_settings()
-    await empty_neo4j(settings)
-    return settings
-
-
-@pytest.fixture
-async def store(target):
-    opened = await Neo4jSessionStore.open(target)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def database(target):
-    opened = await Neo4jDatabase.open(target)
+async def store(emptied_neo4j):
+    opened = await Neo4jSessionStore.open(emptied_neo4j)
     yield opened
     await opened.close()
 
@@ -147,25 +132,25 @@ HITS = {"APPLY": 100, "SNAPSHOT": 150, "PAGE_EVENTS": 200, "PAGE_REPORTS_OF_TENA
 """Most records that a statement may touch here; 60 for the others. Sessions of one moment are sorted by id."""
 
 
-async def test_every_statement_finds_what_it_needs_by_index(store, database):
+async def test_every_statement_finds_what_it_needs_by_index(store, neo4j_database):
     await filled(store)
-    await database.rows("CALL db.prepareForReplanning(30)")
+    await neo4j_database.rows("CALL db.prepareForReplanning(30)")
     values = parameters()
     assert values.keys() == STATEMENTS.keys()
-    plans = {name: await plan_of(database, statement, values[name]) for name, statement in STATEMENTS.items()}
+    plans = {name: await plan_of(neo4j_database, statement, values[name]) for name, statement in STATEMENTS.items()}
     assert {name: scans(plan) for name, plan in plans.items() if scans(plan)} == {}
     assert {name: hits(plan) for name, plan in plans.items() if hits(plan) > HITS.get(name, 60)} == {}
 
 
-async def test_a_statement_without_an_index_would_be_seen(store, database):
+async def test_a_statement_without_an_index_would_be_seen(store, neo4j_database):
     await store.write(written("s"))
-    plan = await plan_of(database, "MATCH (w:Window {strategy: $strategy}) RETURN w", {"strategy": "x"})
+    plan = await plan_of(neo4j_database, "MATCH (w:Window {strategy: $strategy}) RETURN w", {"strategy": "x"})
     assert "NodeByLabelScan" in kinds(plan)
     assert scans(plan)
 
 
-async def test_thirty_two_writers_of_one_session_lose_nothing(target):
-    stores = [await Neo4jSessionStore.open(target) for _ in range(4)]
+async def test_thirty_two_writers_of_one_session_lose_nothing(emptied_neo4j):
+    stores = [await Neo4jSessionStore.open(emptied_neo4j) for _ in range(4)]
     await stores[0].write(
         SessionChange(session("s"), (window("s", 1),), events=(event("s", 0),), leaves=(leaf("s", 0),))
     )
@@ -215,8 +200,8 @@ async def test_thirty_two_writers_of_one_session_lose_nothing(target):
         await store.close()
 
 
-async def test_of_many_steps_that_no_constraint_tells_apart_one_is_made(target):
-    stores = [await Neo4jSessionStore.open(target) for _ in range(4)]
+async def test_of_many_steps_that_no_constraint_tells_apart_one_is_made(emptied_neo4j):
+    stores = [await Neo4jSessionStore.open(emptied_neo4j) for _ in range(4)]
     await stores[0].write(SessionChange(session("s"), (window("s", 1),)))
     steps = [
         SessionChange(session("s", 2), (window("s", 2, window_id=f"w{number}", continuation_id=""),))
@@ -232,8 +217,8 @@ async def test_of_many_steps_that_no_constraint_tells_apart_one_is_made(target):
         await store.close()
 
 
-async def test_a_snapshot_is_of_one_commit_though_the_change_is_large(target):
-    reader, writer = [await Neo4jSessionStore.open(target) for _ in range(2)]
+async def test_a_snapshot_is_of_one_commit_though_the_change_is_large(emptied_neo4j):
+    reader, writer = [await Neo4jSessionStore.open(emptied_neo4j) for _ in range(2)]
     names = [f"w{number:03}" for number in range(300)]
 
     def step(version: int) -> SessionChange:
@@ -259,8 +244,8 @@ async def test_a_snapshot_is_of_one_commit_though_the_change_is_large(target):
     await writer.close()
 
 
-async def test_two_roots_at_once_are_one(target):
-    stores = [await Neo4jSessionStore.open(target) for _ in range(4)]
+async def test_two_roots_at_once_are_one(emptied_neo4j):
+    stores = [await Neo4jSessionStore.open(emptied_neo4j) for _ in range(4)]
     await stores[0].write(SessionChange(session("s")))
     roots = [window("s", 1, window_id=f"root{n}", continuation_id="") for n in range(16)]
     changes = [SessionChange(session("s", 2), (root,)) for root in roots]
@@ -294,7 +279,7 @@ async def test_an_edge_to_a_window_that_is_not_there_is_refused(store):
     assert await store.snapshot(TENANT, "s") is None
 
 
-async def test_receipts_past_their_retention_go_in_portions_and_those_written_anew_stay(store, database):
+async def test_receipts_past_their_retention_go_in_portions_and_those_written_anew_stay(store, neo4j_database):
     for number in range(5):
         await store.write(replace(written(f"s{number}"), receipt=receipt(f"q{number}")))
     later = NOW + timedelta(hours=24, microseconds=1)
@@ -302,28 +287,28 @@ async def test_receipts_past_their_retention_go_in_portions_and_those_written_an
     await store.write(SessionChange(session("t"), receipt=anew))
     kept = [await store.get_receipt(TENANT, "IngestSource", f"q{number}") for number in range(5)]
     assert kept == [anew, None, None, None, None]
-    (row,) = await database.rows("MATCH (r:Receipt) RETURN count(r) AS count")
+    (row,) = await neo4j_database.rows("MATCH (r:Receipt) RETURN count(r) AS count")
     assert row["count"] == 1
 
 
 class TestSchema:
-    async def test_it_can_be_made_twice_and_by_several_at_once(self, target, database):
-        await database.rows("MATCH (n:SchemaVersion) DELETE n")
-        stores = await asyncio.gather(*(Neo4jSessionStore.open(target) for _ in range(4)))
-        (row,) = await database.rows("MATCH (n:SchemaVersion {store: 'sessions'}) RETURN n.version AS version")
+    async def test_it_can_be_made_twice_and_by_several_at_once(self, emptied_neo4j, neo4j_database):
+        await neo4j_database.rows("MATCH (n:SchemaVersion) DELETE n")
+        stores = await asyncio.gather(*(Neo4jSessionStore.open(emptied_neo4j) for _ in range(4)))
+        (row,) = await neo4j_database.rows("MATCH (n:SchemaVersion {store: 'sessions'}) RETURN n.version AS version")
         assert row["version"] == len(SESSIONS_SCHEMA.migrations)
         for store in stores:
             await store.close()
 
-    async def test_what_was_half_made_is_finished(self, database):
+    async def test_what_was_half_made_is_finished(self, neo4j_database):
         first, second = "CREATE INDEX half_one IF NOT EXISTS FOR (n:Half) ON (n.one)", "CREATE INDEX half_two IF NOT"
         broken = GraphSchema("half", ((first,), (second,)))
         with pytest.raises(Exception, match="Invalid input"):
-            await migrate(database, broken)
+            await migrate(neo4j_database, broken)
         whole = GraphSchema("half", ((first,), (f"{second} EXISTS FOR (n:Half) ON (n.two)",)))
         try:
-            await migrate(database, whole)
-            rows = await database.rows(
+            await migrate(neo4j_database, whole)
+            rows = await neo4j_database.rows(
                 "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'half' RETURN name, state"
             )
             assert sorted((row["name"], row["state"]) for row in rows) == [
@@ -332,34 +317,34 @@ class TestSchema:
             ]
         finally:
             for name in ("half_one", "half_two"):
-                await database.change_schema(f"DROP INDEX {name} IF EXISTS")
-            await database.rows("MATCH (n:SchemaVersion {store: 'half'}) DELETE n")
+                await neo4j_database.change_schema(f"DROP INDEX {name} IF EXISTS")
+            await neo4j_database.rows("MATCH (n:SchemaVersion {store: 'half'}) DELETE n")
 
-    async def test_a_later_version_is_refused(self, target, database):
-        await database.rows("MERGE (n:SchemaVersion {store: 'sessions'}) SET n.version = n.version + 1")
+    async def test_a_later_version_is_refused(self, emptied_neo4j, neo4j_database):
+        await neo4j_database.rows("MERGE (n:SchemaVersion {store: 'sessions'}) SET n.version = n.version + 1")
         try:
             with pytest.raises(UnavailableError, match="upgrade the program") as caught:
-                await Neo4jSessionStore.open(target)
+                await Neo4jSessionStore.open(emptied_neo4j)
             assert caught.value.reason is ErrorReason.STORE_UNAVAILABLE
         finally:
-            await database.rows("MATCH (n:SchemaVersion {store: 'sessions'}) SET n.version = n.version - 1")
+            await neo4j_database.rows("MATCH (n:SchemaVersion {store: 'sessions'}) SET n.version = n.version - 1")
 
 
 class TestRefusals:
-    async def test_a_wrong_password_is_told_at_once_and_not_shown(self, target):
-        wrong = target.model_copy(update={"password": SecretStr("wrong-password-1")})
+    async def test_a_wrong_password_is_told_at_once_and_not_shown(self, emptied_neo4j):
+        wrong = emptied_neo4j.model_copy(update={"password": SecretStr("wrong-password-1")})
         with pytest.raises(UnavailableError, match="GROUNDTRAIL_NEO4J__USER") as caught:
             await Neo4jSessionStore.open(wrong)
         assert caught.value.metadata["cause"] == "Neo.ClientError.Security.Unauthorized"
         assert "wrong-password-1" not in str(caught.value)
 
-    async def test_a_database_that_is_not_there(self, target):
+    async def test_a_database_that_is_not_there(self, emptied_neo4j):
         with pytest.raises(UnavailableError, match="GROUNDTRAIL_NEO4J__DATABASE"):
-            await Neo4jSessionStore.open(target.model_copy(update={"database": "nowhere"}))
+            await Neo4jSessionStore.open(emptied_neo4j.model_copy(update={"database": "nowhere"}))
 
-    async def test_a_transaction_that_takes_too_long_is_ended(self, target, database):
-        hurried = await Neo4jDatabase.open(target.model_copy(update={"timeout_s": 0.3, "retry_s": 0.0}))
-        await database.rows("CREATE (:Held {name: 'x'})")
+    async def test_a_transaction_that_takes_too_long_is_ended(self, emptied_neo4j, neo4j_database):
+        hurried = await Neo4jDatabase.open(emptied_neo4j.model_copy(update={"timeout_s": 0.3, "retry_s": 0.0}))
+        await neo4j_database.rows("CREATE (:Held {name: 'x'})")
 
         async def hold(transaction: AsyncManagedTransaction) -> None:
             await rows_of(transaction, "MATCH (n:Held) SET n.name = 'held'")
@@ -369,6 +354,6 @@ class TestRefusals:
             raise RolledBackError
 
         with pytest.raises(RolledBackError):
-            await database.run(hold)
+            await neo4j_database.run(hold)
         assert (await hurried.rows("MATCH (n:Held) RETURN n.name AS name")) == [{"name": "x"}]
         await hurried.close()
