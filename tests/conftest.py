@@ -1,7 +1,8 @@
 """What holds for every test.
 
 With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A test that sets up logging leaves it as
-it was: the configuration belongs to the process.
+it was: the configuration belongs to the process. Generated examples are the same in every run, so that a change is
+judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones.
 """
 
 import logging
@@ -10,8 +11,13 @@ import sys
 
 import pytest
 import structlog
+from hypothesis import settings
 
 VARIABLE = "REQUIRE_BACKENDS"
+
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("exploring", derandomize=False, print_blob=True)
+settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
 
 
 @pytest.hookimpl(wrapper=True)
