@@ -107,11 +107,13 @@ class ErcpStub:
         failing: raised by every call, when set.
         breaking: raised by a stream after its first event, when set.
         held: a call waits for it first, when set.
+        pausing: a stream waits for it after its first event, when set.
     """
 
     failing: Exception | None = None
     breaking: Exception | None = None
     held: asyncio.Event | None = None
+    pausing: asyncio.Event | None = None
     asked: list[Asked] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a call was given up."""
@@ -145,7 +147,11 @@ class _Stream:
     async def __aiter__(self):
         if self._stub.failing is not None:
             raise self._stub.failing
+        if self._stub.held is not None:
+            await self._stub.held.wait()
         yield pb.RunStreamResponse(trace_event=event())
+        if self._stub.pausing is not None:
+            await self._stub.pausing.wait()
         if self._stub.breaking is not None:
             raise self._stub.breaking
         yield pb.RunStreamResponse(result=answer("Run"))

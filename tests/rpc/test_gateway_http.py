@@ -27,7 +27,7 @@ from services.common.settings import SettingsError
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import SECURITY_HEADERS, create_app
 from services.gateway.http.ercp_json import MAX_DEPTH
-from services.gateway.http.problems import http_status
+from services.gateway.http.problems import SlowRequestError, http_status
 from services.gateway.http.server import HttpServer
 from tests.fakes.ercp_stub import FINGERPRINT, SIGNATURE, TRACE, ErcpStub
 
@@ -328,9 +328,10 @@ def test_every_reason_has_its_status():
         grpc.StatusCode.DEADLINE_EXCEEDED: 504,
         grpc.StatusCode.INTERNAL: 500,
     }
+    own = {ErrorReason.MESSAGE_TOO_LARGE: 413, ErrorReason.UNSUPPORTED_MEDIA: 415}
     for reason, row in STATUS.items():
-        wanted = 413 if reason is ErrorReason.MESSAGE_TOO_LARGE else expected[row.code]
-        assert http_status(CrpError(reason, "x")) == wanted, reason
+        assert http_status(CrpError(reason, "x")) == own.get(reason, expected[row.code]), reason
+    assert http_status(SlowRequestError(ErrorReason.DEADLINE_EXCEEDED, "x")) == 408
 
 
 async def test_what_the_service_refuses_is_told_whole(http, stub):

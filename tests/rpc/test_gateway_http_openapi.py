@@ -76,13 +76,14 @@ def test_every_reference_leads_somewhere():
 @pytest.mark.parametrize("path", ENDPOINTS)
 def test_an_operation_says_what_it_needs_and_what_may_go_wrong(path):
     operation = DOCUMENT["paths"][path][ENDPOINTS[path]]
-    assert {"200", "400", "401", "403", "413", "429", "503", "504"} <= operation["responses"].keys()
+    assert {"200", "400", "401", "403", "408", "413", "415", "429", "503", "504"} <= operation["responses"].keys()
     assert "422" not in operation["responses"]
     assert operation["security"] == [{"credential": []}]
     if ENDPOINTS[path] == "post":
         assert operation["requestBody"]["required"]
+        assert "Idempotency-Key" in [one["name"] for one in operation["parameters"]]
     else:
-        assert [one["name"] for one in operation["parameters"]] == ["trace_id"]
+        assert [one["name"] for one in operation["parameters"] if one["required"]] == ["trace_id"]
         assert "404" in operation["responses"]
 
 

@@ -26,7 +26,14 @@ class HttpSettings(BaseModel):
     max_body_bytes: int = Field(default=8 * MEBIBYTE, ge=1024, le=512 * MEBIBYTE)
     """Largest request body, in bytes. Default 8 MiB."""
     max_connections: int = Field(default=512, ge=1, le=65_536)
-    """Connections and calls at once; beyond them 503 is answered. Default 512."""
+    """Calls at once; one more is answered 429. Twice as many connections may stand; one more is closed. Default 512."""
+    head_timeout_s: float = Field(default=10.0, gt=0, le=300)
+    """How long a connection may take to send the head of a request, in seconds; then it is closed. Default 10."""
+    body_timeout_s: float = Field(default=30.0, gt=0, le=3_600)
+    """How long a request may take to send its body, in seconds; then 408 is answered. Default 30."""
+    event_interval_s: float = Field(default=15.0, gt=0, le=300)
+    """Longest silence of a streamed run, in seconds: then a comment is sent, so that no proxy takes it for dead. A
+    refusal that comes later than this after the request is an event, not a status. Default 15."""
     call_timeout_s: float = Field(default=60.0, gt=0, le=3_600)
     """Longest time that a single operator may take, in seconds. Default 60."""
     run_timeout_s: float = Field(default=900.0, gt=0, le=7_200)

@@ -15,7 +15,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.common.clock import Clock
-from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.errors import (
+    CrpError,
+    ErrorReason,
+    FieldViolation,
+    InvalidRequestError,
+    LimitExceededError,
+    NotFoundError,
+)
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_schemas as schemas
@@ -71,7 +78,8 @@ def create_app(stub: ErcpServiceStub, settings: HttpSettings, clock: Clock, vers
 
     app.add_exception_handler(HTTPException, unknown)
     app.add_exception_handler(Exception, fault)
-    app.add_middleware(_Headers)
+    app.add_middleware(_Admission, most=settings.max_connections, clock=clock)
+    app.add_middleware(_Edge)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to change the document
     return app
 
@@ -80,8 +88,8 @@ async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
-class _Headers:
-    """Adds the headers of every answer, errors included."""
+class _Edge:
+    """Adds the headers of every answer, errors included; answers HEAD as GET, without the body (RFC 9110 §9.3.2)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -90,13 +98,41 @@ class _Headers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        is_head = scope["method"] == "HEAD"
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 _add_headers(message)
+            elif is_head:
+                message["body"] = b""
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._app({**scope, "method": "GET"} if is_head else scope, receive, sending)
+
+
+class _Admission:
+    """Refuses calls beyond a number, in the shape of every refusal; whether the process lives is always answered."""
+
+    def __init__(self, app: ASGIApp, most: int, clock: Clock) -> None:
+        self._app = app
+        self._most = most
+        self._clock = clock
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] == "/healthz":
+            await self._app(scope, receive, send)
+            return
+        if self._running >= self._most:
+            text = f"{self._most} calls run already; try again in a moment"
+            error = LimitExceededError(ErrorReason.CONCURRENCY_LIMIT, text, limit=str(self._most))
+            await _refused(Request(scope), error, self._clock)(scope, receive, send)
+            return
+        self._running += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._running -= 1
 
 
 def _add_headers(message: MutableMapping[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections import Counter
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from google.protobuf.json_format import ParseDict
@@ -17,6 +19,8 @@ three for each level."""
 _EXACT: Final = 2**53
 """Beyond this a double, which protobuf's free-form numbers are, does not hold every whole number."""
 _MOST_VIOLATIONS: Final = 32
+_MAX_TOLD: Final = 200
+"""Characters of a name or place that a refusal repeats."""
 _EXTENSIONS: Final = "extensions"
 
 _M = TypeVar("_M", bound=Message)
@@ -30,12 +34,13 @@ def read_form(body: bytes, form: type[_F]) -> _F:
         InvalidRequestError: INVALID_FIELD: it is no JSON object, or a field has the wrong form; every field is named.
     """
     try:
-        value = json.loads(body, parse_constant=_refuse_constant)
+        text = body.decode("utf-8-sig")  # RFC 8259 §8.1: UTF-8 alone; json.loads would guess at UTF-16 and UTF-32
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         raise _invalid([("body", f"must be one JSON object in UTF-8; {error}")]) from None
     if not isinstance(value, dict):
         raise _invalid([("body", f"must be a JSON object, not {type(value).__name__}")])
-    problems = list(_unfit(value, "", 0))[:_MOST_VIOLATIONS]
+    problems = list(islice(_unfit(value, "", 0), _MOST_VIOLATIONS))
     if problems:
         raise _invalid(problems)
     try:
@@ -133,6 +138,15 @@ def _is_text(text: str) -> bool:
     return True
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; a name that stands twice would mean this to one reader and that to the next (RFC 7493 §2.3)."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"the name {twice[:_MAX_TOLD]!a} stands twice in one object")
+    return made
+
+
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
@@ -145,7 +159,13 @@ def _path(location: tuple[int | str, ...]) -> str:
     return path or "body"
 
 
+def _told(path: str) -> str:
+    """Return a place as it is told: names are the caller's and of any length."""
+    return path if len(path) <= _MAX_TOLD else f"{path[:_MAX_TOLD]}…"
+
+
 def _invalid(problems: list[tuple[str, str]]) -> InvalidRequestError:
+    problems = [(_told(path), text) for path, text in problems]
     first = f"{problems[0][0]} {problems[0][1]}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     violations = tuple(FieldViolation(path, text) for path, text in problems)

@@ -1,9 +1,10 @@
 """The seven endpoints of ERCP 1.0 §3, each over one RPC of ``ercp.v1.ErcpService``."""
 
+import asyncio
 import logging
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from ercp.v1 import ercp_service_pb2 as pb
@@ -11,30 +12,46 @@ from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 from fastapi import APIRouter, Request
 from google.protobuf.message import Message
 from pydantic import BaseModel
-from starlette.responses import Response, StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 
 from services.common.clock import Clock
-from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
+from services.common.errors import CrpError
 from services.common.message_json import json_of
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_answers as answers
 from services.gateway.http import ercp_schemas as schemas
+from services.gateway.http.ercp_events import EVENT_STREAM, EventsResponse, RunEvents
 from services.gateway.http.ercp_json import message_of, read_form
-from services.gateway.http.problems import json_bytes, json_response, problem_response
-from services.gateway.http.requests import call_metadata, read_body, request_id_of, until_disconnected
+from services.gateway.http.problems import json_response, problem_response
+from services.gateway.http.requests import (
+    ClientGoneError,
+    call_metadata,
+    idempotency_key,
+    read_body,
+    request_id_of,
+    until_disconnected,
+)
 
 _LOG: Final = logging.getLogger(__name__)
 PREFIX: Final = "/ercp/v1"
-EVENT_STREAM: Final = "text/event-stream"
+_CLIENT_GONE: Final = 499
+"""What nobody reads."""
+_LARGE_BYTES: Final = 64 * 1024
+"""A larger body is read off the event loop."""
+_LATE_S: Final = 30.0
+"""How much later than its run an event stream may end, in seconds."""
 _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": answers.RefusalAnswer, "description": text}
     for status, text in {
         400: "A field is malformed; nothing was done.",
         401: "The credential does not hold.",
         403: "The caller may not do this.",
+        408: "The body took too long to arrive.",
         409: "Another call came first, or the trace is another run's.",
         413: "The body is too large.",
+        415: "The body is no JSON, or compressed.",
         424: "The state forbids it.",
         429: "A limit was reached.",
         500: "A fault of the server.",
@@ -135,8 +152,8 @@ class ErcpRoutes:
             "/run",
             self._guarded(self._run),
             methods=["POST"],
-            responses={200: _answered(answers.RunAnswer), **_REFUSALS},
-            openapi_extra=_body(schemas.RunRequest),
+            responses={200: _streamed(answers.RunAnswer), **_REFUSALS},
+            openapi_extra=_body(schemas.RunRequest, _LAST_EVENT_ID),
             summary="Run the whole loop (ERCP 1.0 §3.1, §9).",
             description=(
                 "With `Accept: text/event-stream` each trace event is sent as it is written (`event: trace_event`), "
@@ -159,7 +176,7 @@ class ErcpRoutes:
             self._guarded(self._trace),
             methods=["GET"],
             responses={200: _answered(answers.TraceAnswer), **_REFUSALS, **_NOT_FOUND},
-            openapi_extra={"parameters": [_TRACE_ID]},
+            openapi_extra={"parameters": [_TRACE_ID, _REQUEST_ID]},
             summary="Read a whole trace (ERCP 1.0 §3.7, §5).",
             operation_id="trace",
         )
@@ -172,10 +189,10 @@ class ErcpRoutes:
             asked = _Asked(request_id_of(request))
             try:
                 return await handler(request, asked)
-            except CrpError as error:
-                return self._refusal(error, asked)
+            except (ClientGoneError, ClientDisconnect):
+                return Response(status_code=_CLIENT_GONE)
             except Exception as error:  # noqa: BLE001 - logged; the caller learns where to ask
-                return self._refusal(_logged(error, asked), asked)
+                return self._refusal(_known(error, asked), asked)
 
         return guarded
 
@@ -198,26 +215,21 @@ class ErcpRoutes:
     async def _run_streamed(self, request: Request, asked: "_Asked") -> Response:
         message = await self._message(request, asked, schemas.RunRequest, pb.RunStreamRequest)
         metadata = call_metadata(request, asked.request_id)
-        stream = self._stub.RunStream(message, timeout=self._settings.run_timeout_s, metadata=metadata)
-        events = aiter(stream)
-        first = await anext(events, None)  # a refusal is a status, not an event
-        body, headers = self._events(stream, first, events, asked), {"X-Request-Id": asked.request_id}
-        return StreamingResponse(body, headers=headers, media_type=EVENT_STREAM)
-
-    async def _events(self, stream: Any, first: Any, rest: AsyncIterator[Any], asked: "_Asked") -> AsyncIterator[bytes]:
-        """Yield a run's messages as server-sent events; when the client leaves, the call ends."""
+        within_s = self._settings.run_timeout_s
+        stream = self._stub.RunStream(message, timeout=within_s, metadata=metadata)
+        events = RunEvents(stream, self._settings.event_interval_s, _last_event_id(request, asked))
         try:
-            event = first
-            while event is not None:
-                kind = event.WhichOneof("event")
-                yield _event(kind, json_bytes(json_of(getattr(event, kind))))
-                event = await anext(rest, None)
-        except CrpError as error:
-            yield _event("error", bytes(self._refusal(error, asked).body))
-        except Exception as error:  # noqa: BLE001 - logged; the caller learns where to ask
-            yield _event("error", bytes(self._refusal(_logged(error, asked), asked).body))
-        finally:
-            stream.cancel()
+            await until_disconnected(request, events.next, self._settings.event_interval_s)
+        except TimeoutError:
+            pass  # the first event is slow; a refusal from now on is an event
+        except BaseException:
+            events.close()
+            raise
+        headers = {"X-Request-Id": asked.request_id}
+        return EventsResponse(events, partial(self._told, asked), within_s + _LATE_S, headers)
+
+    def _told(self, asked: "_Asked", error: Exception) -> bytes:
+        return bytes(self._refusal(_known(error, asked), asked).body)
 
     async def _trace(self, request: Request, asked: "_Asked") -> Response:
         trace_id = request.path_params["trace_id"]
@@ -227,10 +239,13 @@ class ErcpRoutes:
 
     async def _message(self, request: Request, asked: "_Asked", form: type[BaseModel], message: type[Message]) -> Any:
         """Read, check and convert the body; a repeat is recognised by its ``Idempotency-Key``."""
-        checked = read_form(await read_body(request, self._settings.max_body_bytes), form)
+        body = await read_body(request, self._settings)
+        if len(body) > _LARGE_BYTES:
+            checked, filled = await asyncio.to_thread(_read, body, form, message)
+        else:
+            checked, filled = _read(body, form, message)
         asked.trace_id = getattr(checked, "trace_id", "") or None
-        filled: Any = message_of(checked, message)
-        filled.request_id = _idempotency_key(request)
+        filled.request_id = idempotency_key(request)
         return filled
 
     async def _call(self, request: Request, asked: "_Asked", rpc: str, message: Message, timeout_s: float) -> Response:
@@ -249,37 +264,53 @@ class _Asked:
     trace_id: str | None = None
 
 
-def _logged(error: Exception, asked: _Asked) -> CrpError:
-    """Log what nobody expected, with its traceback, and return what the caller is told of it."""
+def _read(body: bytes, form: type[BaseModel], message: type[Message]) -> tuple[BaseModel, Any]:
+    checked = read_form(body, form)
+    return checked, message_of(checked, message)
+
+
+def _known(error: Exception, asked: _Asked) -> CrpError:
+    """Return what the caller is told of an error; what nobody expected is logged, with its traceback."""
+    if isinstance(error, CrpError):
+        return error
     _LOG.error("an HTTP call failed unexpectedly", exc_info=error, extra={"request_id": asked.request_id})
     return internal_error()
 
 
-def _idempotency_key(request: Request) -> str:
-    given = request.headers.get("idempotency-key")
-    if given is None:
-        return str(uuid.uuid4())
-    try:
-        return str(uuid.UUID(given))
-    except ValueError:
-        fault = FieldViolation("Idempotency-Key", "must be a UUID4")
-        message = "the header Idempotency-Key must be a UUID4, or be left out"
-        raise InvalidRequestError(ErrorReason.INVALID_FIELD, message, violations=(fault,)) from None
-
-
-def _event(kind: str, data: bytes) -> bytes:
-    """Return one server-sent event; JSON without white space has no line breaks."""
-    return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
+def _last_event_id(request: Request, asked: _Asked) -> str:
+    """Return the id of the last event that the client has; it means something only where the run is named again."""
+    named = asked.trace_id or "idempotency-key" in request.headers
+    return request.headers.get("last-event-id", "") if named else ""
 
 
 def _answered(model: type[BaseModel]) -> dict[str, Any]:
     return {"model": model, "description": "The answer, with the audit metadata of §2."}
 
 
-def _body(form: type[BaseModel]) -> dict[str, Any]:
+def _streamed(model: type[BaseModel]) -> dict[str, Any]:
+    return {**_answered(model), "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
+
+
+def _body(form: type[BaseModel], *more: dict[str, Any]) -> dict[str, Any]:
     """Return the request body of an operation, by reference; ``openapi`` adds the schemas themselves."""
     schema = {"$ref": f"#/components/schemas/{form.__name__}"}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return {"requestBody": body, "parameters": [_REQUEST_ID, _IDEMPOTENCY_KEY, *more]}
+
+
+def _header(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "required": False, "schema": schema, "description": description}
+
+
+_REQUEST_ID: Final = _header("X-Request-Id", {"type": "string"}, "Finds the call in the server's log; comes back.")
+_IDEMPOTENCY_KEY: Final = _header(
+    "Idempotency-Key", {"type": "string", "format": "uuid"}, "UUID4: the same call again gets the first answer."
+)
+_LAST_EVENT_ID: Final = _header(
+    "Last-Event-ID",
+    {"type": "string"},
+    "Of a streamed run that is asked for again under its trace_id or Idempotency-Key: the last event that came.",
+)
 
 
 _TRACE_ID: Final = {

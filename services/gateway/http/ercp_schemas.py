@@ -1,15 +1,16 @@
 """The schemas of ERCP 1.0 §3 and §4 as models: they check requests and make the OpenAPI document.
 
 Unknown fields are accepted: a newer minor version may have added them (§10). The words of the document are the only
-values of an enumeration. What is checked here is form alone; ranges and meaning are the service's.
+values of an enumeration. What is checked here is form alone; ranges and meaning are the service's. Only the lengths of
+lists are bounded here too: what is wrong with the members of an endless one is not worth finding out.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Uint32: TypeAlias = Annotated[int, Field(ge=0, le=2**32 - 1, strict=True)]
-Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 FreeForm: TypeAlias = dict[str, Any]
 
@@ -21,6 +22,14 @@ ErrorType: TypeAlias = Literal[
 ]
 MutationStrategy: TypeAlias = Literal["relax", "reframe", "decompose"]
 OperatorName: TypeAlias = Literal["generate", "verify", "extract", "stabilize", "mutate"]
+
+
+MAX_CONSTRAINTS: Final = 200
+MAX_ERRORS: Final = 1_000
+MAX_EVIDENCE: Final = 100
+MAX_PASSAGES: Final = 64
+_MAX_DETECTORS: Final = 64
+_MAX_OFFSETS: Final = 2
 
 
 class _Form(BaseModel):
@@ -95,11 +104,11 @@ class Error(_Form):
 
     error_id: str = ""
     type: ErrorType
-    span: list[Uint32] = []
+    span: Annotated[list[Uint32], Field(max_length=_MAX_OFFSETS)] = []
     excerpt: str = ""
     confidence: Number | None = None
-    detected_by: list[str] = []
-    evidence: list[Evidence] = []
+    detected_by: Annotated[list[str], Field(max_length=_MAX_DETECTORS)] = []
+    evidence: Annotated[list[Evidence], Field(max_length=MAX_EVIDENCE)] = []
 
 
 class RetrievalPassage(_Form):
@@ -135,6 +144,10 @@ class ExtractConfig(_Form):
     candidate_threshold: Number | None = None
 
 
+Constraints: TypeAlias = Annotated[list[Constraint], Field(max_length=MAX_CONSTRAINTS)]
+Passages: TypeAlias = Annotated[list[RetrievalPassage], Field(max_length=MAX_PASSAGES)]
+
+
 class _Request(_Form):
     trace_id: str = Field(default="", description="UUID4 of the trace; empty lets the server choose.")
 
@@ -144,15 +157,15 @@ class RunRequest(_Request):
 
     problem: Problem
     config: RunConfig | None = None
-    constraints: list[Constraint] = []
-    retrieval_context: list[RetrievalPassage] = []
+    constraints: Constraints = []
+    retrieval_context: Passages = []
 
 
 class GenerateRequest(_Request):
     """``POST /ercp/v1/generate`` (ERCP 1.0 §3.2)."""
 
     problem: Problem
-    constraints: list[Constraint] = []
+    constraints: Constraints = []
     gen_config: GenConfig | None = None
 
 
@@ -161,15 +174,15 @@ class VerifyRequest(_Request):
 
     reasoning_id: str = ""
     reasoning_text: str
-    constraints: list[Constraint] = []
+    constraints: Constraints = []
     verify_config: VerifyConfig | None = None
-    retrieval_context: list[RetrievalPassage] = []
+    retrieval_context: Passages = []
 
 
 class ExtractConstraintsRequest(_Request):
     """``POST /ercp/v1/extract_constraints`` (ERCP 1.0 §3.4)."""
 
-    errors: list[Error]
+    errors: Annotated[list[Error], Field(max_length=MAX_ERRORS)]
     reasoning_text: str = ""
     extract_config: ExtractConfig | None = None
 
@@ -189,4 +202,4 @@ class MutateRequest(_Request):
     reasoning_text: str = ""
     mutation_strategy: MutationStrategy
     mutation_config: FreeForm = {}
-    constraints: list[Constraint] = []
+    constraints: Constraints = []

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from services.common.clock import Clock
 from services.common.encoding import iso_micros
-from services.common.errors import CrpError, ErrorReason
+from services.common.errors import CrpError, DeadlineError, ErrorReason
 from services.common.rpc.status import DEFAULT_RETRY_S, STATUS
 
 PROTO_VERSION: Final = "ercp-1.0"
@@ -30,12 +30,22 @@ _HTTP: Final = {
     grpc.StatusCode.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     grpc.StatusCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
 }
+_OF_REASON: Final = {
+    ErrorReason.MESSAGE_TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    ErrorReason.UNSUPPORTED_MEDIA: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+}
+
+
+class SlowRequestError(DeadlineError):
+    """The caller took too long to send a request (DEADLINE_EXCEEDED): 408 over HTTP."""
 
 
 def http_status(error: CrpError) -> HTTPStatus:
     """Return the status of an error (architecture decision 19)."""
-    if error.reason is ErrorReason.MESSAGE_TOO_LARGE:
-        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    if isinstance(error, SlowRequestError):
+        return HTTPStatus.REQUEST_TIMEOUT
+    if error.reason in _OF_REASON:
+        return _OF_REASON[error.reason]
     return _HTTP.get(STATUS[error.reason].code, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
@@ -69,7 +79,7 @@ def problem_response(error: CrpError, *, request_id: str, trace_id: str | None, 
         "model_fingerprint": None,
         "node_signature": None,
     }
-    headers: dict[str, str] = {}
+    headers = {"X-Request-Id": request_id}
     if retry_after_s is not None:
         headers["Retry-After"] = str(max(1, round(retry_after_s)))
     if status is HTTPStatus.UNAUTHORIZED:

@@ -9,8 +9,10 @@ from typing import Final, Self
 import uvicorn
 from fastapi import FastAPI
 
+from services.common.clock import Clock, SystemClock
 from services.common.settings import SettingsError
 from services.common.settings.http import HttpSettings
+from services.gateway.http.connection import connection_class
 
 _KEEP_ALIVE_S: Final = 65
 _READY_POLL_S: Final = 0.01
@@ -35,13 +37,19 @@ class HttpServer:
         self._task = asyncio.ensure_future(server.serve(sockets=[listener]))
 
     @classmethod
-    async def open(cls, app: FastAPI, settings: HttpSettings) -> Self:
+    async def open(cls, app: FastAPI, settings: HttpSettings, clock: Clock | None = None) -> Self:
         """Listen and serve.
+
+        Args:
+            app: what is served.
+            settings: where, and with which bounds.
+            clock: the time in refusals of what never became a call; the system's by default.
 
         Raises:
             SettingsError: the port is taken, or the certificate cannot be used.
         """
         listener = _bound(settings)
+        clock = clock or SystemClock()
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -50,7 +58,8 @@ class HttpServer:
             date_header=True,
             lifespan="off",
             backlog=_BACKLOG,
-            limit_concurrency=settings.max_connections,
+            http=connection_class(settings, clock),
+            ws="none",
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=round(settings.drain_grace_s),
             ssl_certfile=settings.tls_cert_file,
