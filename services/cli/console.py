@@ -26,7 +26,7 @@ class Output:
     def result(self, value: Any) -> None:
         """Write the command's result as JSON; a no-op for people, who got tables."""
         if self.as_json:
-            self._out.print_json(json.dumps(value, ensure_ascii=False, default=str))
+            self._out.print_json(json.dumps(value, default=str), ensure_ascii=not self._out.encoding.startswith("utf"))
 
     def say(self, text: str, style: str = "") -> None:
         """Tell people something; silent with ``--json``. The text is never read as markup."""

@@ -27,7 +27,7 @@ from services.cli.export_file import FACT, Export, ExportedAnalysis, read_export
 from services.cli.render import coloured
 from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short, unrepeatable
 from services.common.encoding import canonical_json
-from services.common.errors import NotFoundError
+from services.common.errors import FieldViolation, InvalidRequestError, NotFoundError
 from services.common.rpc.canonical import message_json
 from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings
@@ -85,8 +85,7 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
 
     Exit code 0: all are the same; 3: one differs or the export was altered; 1: one could not be recomputed here.
     """
-    with source.open(encoding="utf-8") as file:
-        held = read_export(file)
+    held = _held(source)
     outcomes: list[Outcome] = []
     async with _provenance(settings) as analyze:
         with output.progress("recomputing", total=len(held.analyses)) as bar:
@@ -102,6 +101,18 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
     if counted[Replay.DIFFERS] or any(one.reason is Reason.EXPORT_ALTERED for one in outcomes):
         return Exit.VERDICT
     return Exit.FAILURE if counted[Replay.OTHER_WEIGHTS] or counted[Replay.NOT_REPLAYABLE] else Exit.OK
+
+
+def _held(source: Path) -> Export:
+    try:
+        with source.open(encoding="utf-8") as file:
+            held = read_export(file)
+            empty = file.tell() == 0
+    except UnicodeDecodeError:
+        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{source} is no text in UTF-8")) from None
+    if empty:
+        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{source} is empty"))
+    return held
 
 
 def _fact_ids(held: Export) -> set[str]:

@@ -1,6 +1,10 @@
 """What the command line does with what goes wrong around it: files, ports, terminals, half-written state."""
 
+import json
+import os
 import socket
+import subprocess
+import sys
 
 import grpc
 import pytest
@@ -149,3 +153,53 @@ def test_ctrl_c_during_a_command_is_one_line(capsys):
         run(command, as_json=False)
     assert ended.value.exit_code == 130
     assert capsys.readouterr().err == "error: stopped; what was acknowledged stays\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ercp", "run", "q", "--max-iterations", "201"], "--max-iterations"),
+        (["erase", SESSION, "--reason", "r"], "--yes"),
+        (["verify", "--offline", ".", "--public-key", "k"], "is a directory"),
+        (["nosuch"], "nosuch"),
+        (["search"], "query"),
+    ],
+    ids=["range", "yes", "folder", "command", "missing"],
+)
+def test_a_wrong_command_line_is_json_where_json_was_asked_for(monkeypatch, capsys, arguments, said):
+    monkeypatch.setattr("sys.argv", ["groundtrail", *arguments, "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == Exit.USAGE
+    shown = capsys.readouterr()
+    error = json.loads(shown.out)["error"]
+    assert error["reason"] == "COMMAND_LINE_INVALID"
+    assert said in error["message"]
+    assert shown.err == ""
+
+
+def test_behind_two_dashes_json_is_text(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["groundtrail", "search", "--limit", "many", "--", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().out) == (Exit.USAGE, "")
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_terminal_without_a_character_gets_its_escape(as_json):
+    code = (
+        "import sys; sys.argv = ['groundtrail', '--nosuch-é', *sys.argv[1:]]\n"
+        "from services.cli import __main__, console\n"
+        "try: __main__.main()\n"
+        "except SystemExit: pass\n"
+        "console.Output(as_json='--json' in sys.argv).say('100 °C')\n"
+        "console.Output(as_json='--json' in sys.argv).result({'said': '100 °C'})\n"
+    )
+    arguments = [sys.executable, "-c", code, *(["--json"] if as_json else [])]
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(arguments, capture_output=True, text=True, env=env, timeout=60, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    if as_json:
+        assert json.loads(done.stdout[done.stdout.rindex('{\n  "said"') :]) == {"said": "100 °C"}
+    else:
+        assert "100 \\xb0C" in done.stdout

@@ -9,12 +9,15 @@ from crp.common.v1 import text_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
+from services.cli.commands.replay import replay
+from services.cli.console import Output
 from services.cli.export_file import ExportedAnalysis, read_export
 from services.cli.replaying import Reason, Replay, alterations, compare, cut_short, unrepeatable
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import InvalidRequestError
 from services.common.provenance import report_hash
 from services.common.rpc.canonical import message_json
+from services.common.settings import Settings
 from services.gateway.clients.inputs import ContentMissingError, kept_inputs, request_digest, restored_request
 
 CONTENT = "A secret of the source.\nIts second\u202e line."
@@ -205,6 +208,13 @@ class TestExport:
         line = {"record": "analysis", "window_id": "w", "window_number": 1, "response_text": "a", "inputs": None}
         with pytest.raises(InvalidRequestError, match="line 1"):
             read_export([json.dumps(line | {"report": report})])
+
+    @pytest.mark.parametrize(("content", "said"), [(b"", "is empty"), (b"\x89PNG\r\n\xff", "is no text in UTF-8")])
+    async def test_a_file_that_holds_no_text_is_no_export(self, tmp_path, content, said):
+        path = tmp_path / "export.ndjson"
+        path.write_bytes(content)
+        with pytest.raises(InvalidRequestError, match=said):
+            await replay(Settings(), Output(as_json=True), path)
 
     def test_a_window_has_one_completed_event(self):
         event = {"event_type": "AUDIT_EVENT_TYPE_DPE_COMPLETED", "window_id": "w", "data": {"report": sealed()}}
