@@ -1,0 +1,86 @@
+"""Constraints held against a text before it is analysed (ADR 0078), and how far "about" reaches, everywhere alike."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from services.ercp.domain import readings
+from services.ercp.domain.checking import CONSTRAINT_PREFIX, Ground, check
+from services.ercp.domain.holding import MAX_WHY, MAX_WORDS, ConstraintState, hold
+from services.ercp.domain.predicates import ABOUT_TOLERANCE, demand_of, parse_text, to_document
+from services.ercp.domain.records import Constraint, PredicateForm
+from services.ercp.domain.vocabulary import ConstraintType, Detector
+
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors/ercp/fidelity.json").read_text(encoding="utf-8"))["vectors"]
+
+
+def rule(name, *, constraint_id="r1", words="A rule.", **args):
+    return Constraint(constraint_id, ConstraintType.PREDICATE, words, PredicateForm(name, args))
+
+
+def held(text, *constraints):
+    return hold(text, readings.sentences_of(text), constraints).verdicts
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
+def test_the_state_and_the_words_that_deny_it(vector):
+    form = vector["constraint"]
+    (verdict,) = held(vector["text"], rule(form["predicate_name"], **form["args"]))
+    assert verdict.state == vector["expected"]["state"]
+    assert [vector["text"][start:end] for start, end in verdict.spans] == vector["expected"]["denied"]
+    assert verdict.why
+    assert verdict.detector is Detector.SOLVER
+
+
+def test_what_is_violated_is_what_the_predicate_check_reports():
+    text = "The tank has a volume of 5 l. The valve is blue. The audit was on 2024-03-01."
+    rules = [
+        rule("Equal", constraint_id="r1", left="tank.volume", right="7", unit="l"),
+        rule("Equal", constraint_id="r2", left="tank.volume", right="5", unit="l"),
+        rule("LessThan", constraint_id="r3", left="deadline", right="30", unit="day"),
+        rule("TemporalOrder", constraint_id="r4", before="2024-06-01", after="audit"),
+    ]
+    found = hold(text, readings.sentences_of(text), rules)
+    denied = {each.constraint_id for each in found.verdicts if each.state is ConstraintState.VIOLATED}
+    reported = {
+        evidence.source.removeprefix(CONSTRAINT_PREFIX)
+        for suspicion in check(found.facts, Ground(rules))
+        for evidence in suspicion.evidence
+        if evidence.source.startswith(CONSTRAINT_PREFIX)
+    }
+    assert denied == reported == {"r1", "r4"}
+    assert [each.state.value for each in found.verdicts] == ["VIOLATED", "HELD", "UNKNOWN", "VIOLATED"]
+
+
+def test_a_predicate_of_a_newer_version_is_unknown_and_says_so():
+    (verdict,) = held("The tank has a volume of 5 l.", rule("Resembles", left="a", right="b"))
+    assert (verdict.state, verdict.spans) == (ConstraintState.UNKNOWN, ())
+    assert "cannot be read" in verdict.why
+
+
+def test_an_empty_text_denies_nothing():
+    (verdict,) = held("", rule("Equal", left="tank.volume", right="7", unit="l"))
+    assert verdict.state is ConstraintState.UNKNOWN
+
+
+def test_words_are_cut_to_what_the_dpe_service_takes():
+    values = " ".join(f"The volume of the tank is {number} l." for number in range(40))
+    long = rule("Equal", words="x" * 5_000, left="tank.volume", right="7", unit="l")
+    (verdict,) = held(values, long)
+    assert len(verdict.nl_text) == MAX_WORDS
+    assert len(verdict.why) <= MAX_WHY
+    assert verdict.state is ConstraintState.VIOLATED
+
+
+def test_about_reaches_as_far_where_it_is_read_demanded_and_learned():
+    text = "The boiling point of water is about 100 °C."
+    facts = readings.facts_of(text, readings.sentences_of(text))
+    ((fact, learned),) = readings.equalities(facts)
+    demanded = demand_of(fact, text)
+    assert ABOUT_TOLERANCE == "2%"
+    tolerances = {to_document(each)["args"]["tolerance"] for each in (learned, demanded, parse_text("a ≈ 100 degC"))}
+    assert tolerances == {ABOUT_TOLERANCE}
+    for other, state in (("98 °C", "HELD"), ("97.9 °C", "VIOLATED"), ("102 °C", "HELD"), ("104 °C", "VIOLATED")):
+        form = readings.form_of(learned)
+        assert held(f"The boiling point of water is {other}.", rule(form.name, **form.args))[0].state == state
