@@ -87,7 +87,8 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	  $(BIN)/python -m tools.real_servers milvus --if-possible -- \
 	  $(BIN)/python -m tools.real_servers milvus-lite --if-possible -- \
 	  $(BIN)/python -m tools.real_servers llm --if-possible -- \
-	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm" tests
+	  $(BIN)/python -m tools.real_servers envoy --if-possible -- \
+	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
 test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again, and new examples for every property

@@ -1,6 +1,7 @@
 """``python -m tools.real_servers SERVER [OPTIONS] [-- COMMAND…]``: a command beside a real server.
 
-SERVER is triton, neo4j, milvus, milvus-lite or llm.
+SERVER is triton, neo4j, milvus, milvus-lite, llm or envoy. Of Envoy only the program is fetched: what it stands in
+front of is the command's own.
 
 For two servers the command of the first is this program with the second.
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from tools.real_servers import llm, milvus, neo4j, triton
+from tools.real_servers import envoy, llm, milvus, neo4j, triton
 from tools.real_servers.processes import ServerProcess
 from tools.real_servers.provisioning import RealServerError, supported
 
@@ -29,11 +30,12 @@ class _Serving:
     Attributes:
         says: one line for people.
         variables: what tells the command of it.
+        process: ``None`` for a program that the command starts itself.
     """
 
     says: str
     variables: dict[str, str]
-    process: ServerProcess
+    process: ServerProcess | None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,6 +73,8 @@ def _known(server: str) -> tuple[str, str, str | None]:
         return "milvus-lite", milvus.LITE_VARIABLE, supported()
     if server == "llm":
         return "A language model", llm.VARIABLE, llm.missing()
+    if server == "envoy":
+        return "Envoy", envoy.VARIABLE, supported()
     return "Triton", triton.VARIABLE, supported()
 
 
@@ -88,6 +92,9 @@ def _served(options: argparse.Namespace) -> Iterator[_Serving]:
     elif options.server == "llm":
         with llm.running() as model:
             yield _Serving(f"{llm.NAME}, at {model.base_url}", {llm.VARIABLE: model.base_url}, model.process)
+    elif options.server == "envoy":
+        program = str(envoy.installed())
+        yield _Serving(f"{envoy.NAME}, at {program}", {envoy.VARIABLE: program}, None)
     else:
         with triton.running(options.model_repository.resolve(), tuple(options.model)) as running:
             says = f"{triton.NAME}, at {running.target}: {', '.join(running.models)}"
@@ -102,7 +109,13 @@ def _parser() -> argparse.ArgumentParser:
     for_triton.add_argument(
         "--model", action="append", default=[], metavar="NAME", help="load this one (repeatable); all"
     )
-    others = {"neo4j": neo4j.name(), "milvus": milvus.NAME, "milvus-lite": milvus.LITE_NAME, "llm": llm.NAME}
+    others = {
+        "neo4j": neo4j.name(),
+        "milvus": milvus.NAME,
+        "milvus-lite": milvus.LITE_NAME,
+        "llm": llm.NAME,
+        "envoy": envoy.NAME,
+    }
     for server in (for_triton, *(servers.add_parser(name, help=what) for name, what in others.items())):
         server.add_argument(
             "--if-possible", action="store_true", help="where the recipe does not fit, run the command without a server"
@@ -114,6 +127,8 @@ def _serve(named: str, serving: _Serving) -> int:
     """Wait until this process is told to end; 1 = the server ended first."""
     for variable, value in serving.variables.items():
         print(f"export {variable}={value}", flush=True)
+    if serving.process is None:
+        return 0
     while serving.process.running:
         time.sleep(1.0)
     print(f"error: {named} ended by itself", file=sys.stderr)

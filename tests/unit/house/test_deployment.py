@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from services.common.model_repository.config import parse_model_config
 from services.common.settings import Settings, known_variables
+from services.common.settings.http import HttpSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.triton import TritonSettings
@@ -34,6 +35,9 @@ KUBERNETES = [
 PINNED = re.compile(r"[a-z0-9./-]+:[A-Za-z0-9][\w.-]*\d[\w.-]*")
 GRPC_PORT = Settings.model_fields["server"].default.port
 TELEMETRY_PORT = 9464
+HTTP_CLUSTER = "gateway_http"
+KEEP_ALIVE_S = 65
+"""As services/gateway/http/server.py has it."""
 
 
 def kind(name: str) -> list[dict]:
@@ -227,14 +231,57 @@ def test_envoy_filters_stand_in_the_order_that_transcoding_needs():
 
 def test_envoy_reaches_every_service_on_its_port():
     clusters = {cluster["name"]: cluster for cluster in ENVOY["static_resources"]["clusters"]}
-    assert set(clusters) == set(OURS)
-    for name, cluster in clusters.items():
+    assert set(clusters) == {*OURS, HTTP_CLUSTER}
+    for name in OURS:
+        cluster = clusters[name]
         endpoint = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
         assert endpoint["socket_address"] == {"address": name, "port_value": GRPC_PORT}
         assert "grpc_health_check" in cluster["health_checks"][0]
     routes = manager()["route_config"]["virtual_hosts"][0]["routes"]
-    assert {route["route"]["cluster"] for route in routes} == set(OURS)
+    assert {route["route"]["cluster"] for route in routes} == set(clusters)
     assert routes[-1]["match"] == {"prefix": "/"}
+
+
+def test_envoy_reaches_ercp_over_http_where_the_gateway_serves_it():
+    environment = SERVICES["gateway"]["environment"]
+    port = int(environment["GROUNDTRAIL_HTTP__PORT"])
+    assert (environment["GROUNDTRAIL_HTTP__HOST"], environment["GROUNDTRAIL_HTTP__BEHIND_PROXY"]) == ("0.0.0.0", "true")
+    assert environment["GROUNDTRAIL_PEERS__ERCP"] == f"ercp:{GRPC_PORT}"
+    (cluster,) = [one for one in ENVOY["static_resources"]["clusters"] if one["name"] == HTTP_CLUSTER]
+    endpoint = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
+    assert endpoint["socket_address"] == {"address": "gateway", "port_value": port}
+    assert cluster["health_checks"][0]["http_health_check"] == {"path": "/healthz"}
+    routes = [
+        route
+        for route in manager()["route_config"]["virtual_hosts"][0]["routes"]
+        if route["route"]["cluster"] == HTTP_CLUSTER
+    ]
+    assert [next(iter(route["match"].values())) for route in routes] == ["/ercp/v1", "/openapi.json", "/healthz"]
+    longest = HttpSettings.model_fields["run_timeout_s"].default
+    for route in routes:
+        assert seconds(route["route"]["timeout"]) > longest
+        assert seconds(route["route"]["idle_timeout"]) > longest
+        assert "unavailable" not in route["route"]["retry_policy"]["retry_on"]
+    keep_alive = cluster["typed_extension_protocol_options"]["envoy.extensions.upstreams.http.v3.HttpProtocolOptions"]
+    assert seconds(keep_alive["common_http_protocol_options"]["idle_timeout"]) < KEEP_ALIVE_S
+    assert not any(service.get("ports") for name, service in SERVICES.items() if name in OURS)
+
+
+def seconds(duration: str) -> float:
+    return float(duration.removesuffix("s"))
+
+
+def test_kubernetes_opens_the_port_of_http_as_the_settings_say():
+    (config,) = kind("ConfigMap")
+    port = int(config["data"]["GROUNDTRAIL_HTTP__PORT"])
+    (service,) = kind("Service")
+    (policy,) = kind("NetworkPolicy")
+    (suite,) = kind("StatefulSet")
+    container = suite["spec"]["template"]["spec"]["containers"][0]
+    assert {"name": "http", "containerPort": port} in container["ports"]
+    assert [each["port"] for each in service["spec"]["ports"] if each["name"] == "http"] == [port]
+    callers = policy["spec"]["ingress"][0]["ports"]
+    assert {each["port"] for each in callers} == {GRPC_PORT, port}
 
 
 def test_envoy_transcodes_every_service_of_the_contract():
@@ -245,7 +292,9 @@ def test_envoy_transcodes_every_service_of_the_contract():
         for name in re.findall(r"^service (\w+)", text, re.MULTILINE)
     }
     transcoder = next(item for item in manager()["http_filters"] if item["name"].endswith("grpc_json_transcoder"))
-    assert set(transcoder["typed_config"]["services"]) == declared
+    assert set(transcoder["typed_config"]["services"]) == declared - {"ercp.v1.ErcpService"}, (
+        "its JSON is the document's"
+    )
     assert transcoder["typed_config"]["convert_grpc_status"] is True
 
 
@@ -303,6 +352,7 @@ def test_kubernetes_probes_and_ports():
     container = pod["containers"][0]
     assert {port["name"]: port["containerPort"] for port in container["ports"]} == {
         "grpc": GRPC_PORT,
+        "http": int(kind("ConfigMap")[0]["data"]["GROUNDTRAIL_HTTP__PORT"]),
         "telemetry": TELEMETRY_PORT,
     }
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"

@@ -1,0 +1,171 @@
+"""deploy/envoy/envoy.yaml in the real Envoy before the suite as a process: gRPC and ERCP's own JSON on one port."""
+
+import asyncio
+import json
+import os
+import socket
+import uuid
+from pathlib import Path
+
+import grpc
+import httpx
+import pytest
+from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
+
+from services.common.clock import SystemClock
+from services.common.settings.http import HttpSettings
+from services.gateway.http.app import create_app
+from services.gateway.http.server import HttpServer
+from tests.e2e.processes import command, environment, start
+from tests.fakes.ercp_stub import ErcpStub
+from tools.real_servers import envoy
+
+pytestmark = [pytest.mark.needs_envoy, pytest.mark.timeout(240)]
+
+PROBLEM = {"id": "p1", "description": "Why does water boil at different temperatures at different altitudes?"}
+GRPC_CLUSTERS = ("gateway", "envelope", "dpe", "dag", "ercp")
+EVENTS = {"Accept": "text/event-stream"}
+SILENT_S = 2.5
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def binary():
+    path = os.environ.get(envoy.VARIABLE, "")
+    if not path:
+        pytest.skip(f"set {envoy.VARIABLE} to the path of an Envoy, as make test-real does")
+    return Path(path)
+
+
+@pytest.fixture(scope="module")
+def suite(binary, tmp_path_factory):
+    """The suite, its ports by cluster, and a writer's key."""
+    folder = tmp_path_factory.mktemp("envoy")
+    port = free_port()
+    env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port), GROUNDTRAIL_HTTP__EVENT_INTERVAL_S="0.5")
+    made = command(folder, "keys", "create", "--label", "test", "--role", "writer", "--json", env=env)
+    assert made.returncode == 0, made.stdout + made.stderr
+    server = start(folder, "suite", env=env)
+    try:
+        grpc_port = int(server.address.rsplit(":", 1)[1])
+        yield dict.fromkeys(GRPC_CLUSTERS, grpc_port) | {"gateway_http": port}, json.loads(made.stdout)["api_key"]
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def proxy(binary, suite):
+    with envoy.running(binary, suite[0]) as running:
+        yield running
+
+
+@pytest.fixture
+def client(proxy, suite):
+    headers = {"Authorization": f"Bearer {suite[1]}"}
+    with httpx.Client(base_url=f"http://127.0.0.1:{proxy.port}", headers=headers, timeout=60) as opened:
+        yield opened
+
+
+def test_the_documents_json_passes_as_it_is(client):
+    body = {"problem": PROBLEM | {"x_note": "kept"}, "mutation_strategy": "reframe"}
+    response = client.post("/ercp/v1/mutate", json=body, headers={"X-Request-Id": "me-1"})
+    assert response.status_code == 200, response.text
+    assert response.json()["new_problem"]["x_note"] == "kept"
+    assert response.headers["x-request-id"] == "me-1"
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_refusal_passes_as_it_is(client):
+    response = client.post("/ercp/v1/mutate", json={"problem": PROBLEM, "mutation_strategy": "guess"})
+    assert (response.status_code, response.json()["error"]["reason"]) == (400, "INVALID_FIELD")
+    missing = client.get(f"/ercp/v1/trace/{uuid.uuid4()}")
+    assert (missing.status_code, missing.json()["error"]["reason"]) == (404, "TRACE_NOT_FOUND")
+    assert client.get("/ercp/v1/nothing").json()["error"]["reason"] == "PATH_NOT_FOUND"
+    anonymous = httpx.post(client.base_url.join("/ercp/v1/run"), json={"problem": PROBLEM}, timeout=20)
+    assert (anonymous.status_code, anonymous.json()["error"]["reason"]) == (401, "CREDENTIAL_MISSING")
+
+
+def test_a_run_and_its_description_and_health_are_reached(client):
+    run = client.post("/ercp/v1/run", json={"problem": PROBLEM, "config": {"max_iterations": 2}})
+    assert run.status_code == 200, run.text
+    assert client.get(f"/ercp/v1/trace/{run.json()['trace_id']}").json()["trace_events"] == run.json()["trace_events"]
+    assert client.get("/openapi.json").json()["info"]["title"] == "Groundtrail"
+    assert client.get("/healthz").text == "alive\n"
+
+
+def test_a_run_is_streamed_event_by_event(client):
+    """The first chunk that arrives is the first event alone: what buffers would bring several at once, at the end."""
+    body = {"problem": PROBLEM, "config": {"max_iterations": 3}}
+    with client.stream("POST", "/ercp/v1/run", json=body, headers=EVENTS) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        chunks = [chunk.decode() for chunk in response.iter_raw()]
+    assert chunks[0].count("\ndata: ") == 1
+    assert "event: result" not in chunks[0]
+    text = "".join(chunks)
+    assert text.rindex("event: result") > text.rindex("event: trace_event")
+
+
+def test_a_large_body_passes_and_a_too_large_one_is_refused_by_the_gateway(client):
+    body = {"reasoning_prev": "a" * 90_000, "reasoning_curr": "b" * 90_000}
+    assert client.post("/ercp/v1/stabilize", json=body).status_code == 200
+    response = client.post("/ercp/v1/stabilize", content=b"x" * (9 * 1024 * 1024))
+    assert (response.status_code, response.json()["error"]["reason"]) == (413, "MESSAGE_TOO_LARGE")
+
+
+def test_grpc_reaches_ercp_beside_it(proxy, suite):
+    with grpc.insecure_channel(f"127.0.0.1:{proxy.port}") as channel:
+        stub = ercp_service_pb2_grpc.ErcpServiceStub(channel)
+        request = ercp_service_pb2.MutateRequest(
+            request_id=str(uuid.uuid4()),
+            problem=ercp_pb2.Problem(**PROBLEM),
+            mutation_strategy="MUTATION_STRATEGY_REFRAME",
+        )
+        metadata = (("authorization", f"Bearer {suite[1]}"),)
+        assert stub.Mutate(request, metadata=metadata, timeout=30).new_problem.id == "p1"
+
+
+def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
+    """The port of the HTTP surface is dead; Envoy answers itself."""
+    with envoy.running(binary, suite[0] | {"gateway_http": free_port()}, needed=GRPC_CLUSTERS) as proxy:
+        response = httpx.post(f"http://127.0.0.1:{proxy.port}/ercp/v1/run", json={"problem": PROBLEM}, timeout=30)
+    assert response.status_code == 503
+    body = response.json()
+    assert (body["error"]["reason"], body["error"]["retryable"]) == ("SERVICE_UNAVAILABLE", True)
+    assert body["error"]["request_id"] == response.headers["x-request-id"]
+    assert body.keys() == {
+        *("error", "trace_id", "timestamp", "proto_version", "model_fingerprint", "node_signature"),
+    }
+    assert body["trace_id"] is body["model_fingerprint"] is body["node_signature"] is None
+
+
+@pytest.mark.parametrize("headers", [EVENTS, {}], ids=["streamed", "whole"])
+def test_a_silent_run_is_not_cut(binary, suite, headers):
+    """Longer than the listener's idle time (1 s here): the route's own bound and the gateway's comments hold it."""
+
+    async def told() -> httpx.Response:
+        goes_on = asyncio.Event()
+        stub = ErcpStub(pausing=goes_on) if headers else ErcpStub(held=goes_on)
+        settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
+        server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+        opened = envoy.running(binary, suite[0] | {"gateway_http": server.port}, stream_idle="1s")
+        try:
+            proxy = await asyncio.to_thread(opened.__enter__)
+            url = f"http://127.0.0.1:{proxy.port}/ercp/v1/run"
+            asyncio.get_running_loop().call_later(SILENT_S, goes_on.set)
+            async with httpx.AsyncClient(timeout=30) as client:
+                return await client.post(url, json={"problem": PROBLEM}, headers=headers)
+        finally:
+            await asyncio.to_thread(opened.__exit__, None, None, None)
+            await server.close()
+
+    response = asyncio.run(told())
+    assert response.status_code == 200, response.text
+    if headers:
+        assert response.text.count(": the run goes on") >= 2
+        assert "event: result" in response.text
+    else:
+        assert response.json()["status"] == "converged"
