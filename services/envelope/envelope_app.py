@@ -12,6 +12,7 @@ from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitE
 from services.common.ports.facts import FactStore
 from services.common.ports.tokens import ModelProfile, TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.counted_facts import count_beside
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason, miss_status
@@ -30,8 +31,9 @@ from services.envelope.remembered_builds import RememberedBuild, RememberedBuild
 from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
 from services.envelope.selection import Selection, Selector
 
-_IN_PLACE_CHARS: Final = 100_000
-"""Texts up to this length together are counted on the event loop: a thread would cost more than the counting."""
+_IN_PLACE_CANDIDATES: Final = 2_000
+_IN_PLACE_CHARS: Final = 1_000_000
+"""Candidates up to this number and length together are ranked on the event loop; more would keep others waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,8 @@ class EnvelopeApp:
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        profile, texts = self._profile(request), request.texts
-        if sum(map(len, texts)) <= _IN_PLACE_CHARS:
-            return TokenCounts(self._tokens.count(texts, profile.counting_name), profile)
-        return TokenCounts(await asyncio.to_thread(self._tokens.count, texts, profile.counting_name), profile)
+        profile = self._profile(request)
+        return TokenCounts(await count_beside(self._tokens, request.texts, profile.counting_name), profile)
 
     async def compare(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope | MissReason:
         """Say whether the presented ETag still stands: what was built then, or why not (SPEC-003 §11.2).
@@ -256,7 +256,7 @@ class EnvelopeApp:
             context_strict=request.grounding_mode is GroundingMode.CONTEXT_STRICT,
             etag_salt=request.session_id if self._settings.etag_salt else "",
         )
-        assembly = assemble(selection.candidates, selection.queries, terms)
+        assembly = await _assembled(selection, terms)
         state = await self._states.of(tenant_id, assembly.communities or ("",))
         summary = self._summary(assembly, selection, plan, state)
         sparse = is_sparse(assembly.saturation)
@@ -317,6 +317,15 @@ class EnvelopeApp:
             recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
             not_modified=True,
         )
+
+
+async def _assembled(selection: Selection, terms: PackingTerms) -> Assembly:
+    """Rank and pack here, or in a thread when a request names thousands of facts: each is compared with each."""
+    candidates = selection.candidates
+    length = sum(len(fact.content) for fact in candidates)
+    if len(candidates) <= _IN_PLACE_CANDIDATES and length <= _IN_PLACE_CHARS:
+        return assemble(candidates, selection.queries, terms)
+    return await asyncio.to_thread(assemble, candidates, selection.queries, terms)
 
 
 def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:

@@ -13,6 +13,7 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.counted_facts import CountedFacts
 from services.envelope.domain.caching import build_key
 from services.envelope.domain.candidates import Candidate, effective_status, expires_at
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
@@ -70,6 +71,7 @@ class Selector:
         self._knowledge = knowledge
         self._embedding = embedding
         self._tokens = tokens
+        self._counted = CountedFacts(tokens)
         self._settings = settings
 
     @property
@@ -92,8 +94,10 @@ class Selector:
         # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022; what the window holds already is no repetition of a former one
         hidden = request.facts_seen.difference(request.transferred_fact_ids, request.active_fact_ids)
         records = [fact for fact_id, fact in wanted.items() if fact_id not in hidden and fact.status in RETRIEVABLE]
+        counts = await self._counted.count(records, request.model)
+        tiers = [given.get(fact.fact_id, tier) for fact in records]
         candidates = [
-            *self._candidates(records, {fact.fact_id: given.get(fact.fact_id, tier) for fact in records}, request, now),
+            *self._candidates(records, counts, tiers, now),
             *self._carried(carried, vectors[len(sub_queries) :], request, now),
         ]
         return Selection(
@@ -172,10 +176,9 @@ class Selector:
         return {fact_id: records[fact_id] for fact_id in added if fact_id not in found}
 
     def _candidates(
-        self, records: Sequence[FactRecord], tiers: Mapping[str, int], request: EnvelopeRequest, now: datetime
+        self, records: Sequence[FactRecord], counts: Sequence[int], tiers: Sequence[int], now: datetime
     ) -> Iterable[Candidate]:
-        counts = self._tokens.count([fact.content for fact in records], request.model)
-        for fact, count in zip(records, counts, strict=True):
+        for fact, count, tier in zip(records, counts, tiers, strict=True):
             yield Candidate(
                 fact_id=fact.fact_id,
                 content=fact.content,
@@ -190,7 +193,7 @@ class Selector:
                 community=_community(fact),
                 source_location=fact.source_location,
                 entities=fact.entities,
-                memory_tier=tiers[fact.fact_id],
+                memory_tier=tier,
                 namespace=shown_namespace(fact.tenant_id),
             )
 

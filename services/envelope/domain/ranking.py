@@ -29,6 +29,8 @@ Places: TypeAlias = NDArray[np.intp]
 DOMINANCE_RATIO: Final = 0.40
 SCORE_DECIMALS: Final = 6
 
+_BLOCK_ROWS: Final = 4_096
+"""Vectors that are in double precision at a time."""
 _NEAR_TIE: Final = 2 * 10.0**-SCORE_DECIMALS
 """Scores that differ by more than this are different when rounded, whatever bonus is added to both."""
 _BY_CONTENT: Final = attrgetter("content_hash", "fact_id")
@@ -68,8 +70,10 @@ def relevance_scores(queries: NDArray[np.float32], embeddings: NDArray[np.float3
         queries: unit vectors, shape ``(q, dimension)``, q >= 1.
         embeddings: unit vectors, shape ``(n, dimension)``.
     """
-    cosines = embeddings.astype(np.float64) @ queries.astype(np.float64).T
-    best: Matrix = np.clip(cosines.max(axis=1), 0.0, 1.0).round(SCORE_DECIMALS)
+    columns = queries.astype(np.float64).T
+    blocks = (embeddings[start : start + _BLOCK_ROWS] for start in range(0, len(embeddings), _BLOCK_ROWS))
+    cosines = np.concatenate([(block.astype(np.float64) @ columns).max(axis=1) for block in blocks])
+    best: Matrix = np.clip(cosines, 0.0, 1.0).round(SCORE_DECIMALS)
     return best
 
 
