@@ -1,7 +1,8 @@
 """Conversions that both services share."""
 
-from datetime import datetime, timedelta
-from typing import Final
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from crp.common.v1 import text_pb2
 from google.protobuf.duration_pb2 import Duration
@@ -11,14 +12,15 @@ from services.common.ports.facts import FactStatus
 from services.common.ports.recognition import Entity, EntityKind
 
 FACT_STATUS: Final = {status: f"FACT_STATUS_{status.value}" for status in FactStatus}
-_ENTITY_KIND: Final = {kind: f"ENTITY_KIND_{kind.value}" for kind in EntityKind}
+_ENTITY_KIND: Final = {kind: text_pb2.EntityKind.Value(f"ENTITY_KIND_{kind.value}") for kind in EntityKind}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY_S: Final = 86_400
 
 
 def timestamp(moment: datetime) -> Timestamp:
-    """Return the moment as a Timestamp."""
-    message = Timestamp()
-    message.FromDatetime(moment)
-    return message
+    """Return the moment, which knows its time zone, as a Timestamp."""
+    since = moment - _EPOCH
+    return Timestamp(seconds=since.days * _DAY_S + since.seconds, nanos=since.microseconds * 1_000)
 
 
 def duration(span: timedelta) -> Duration:
@@ -28,10 +30,13 @@ def duration(span: timedelta) -> Duration:
     return message
 
 
-def entity_message(entity: Entity) -> text_pb2.Entity:
-    """Return an entity mention."""
-    return text_pb2.Entity(
-        kind=_ENTITY_KIND[entity.kind],
-        text=entity.text,
-        span=text_pb2.TextSpan(start=entity.start, end=entity.end),
-    )
+def entity_fields(entity: Entity) -> Mapping[str, Any]:
+    """Return the fields of an entity mention: read into the message that holds it, without one of its own.
+
+    A response has hundreds of them; a message each, copied into the fact's, took half the time of writing an envelope.
+    """
+    return {
+        "kind": _ENTITY_KIND[entity.kind],
+        "text": entity.text,
+        "span": {"start": entity.start, "end": entity.end},
+    }

@@ -7,7 +7,7 @@ from crp.common.v1 import taxonomy_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
 from services.common.ports.tokens import ModelProfile
-from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
+from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
@@ -176,7 +176,7 @@ def _fact(fact: RankedFact, position: int, *, include_embedding: bool) -> envelo
         position=position,
         community=candidate.community,
         ingested_at=timestamp(candidate.ingested_at),
-        entities=[entity_message(entity) for entity in candidate.entities],
+        entities=[entity_fields(entity) for entity in candidate.entities],
         embedding=np.asarray(candidate.embedding, dtype="<f4").tobytes() if include_embedding else b"",
         source_location=candidate.source_location,
         content_hash=candidate.content_hash,

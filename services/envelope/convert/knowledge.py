@@ -8,7 +8,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
-from services.envelope.convert.common import FACT_STATUS, duration, entity_message, timestamp
+from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.importance import SourceType
 from services.envelope.domain.namespaces import shown_namespace
@@ -98,7 +98,7 @@ def fact_message(fact: FactRecord) -> ckf_pb2.Fact:
         last_accessed_at=timestamp(fact.last_accessed_at) if fact.last_accessed_at else None,
         ttl=duration(fact.ttl) if fact.ttl is not None else None,
         status=FACT_STATUS[fact.status],
-        entities=[entity_message(entity) for entity in fact.entities],
+        entities=[entity_fields(entity) for entity in fact.entities],
         embedding_model=fact.embedding_model,
         metadata=dict(fact.metadata),
         namespace=shown_namespace(fact.tenant_id),
