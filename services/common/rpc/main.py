@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
+from services.common.collector import settle_collector
 from services.common.composition import Adapters
 from services.common.errors import StartupError
 from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
@@ -86,6 +87,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     log.info("configuration", service=name, settings=effective_configuration(settings))
     stop = _stop_on_signal()
     async with running_server(name, build, settings) as server:
+        settle_collector()
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")
