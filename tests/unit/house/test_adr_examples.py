@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import itertools
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -624,3 +625,11 @@ def test_0077_combined_state_and_expansion():
     thin = [name for name, count in counts.items() if count < 3]
     assert f"10 \u00d7 {len(thin)} = {10 * len(thin)} facts" in " ".join(text.split())
     assert Decimal("0.48") - Decimal("0.10") == Decimal("0.38")
+
+
+def test_0083_pairs_of_alike_facts():
+    text = " ".join(record(83).split())
+    pairs = math.comb(500, 2)
+    assert f"500 \u00d7 499 \u00f7 2 = {pairs:,} pairs" in text
+    assert f"{math.ceil(pairs / 4_096)} comparisons of 4,096 numbers" in text
+    assert f"30,000 candidates are {round(math.comb(30_000, 2) / 1e6)} million cosines" in text
