@@ -7,14 +7,15 @@ from functools import partial
 
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
-from services.ercp.domain import checking, models, pairs, readings
+from services.ercp.domain import checking, models, pairs, readings, weighing
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
-from services.ercp.domain.findings import FindingKind
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, Fault, Sentence
+from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, text_summary
 from services.ercp.domain.validators import validate
 from services.ercp.domain.vocabulary import Detector
+from services.ercp.domain.weighing import Reading
 from services.ercp.performed import Performed, fidelity_summary
 from services.ercp.ports import Analysis, Knowledge
 
@@ -71,9 +72,12 @@ class Verifying:
         facts = ask.facts
         if facts is None:
             facts = await asyncio.to_thread(readings.facts_of, ask.text, ask.sentences)
-        planned = pairs.plan(ask.sentences, self._settings.max_nli_pairs, partial(readings.apart, facts))
-        suspicions += await self._nli(ask, planned)
-        suspicions += await asyncio.to_thread(_findings, ask, facts)
+        reading = await asyncio.to_thread(_reading, ask, facts)
+        planned = await asyncio.to_thread(
+            pairs.plan, ask.sentences, reading.topics, self._settings.max_nli_pairs, partial(readings.apart, facts)
+        )
+        suspicions += await self._nli(ask, reading, planned)
+        suspicions += await asyncio.to_thread(_findings, ask, reading)
         suspicions += await asyncio.to_thread(_checked, ask, facts)
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = faults_of(suspicions, ask.text, spans, ask.name)
@@ -97,28 +101,29 @@ class Verifying:
             identity=models.of_models("verifiers", fingerprints),
         )
 
-    async def _nli(self, ask: VerifyAsk, planned: Sequence[tuple[int, int]]) -> list[Suspicion]:
+    async def _nli(self, ask: VerifyAsk, reading: Reading, planned: Sequence[tuple[int, int]]) -> list[Suspicion]:
         """Read all pairs of the text in one batch."""
         if self._entailment is None or not planned:
             return []
-        rows = await self._entailment.classify(pairs.both_ways(ask.sentences, planned))
+        rows = await self._entailment.classify(pairs.both_ways(reading.topics, planned))
         scores = [float(row[CONTRADICTION]) for row in rows]
-        return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold)
+        amounts = readings.mentions_of(reading.facts)
+
+        def weigh(first: int, second: int) -> bool | None:
+            differ = readings.values_differ(amounts[first], amounts[second])
+            return pairs.sees(reading.topics[first], reading.topics[second], differ)
+
+        return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
 
 
-def _findings(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:
-    """Return the dpe service's findings; without a fact check, or facts to check with, those within the text alone.
+def _reading(ask: VerifyAsk, facts: TextFacts) -> Reading:
+    return Reading(ask.sentences, topics_of(ask.sentences), facts)
 
-    A clash of values that the predicates read otherwise is overruled: they know what the values are of (ADR 0074).
-    """
+
+def _findings(ask: VerifyAsk, reading: Reading) -> list[Suspicion]:
+    """Return what stands of the dpe service's findings (ADR 0074, 0080)."""
     has_facts = ask.knowledge is not None and bool(ask.knowledge.passages)
-    kept = [each for each in ask.analysis.findings if has_facts or each.kind is FindingKind.CONTRADICTION]
-    clashes = {FindingKind.DISTORTION, FindingKind.CONTRADICTED, FindingKind.CONTRADICTION}
-    return [
-        suspicion_of(each)
-        for each in kept
-        if each.kind not in clashes or not each.other or not readings.overruled(facts, each.span, each.other)
-    ]
+    return [suspicion_of(each) for each in weighing.kept(ask.analysis.findings, reading, has_facts=has_facts)]
 
 
 def _checked(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from services.ercp.domain import readings
 from services.ercp.domain.faults import EXACT, MAX_EXCERPT_CHARS, PREDICATE, Suspicion
+from services.ercp.domain.implied import implied
 from services.ercp.domain.predicates import (
     Evaluation,
     Holds,
@@ -19,6 +20,8 @@ from services.ercp.domain.records import Constraint, Evidence, Passage
 from services.ercp.domain.vocabulary import Detector, ErrorType
 
 AT_ODDS: Final = EXACT
+TOGETHER: Final = EXACT
+"""A text denies what several constraints demand together."""
 _BY_NAME: Final = {PredicateName.HAS_JUSTIFICATION: ErrorType.MISSING_JUSTIFICATION}
 QUESTION: Final = "problem"
 """Evidence whose source this is stands in the question."""
@@ -44,6 +47,7 @@ class Ground:
 def check(facts: TextFacts, ground: Ground) -> list[Suspicion]:
     """Return everything that predicates have against a text; CPU work."""
     found = list(_denied(facts, ground.constraints))
+    found += _denied_together(facts, ground.constraints)
     found += _at_odds(facts)
     if ground.question is not None:
         given = Passage(QUESTION, ground.question.text)
@@ -66,6 +70,18 @@ def _denied(facts: TextFacts, constraints: Sequence[Constraint]) -> Iterator[Sus
                 f"{CONSTRAINT_PREFIX}{constraint.constraint_id}", None, constraint.nl_text[:MAX_EXCERPT_CHARS]
             )
             yield Suspicion(kind, Detector.SOLVER, PREDICATE, (evidence,), _place(answer))
+
+
+def _denied_together(facts: TextFacts, constraints: Sequence[Constraint]) -> Iterator[Suspicion]:
+    """Yield what denies no constraint alone and what some of them demand together."""
+    for each in implied(constraints):
+        answer = evaluate(each.predicate, facts)
+        if answer.holds is Holds.FALSE:
+            evidence = tuple(
+                Evidence(f"{CONSTRAINT_PREFIX}{one.constraint_id}", None, one.nl_text[:MAX_EXCERPT_CHARS])
+                for one in each.because
+            )
+            yield Suspicion(ErrorType.CONTRADICTION, Detector.SOLVER, TOGETHER, evidence, _place(answer))
 
 
 def _at_odds(facts: TextFacts) -> Iterator[Suspicion]:
@@ -91,6 +107,10 @@ def _against(
             sentence = _sentence(asserted, span.start)
             evidence = Evidence(passage.source, None, sentence[:MAX_EXCERPT_CHARS])
             yield Suspicion(kind, detector, EXACT, (evidence,), _place(answer))
+    for mine, theirs in readings.other_dates(facts, asserted):
+        sentence = _sentence(asserted, theirs.span.start)
+        evidence = Evidence(passage.source, None, sentence[:MAX_EXCERPT_CHARS])
+        yield Suspicion(kind, detector, EXACT, (evidence,), (mine.span.start, mine.span.end))
 
 
 def _place(answer: Evaluation) -> tuple[int, int] | None:

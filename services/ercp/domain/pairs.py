@@ -1,87 +1,119 @@
 """Which sentence pairs the entailment model reads, and what its answer means (ERCP 1.0 §7: NLI sentence pairs).
 
 Sans-IO: ``plan`` names the pairs of a whole text, which go to the model in one batch, and ``contradictions`` reads the
-rows that come back.
+rows that come back. Only sentences about one thing are read: the model calls two things that have nothing to do with
+each other a contradiction (ADR 0080).
 """
 
-import re
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from services.ercp.domain.faults import MAX_EXCERPT_CHARS, Suspicion
 from services.ercp.domain.records import Evidence, Sentence
+from services.ercp.domain.topics import Topic, aligned, opposed, share
 from services.ercp.domain.vocabulary import Detector, ErrorType
 
-MIN_SHARED: Final = 2
-"""Sentences with fewer content words in common speak of different things: they are taken as neutral (decision 11)."""
-SHORT: Final = 4
-"""Of a sentence with so few content words one in common is enough."""
 MIN_ONE_WAY: Final = 0.5
 """A contradiction holds both ways: neither way may be less likely than this."""
-_WORD: Final = re.compile(r"[^\W_]{3,}")
-_STOP: Final = frozenset(
-    """the and that this with for are was were from its has have had not but can will would which when than then also
-    into only more most such these those they their there what who how why all any each other some out may must over
-    under about between because since therefore thus hence""".split()  # noqa: SIM905 - one word a line would be a page
-)
+CONFIRMED_FROM: Final = 0.5
+"""From this mean of both ways on the model bears out what a rule sees: other values, one sentence that denies."""
+CONFIRMED: Final = 0.78
+"""How sure a contradiction is that rule and model see, each of which alone would be too weak."""
+_NEAREST: Final = 32
+"""A sentence is compared with so many that speak of its subject, the nearest ones: pairs grow with the text."""
 
 
 def plan(
-    sentences: Sequence[Sentence], most: int, apart: Callable[[Sentence, Sentence], bool]
+    sentences: Sequence[Sentence],
+    topics: Sequence[Topic],
+    most: int,
+    apart: Callable[[Sentence, Sentence], bool],
 ) -> list[tuple[int, int]]:
     """Return the pairs to read, as (earlier, later) numbers of sentences, those that share most words first kept.
 
     Args:
         sentences: of the text.
+        topics: what each of them is about.
         most: pairs that are read at most.
         apart: says that two sentences give values to different things, which a rule knows and a model guesses.
     """
-    words = [_content(each.text) for each in sentences]
-    shared = [
-        (len(words[first] & words[second]), first, second)
-        for first, second in combinations((n for n, each in enumerate(sentences) if each.states), 2)
-        if len(words[first] & words[second]) >= _needed(words[first], words[second])
+    told = [
+        (len(topics[first].words & topics[second].words), first, second)
+        for first, second in sorted(set(_candidates(sentences, topics)))
+        if _is_comparable(topics[first], topics[second]) and not apart(sentences[first], sentences[second])
     ]
-    told = [each for each in shared if not apart(sentences[each[1]], sentences[each[2]])]
     kept = sorted(told, key=lambda each: (-each[0], each[1], each[2]))[:most]
     return sorted((first, second) for _, first, second in kept)
 
 
-def both_ways(sentences: Sequence[Sentence], pairs: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Return the batch: each pair forth and back, since a contradiction holds both ways."""
-    texts = [each.text for each in sentences]
+def _candidates(sentences: Sequence[Sentence], topics: Sequence[Topic]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of which one speaks of the other's subject, at most ``_NEAREST`` for each subject."""
+    places = defaultdict[str, list[int]](list)
+    for number, topic in enumerate(topics):
+        if sentences[number].states:
+            for word in topic.words:
+                places[word].append(number)
+    for number, topic in enumerate(topics):
+        if not topic.subject or not sentences[number].states:
+            continue
+        rarest = min((places[word] for word in topic.subject), key=len)
+        for other in sorted(rarest, key=lambda place: abs(place - number))[: _NEAREST + 1]:
+            if other != number:
+                yield min(number, other), max(number, other)
+
+
+def _is_comparable(first: Topic, second: Topic) -> bool:
+    return aligned(first, second) and (share(first, second) or (first.allows is not None and second.allows is not None))
+
+
+def both_ways(topics: Sequence[Topic], pairs: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+    """Return the batch: each pair forth and back, since a contradiction holds both ways; pronouns are spelt out."""
+    texts = [each.resolved for each in topics]
     return [
         order for first, second in pairs for order in ((texts[first], texts[second]), (texts[second], texts[first]))
     ]
 
 
 def contradictions(
-    sentences: Sequence[Sentence], pairs: Sequence[tuple[int, int]], scores: Sequence[float], threshold: float
+    sentences: Sequence[Sentence],
+    pairs: Sequence[tuple[int, int]],
+    scores: Sequence[float],
+    threshold: float,
+    weigh: Callable[[int, int], bool | None],
 ) -> list[Suspicion]:
-    """Return the pairs whose probability of contradiction, the mean of both ways, reaches the threshold (§3.3).
+    """Return the pairs that contradict each other (§3.3).
+
+    Either the probability of contradiction, the mean of both ways, reaches the threshold; or a rule sees a difference
+    and the model bears it out.
 
     Args:
         sentences: of the text.
         pairs: as planned.
         scores: P(contradiction) of each row of the batch.
         threshold: ``nli_threshold``.
+        weigh: what a rule sees in two sentences: True for other values or a denial, False for the same values.
     """
     found = []
     for number, (first, second) in enumerate(pairs):
         both = scores[2 * number : 2 * number + 2]
         score = round(sum(both) / 2, 6)
+        seen = weigh(first, second)
+        if seen is False:
+            continue
+        earlier, later = sentences[first], sentences[second]
+        evidence = Evidence(Detector.NLI.value, score, earlier.text[:MAX_EXCERPT_CHARS])
+        span = (later.start, later.end)
         if score >= threshold and min(both) >= min(MIN_ONE_WAY, threshold):
-            earlier, later = sentences[first], sentences[second]
-            evidence = Evidence(Detector.NLI.value, score, earlier.text[:MAX_EXCERPT_CHARS])
-            span = (later.start, later.end)
             found.append(Suspicion(ErrorType.CONTRADICTION, Detector.NLI, score, (evidence,), span))
+        elif seen and score >= CONFIRMED_FROM:
+            found += [
+                Suspicion(ErrorType.CONTRADICTION, each, CONFIRMED, (evidence,), span)
+                for each in (Detector.RULE, Detector.NLI)
+            ]
     return found
 
 
-def _needed(first: frozenset[str], second: frozenset[str]) -> int:
-    return 1 if min(len(first), len(second)) <= SHORT else MIN_SHARED
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in _WORD.findall(text.lower()) if word not in _STOP)
+def sees(first: Topic, second: Topic, values: bool | None) -> bool | None:
+    """Return what the rules see in two sentences; ``values`` says whether their values of one kind differ."""
+    return True if opposed(first, second) else values

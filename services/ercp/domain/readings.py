@@ -1,6 +1,7 @@
 """Reading texts and constraints with the predicates of §8: what is asserted, what is demanded, what follows."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -20,6 +21,8 @@ from services.ercp.domain.predicates import (
     parse_predicate,
     to_document,
 )
+from services.ercp.domain.predicates.mentions import Mention, is_bare, read_all
+from services.ercp.domain.predicates.values import CALENDAR, agree_as_written
 from services.ercp.domain.records import Constraint, PredicateForm, Sentence
 
 _END: Final = re.compile(r"[.!?…][\"')\]\u2019\u201d]*(?=\s)|\n+")
@@ -100,6 +103,31 @@ def orders(facts: TextFacts) -> Iterator[tuple[Span, Predicate]]:
             yield order.span, predicate
 
 
+def other_dates(facts: TextFacts, asserted: TextFacts) -> Iterator[tuple[ValueFact, ValueFact]]:
+    """Yield where a text puts an event on another date than a passage does: of both, the two facts.
+
+    An event is the same when both call it by the same words, or one by two at least of the other's.
+    """
+    known = defaultdict[str, list[ValueFact]](list)
+    for theirs in asserted.values:
+        if theirs.dimension == CALENDAR and not theirs.negated:
+            for word in theirs.subject.attribute:
+                known[word].append(theirs)
+    for mine in facts.values:
+        if mine.dimension != CALENDAR or mine.negated or mine.interval is None:
+            continue
+        near = {id(each): each for word in mine.subject.attribute for each in known[word]}
+        same = [each for each in near.values() if _is_same_event(mine, each)]
+        if same and not any(each.interval is None or each.interval.meets(mine.interval) for each in same):
+            yield mine, same[0]
+
+
+def _is_same_event(first: ValueFact, second: ValueFact) -> bool:
+    mine, theirs = _subject(first), _subject(second)
+    smaller = min(mine, theirs, key=len)
+    return mine == theirs or (len(smaller) > 1 and (mine <= theirs or theirs <= mine))
+
+
 def entities(facts: TextFacts) -> Iterator[str]:
     """Yield the attributes and subjects that a text speaks of, each once, as NoContradiction names them."""
     seen = set()
@@ -143,6 +171,40 @@ def apart(facts: TextFacts, first: Sentence, second: Sentence) -> bool:
     return bool(alike) and not any(
         _subject(one) <= _subject(other) or _subject(other) <= _subject(one) for one, other in alike
     )
+
+
+def values_differ(first: Sequence[Mention], second: Sequence[Mention]) -> bool | None:
+    """Say whether two sentences give other amounts of one kind; ``None``: they give none of one kind.
+
+    They do when no amount of one is among the other's. Bare numbers do not count: they may be of anything.
+    """
+    kinds = {each.dimension for each in first if not is_bare(each)} & {
+        each.dimension for each in second if not is_bare(each)
+    }
+    answers = []
+    for kind in kinds:
+        mine, theirs = ([each for each in own if each.dimension == kind] for own in (first, second))
+        answers.append(not any(_near(one, each) for one in mine for each in theirs))
+    return any(answers) if answers else None
+
+
+def _near(first: Mention, second: Mention) -> bool:
+    """Say whether two amounts may be one, rounding aside."""
+    if first.interval.meets(second.interval):
+        return True
+    if first.amount is None or second.amount is None:
+        return False
+    return agree_as_written(first.amount, second.amount)
+
+
+def mentions_of(facts: TextFacts) -> list[list[Mention]]:
+    """Return the amounts and dates of every sentence."""
+    return read_all(facts.text, facts.sentences)[0]
+
+
+def amounts_differ(first: str, second: str) -> bool | None:
+    """Say whether two texts give other amounts of one kind, as ``values_differ`` does of two sentences."""
+    return values_differ(*(read_all(each, [Span(0, len(each))])[0][0] for each in (first, second)))
 
 
 def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:

@@ -162,7 +162,7 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
 
 
 def _is_rate_of(right: Operand | None, fact: ValueFact) -> bool:
-    """Say whether of two values one is the other per something, or its inverse: 20 mg a day, 5 minutes per kilometre."""
+    """Say whether of two values one is the other per something, or its inverse: 20 mg per day, 5 min/km."""
     if not isinstance(right, Amount):
         return False
     base = in_base(right)

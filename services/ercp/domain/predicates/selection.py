@@ -41,7 +41,7 @@ def about_attribute(values: Sequence[ValueFact], path: Path) -> list[ValueFact]:
         else:
             is_shared = True
     near = [*exact, *([] if is_shared else shorter)]
-    if len(longer) == 1 and not is_shared:
+    if len(longer) == 1 and (not is_shared or len(path.segments) > 1):
         # "The bridge" is the canal bridge when the text knows no other; the shipping cost is not the cost.
         own, facts = next(iter(longer.items()))
         more = own - wanted

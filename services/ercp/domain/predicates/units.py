@@ -2,8 +2,8 @@
 
 A closed list of words is read, because pint would also read ``at`` as a technical atmosphere and ``C`` as coulomb:
 here ``C`` and ``F`` are degrees, as in the document's own example (ERCP 1.0 §8, ADR 0070). Currencies are units that
-nothing converts. A month is the mean month of pint. Any two of them make a unit of one per the other (``mL/h``, ``mg per
-day``); what is counted (``pupils``, ``requests per day``) is a plain number (ADR 0080).
+nothing converts. A month is the mean month of pint. Any two of them make a unit of one per the other (``mL/h``, ``mg
+per day``); what is counted (``pupils``, ``requests per day``) is a plain number (ADR 0080).
 """
 
 import re
