@@ -75,7 +75,7 @@ async def test_what_a_constraint_costs_a_text(client, vector):
 
 
 async def test_a_violation_is_one_error_and_no_second_one_by_the_report(client):
-    for passages in ((), [HANDBOOK[0]["text"]], ["The valve is blue."]):
+    for passages in ((), [HANDBOOK[0]["text"]], ["Water is a liquid."]):
         plain, _ = await verified(client, BAD, (), passages)
         denied, _ = await verified(client, BAD, [rule()], passages)
         of_the_constraint = [each for each in denied.errors if "solver" in each.detected_by]
