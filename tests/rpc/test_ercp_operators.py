@@ -214,8 +214,9 @@ class TestVerify:
 
         world.script.report_of = report_of
         async with world.serving() as client:
+            told = [{"source": "handbook", "text": "Zork opens the valve by hand."}]
             text = "Zork never opens the valve because it is shut."
-            asked = request_for("Verify", reasoning_text=text, retrieval_context=HANDBOOK)
+            asked = request_for("Verify", reasoning_text=text, retrieval_context=told)
             answer = await client.call("Verify", asked)
         found = {words_of(pb.ErrorType, each.type): each.confidence for each in answer.errors}
         assert found["incorrect"] == 0.85
