@@ -1,4 +1,8 @@
-"""One way to speak: tables and colours for people, one JSON document on stdout with ``--json``."""
+"""One way to speak: tables and colours for people, one JSON document on stdout with ``--json``.
+
+What people are shown came from documents, models and callers: no character of it moves the cursor, changes a colour,
+sets a title or turns the direction of reading. Such characters are spelled out, ``<U+001B>``.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,6 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+from services.dag.exports.plain import plain
 
 
 class Output:
@@ -31,12 +37,12 @@ class Output:
     def say(self, text: str, style: str = "") -> None:
         """Tell people something; silent with ``--json``. The text is never read as markup."""
         if not self.as_json:
-            self._out.print(Text(text, style=style))
+            self._out.print(_shown(text, style))
 
     def drawn(self, parts: Sequence[tuple[str, str]]) -> None:
         """Show people one line of a drawing, each part in its style, never folded; silent with ``--json``."""
         if not self.as_json:
-            line = Text.assemble(*((text, style) for text, style in parts))
+            line = Text.assemble(*(_shown(text, style) for text, style in parts))
             self._out.print(line, soft_wrap=True)
 
     def document(self, text: str) -> None:
@@ -52,16 +58,18 @@ class Output:
         Args:
             title: above the table.
             columns: their headings.
-            rows: as many cells each as there are columns.
+            rows: as many cells each as there are columns; a ``Text`` is of our own words alone.
             whole: the column whose lines are never folded, because people copy them.
         """
         if self.as_json:
             return
-        table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
+        table = Table(
+            title=_shown(title), title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD
+        )
         for column in columns:
             table.add_column(column, overflow="fold", no_wrap=column == whole)
         for row in rows:
-            table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+            table.add_row(*(cell if isinstance(cell, Text) else _shown(cell) for cell in row))
         self._out.print(table)
 
     def error(
@@ -71,13 +79,13 @@ class Output:
         if self.as_json:
             self.result({"error": {"reason": reason, "message": message, "hint": hint, "fields": fields or []}})
             return
-        self._err.print(Text(f"error: {message}", style="bold red"))
+        self._err.print(_shown(f"error: {message}", "bold red"))
         for field in fields or []:
             line = f"{field['field']}: {field['description']}"
             if line != message:  # the message of a single violation is that violation
-                self._err.print(Text(f"  {line}", style="red"))
+                self._err.print(_shown(f"  {line}", "red"))
         if hint:
-            self._err.print(Text(f"  {hint}", style="yellow"))
+            self._err.print(_shown(f"  {hint}", "yellow"))
 
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator["Advance"]:
@@ -104,3 +112,9 @@ class Advance:
     def step(self) -> None:
         """Count one item as done."""
         self._bar.advance(self._task)
+
+
+def _shown(text: str, style: str = "") -> Text:
+    """Return the text as it is drawn: line by line, tabs as they are, all else that draws nothing spelled out."""
+    lines = ("\t".join(plain(part, len(part)) for part in line.split("\t")) for line in text.split("\n"))
+    return Text("\n".join(lines), style=style)

@@ -41,7 +41,8 @@ def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     """Return the files to send, each with its name below the path that was given, folders searched in order.
 
     Raises:
-        InvalidRequestError: a path does not exist, or nothing ingestible is below any of them.
+        InvalidRequestError: a path does not exist, nothing ingestible is below any of them, or two files have one name,
+            so that the second would count as a new version of the first.
     """
     found: list[tuple[Path, str]] = []
     for path in paths:
@@ -54,7 +55,17 @@ def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
             raise InvalidRequestError.of(FieldViolation("PATH", f"{path} does not exist"))
     if not found:
         raise InvalidRequestError.of(FieldViolation("PATH", f"no file ends in one of {', '.join(SUFFIXES)}"))
+    _refuse_twins(found)
     return found
+
+
+def _refuse_twins(found: list[tuple[Path, str]]) -> None:
+    first: dict[str, Path] = {}
+    for path, name in found:
+        other = first.setdefault(name, path)
+        if other.resolve() != path.resolve():
+            text = f"{other} and {path} would both be file:{name}, as versions of one; name a folder above both"
+            raise InvalidRequestError.of(FieldViolation("PATH", text))
 
 
 async def ingest_all(suite: Suite, files: list[tuple[Path, str]], source_type: str, output: Output) -> list[Ingested]:
@@ -69,6 +80,8 @@ async def ingest_all(suite: Suite, files: list[tuple[Path, str]], source_type: s
 
 async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> Ingested:
     suffix = path.suffix.lower()
+    # A name is bytes to the system; those that are no UTF-8 are written as escapes, the same at each ingestion.
+    name, title = (text.encode(errors="backslashreplace").decode() for text in (name, path.stem))
     try:
         content = await asyncio.to_thread(path.read_bytes)
         response = await suite.call(
@@ -76,7 +89,7 @@ async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> 
             knowledge.IngestSourceRequest(
                 request_id=str(uuid.uuid4()),
                 uri=f"file:{name}",
-                title=path.stem.replace("-", " ").replace("_", " "),
+                title=title.replace("-", " ").replace("_", " "),
                 media_type=_MEDIA_TYPES.get(suffix) or mimetypes.types_map.get(suffix, ""),
                 source_type=source_type,
                 content=content,

@@ -203,3 +203,16 @@ def test_a_terminal_without_a_character_gets_its_escape(as_json):
         assert json.loads(done.stdout[done.stdout.rindex('{\n  "said"') :]) == {"said": "100 °C"}
     else:
         assert "100 \\xb0C" in done.stdout
+
+
+def test_nothing_that_is_shown_speaks_to_the_terminal(capsys):
+    hostile = "5 EUR\x1b[2J\x1b]0;title\x07 \x9b31m \u202eRUE 9\u202c\r\b\tend\nnext"
+    output = Output(as_json=False)
+    output.say(hostile)
+    output.table("T\x1b[31m", ("text",), [(hostile,)])
+    output.drawn([(hostile, "red")])
+    output.error(hostile, hint=hostile, fields=[{"field": "f", "description": hostile}])
+    shown = "".join(capsys.readouterr())
+    assert not set(shown) & set("\x1b\x07\x9b\u202e\u202c\r\b")
+    assert "5 EUR<U+001B>[2J" in shown
+    assert "<U+202E>RUE 9<U+202C>" in shown

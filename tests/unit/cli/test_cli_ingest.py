@@ -1,0 +1,47 @@
+"""``groundtrail ingest``: which files are sent, and under which names."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
+
+from services.cli.commands.ingest import documents, ingest_all
+from services.cli.console import Output
+from services.common.errors import InvalidRequestError
+
+
+def written(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("A rule.", encoding="utf-8")
+
+
+def test_names_are_below_the_folder_that_was_given(tmp_path):
+    written(tmp_path / "hr" / "a" / "rules.md", tmp_path / "hr" / "b" / "rules.md", tmp_path / "hr" / "note.bin")
+    assert [name for _, name in documents([tmp_path / "hr"])] == ["hr/a/rules.md", "hr/b/rules.md"]
+
+
+def test_two_files_of_one_name_do_not_become_versions_of_one_document(tmp_path):
+    one, other = tmp_path / "a" / "rules.md", tmp_path / "b" / "rules.md"
+    written(one, other)
+    with pytest.raises(InvalidRequestError, match=r"would both be file:rules\.md") as caught:
+        documents([one, other])
+    assert caught.value.violations[0].field == "PATH"
+    assert [name for _, name in documents([one, one])] == ["rules.md", "rules.md"]
+
+
+async def test_a_name_that_is_no_unicode_is_sent_as_escapes(tmp_path):
+    sent: list[knowledge_service_pb2.IngestSourceRequest] = []
+
+    async def call(_method, request):
+        sent.append(request)
+        return knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+
+    path = tmp_path / os.fsdecode(b"caf\xe9.md")
+    written(path)
+    suite = SimpleNamespace(call=call, knowledge=SimpleNamespace(IngestSource=None))
+    (result,) = await ingest_all(suite, documents([path]), "SOURCE_TYPE_INTERNAL", Output(as_json=True))
+    assert (result.error, result.facts_created) == ("", 1)
+    assert (sent[0].uri, sent[0].title) == ("file:caf\\udce9.md", "caf\\udce9")
