@@ -200,7 +200,9 @@ class TestVerify:
             distortion = finding_pb2.Distortion(
                 type=finding_pb2.DISTORTION_TYPE_NEGATION_FLIP, claim_id="c1", fact_id="handbook"
             )
-            contradiction = finding_pb2.Contradiction(claim_id="c1", other_text="Zork opens the valve at noon.", contradiction_probability=0.83)
+            contradiction = finding_pb2.Contradiction(
+                claim_id="c1", other_text="Zork opens the valve at noon.", contradiction_probability=0.83
+            )
             contradiction.claim_span.end = end
             fabrication = finding_pb2.Fabrication(claim_id="c1")
             fabrication.entity.text = "Zork"

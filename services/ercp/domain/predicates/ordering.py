@@ -4,17 +4,25 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Final
 
 from services.ercp.domain.predicates.describing import said
-from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, TextFacts
+from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, TextFacts, Words
 from services.ercp.domain.predicates.model import Moment, Operand
-from services.ercp.domain.predicates.naming import event_words, operand_words
+from services.ercp.domain.predicates.naming import event_words, operand_words, words_of
 from services.ercp.domain.predicates.selection import subject_words
 from services.ercp.domain.predicates.values import CALENDAR, moment_interval
 
 Node = frozenset[str] | tuple[Fraction, int]
 """An event by its words, or a point of time: the 0 side lies before it, the 1 side after it."""
 Graph = dict[Node, dict[Node, Span | None]]
+_START: Final = "<start>"
+_END: Final = "<end>"
+_PHASES: Final = {
+    **dict.fromkeys(words_of("begin begun start commence"), _START),
+    **dict.fromkeys(words_of("end finish complete conclude over"), _END),
+}
+"""Stems by which a text speaks of an event's start or end."""
 
 
 def events_in_order(before: Operand, after: Operand, facts: TextFacts) -> Evaluation:
@@ -42,20 +50,74 @@ def events_in_order(before: Operand, after: Operand, facts: TextFacts) -> Evalua
 
 
 def order_clash(wanted: Collection[str], facts: TextFacts) -> tuple[Span, Span, str] | None:
-    """Return two places that put the same events in opposite orders, where an event is about the wanted words."""
+    """Return two places that put the same events in opposite orders, where an event is about the wanted words.
+
+    An event has a start and an end: what is after its end cannot be before its start.
+    """
     needed = frozenset(wanted)
     about = [order for order in facts.orders if needed <= {*order.before} or needed <= {*order.after}]
     if not about:
         return None
-    graph, _ = _graph(facts, ())
+    graph, known = _phased(facts)
     knotted = _knotted(graph)
     for order in about:
-        before, after = frozenset(order.before), frozenset(order.after)
+        before, after = known[order.before][1], known[order.after][0]
         if before in knotted and after in knotted:
             back = _path(graph, {after}, {before})
             if back:
                 return order.span, back[0], f'"{order.before_text}" before "{order.after_text}" and the other way round'
     return None
+
+
+def _phased(facts: TextFacts) -> tuple[Graph, dict[Words, tuple[Node, Node]]]:
+    """Return what comes before what, with a start and an end for each event, and both for every way to call one.
+
+    "Before the work begins" and "before the work" are before its start, "after the work is complete" after its end. An
+    event that is called by some words of another one, two at least, is that one when it is the only one.
+    """
+    graph: Graph = defaultdict(dict)
+    dated = [fact for fact in facts.values if fact.dimension == CALENDAR and fact.interval and not fact.negated]
+    names = [words for order in facts.orders for words in (order.before, order.after)]
+    names += [event_words(" ".join(subject_words(fact))) for fact in dated]
+    cores = _merged({_core(words) for words in names})
+    known: dict[Words, tuple[Node, Node]] = {}
+    for words in names:
+        core = cores[_core(words)]
+        start, end = core | {_START}, core | {_END}
+        graph[start].setdefault(end, None)
+        phases = {_PHASES[word] for word in words if word in _PHASES} if not core <= _PHASES.keys() else set()
+        phase = phases.pop() if len(phases) == 1 else ""
+        known[words] = (end if phase == _END else start, start if phase == _START else end)
+    for order in facts.orders:
+        before, after = known[order.before][1], known[order.after][0]
+        if before != after:
+            graph[before].setdefault(after, order.span)
+    points: set[tuple[Fraction, int]] = set()
+    for fact in dated:
+        assert fact.interval is not None
+        for node in known[event_words(" ".join(subject_words(fact)))]:
+            points |= _timed(graph, node, fact.interval, fact.span)
+    for earlier, later in pairwise(sorted(points)):
+        graph[earlier].setdefault(later, None)
+    return graph, known
+
+
+def _core(words: Words) -> frozenset[str]:
+    """Return the words of an event without those of its start and end, where any are left."""
+    return frozenset(word for word in words if word not in _PHASES) or frozenset(words)
+
+
+def _merged(cores: set[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+    """Return for each name of an event the fullest one, where only one holds all its words."""
+    holding: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
+    for core in cores:
+        for word in core:
+            holding[word].add(core)
+    found = {}
+    for core in cores:
+        fuller = set.intersection(*(holding[word] for word in core)) - {core} if len(core) > 1 else set()
+        found[core] = fuller.pop() if len(fuller) == 1 else core
+    return found
 
 
 def _graph(facts: TextFacts, operands: Sequence[Operand]) -> tuple[Graph, set[frozenset[str]]]:
@@ -83,7 +145,7 @@ def _graph(facts: TextFacts, operands: Sequence[Operand]) -> tuple[Graph, set[fr
     return graph, events
 
 
-def _timed(graph: Graph, event: frozenset[str], interval: Interval, span: Span) -> set[tuple[Fraction, int]]:
+def _timed(graph: Graph, event: Node, interval: Interval, span: Span) -> set[tuple[Fraction, int]]:
     start, end = _start_of(interval), _end_of(interval)
     if end is not None:
         graph[event].setdefault(end, span)
