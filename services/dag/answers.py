@@ -40,6 +40,7 @@ def opened(result: Opened) -> bytes:
         quality_history=[convert.tier_value(tier) for tier in tiers_of(result.quality_history)],
         degradation=convert.degradation(result.degradation),
         window_position=_position(result.window, result.session),
+        draft_key=result.draft_key,
     ).SerializeToString(deterministic=True)
 
 

@@ -6,8 +6,10 @@ before they are written, so that a repeated request gets the same bytes (``writi
 
 import contextlib
 import json
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from services.common.clock import Clock
 from services.common.context import Caller
@@ -68,6 +70,9 @@ from services.dag.queues import SessionQueues
 from services.dag.results import Committed, Created, Opened
 from services.dag.tokens import Believed, Leaf, Tokens
 from services.dag.writing import RequestKey, ResultT, Writer
+
+DRAFT_KEY_BYTES: Final = 32
+"""Of the key that an opened window's caller gets for what it keeps meanwhile (AES-256; ADR 0055)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +388,7 @@ class SessionApp:
             prior_windows=prior,
             quality_history=history,
             degradation=quality.degradation(history),
+            draft_key=secrets.token_bytes(DRAFT_KEY_BYTES),
         )
 
     async def _new_session(self, caller: Caller, ask: CreateAsk) -> tuple[SessionRecord, float]:

@@ -1,6 +1,6 @@
 """What the writes of ``app`` answer, in the rules' own types; ``convert`` turns them into messages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.common.ports.sessions import SessionRecord, WindowRecord
 from services.dag.domain.quality import Degradation
@@ -28,6 +28,7 @@ class Opened:
         transfers: each parent and what flows from it.
         facts_seen: ids, sorted.
         prior_windows: ancestors, from the root on.
+        draft_key: random; stands in the remembered answer alone (ADR 0055).
     """
 
     session: SessionRecord
@@ -39,6 +40,7 @@ class Opened:
     prior_windows: tuple[WindowRecord, ...]
     quality_history: tuple[str, ...]
     degradation: Degradation
+    draft_key: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

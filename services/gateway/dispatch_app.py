@@ -49,7 +49,7 @@ from services.gateway.domain.policy import policy_hash
 from services.gateway.domain.remedies import Focus
 from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation, Strategy, WindowStatus
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow, WindowPlace
-from services.gateway.ports import DraftStore, OpenWindow, SessionClient
+from services.gateway.ports import DraftOwner, DraftSlot, DraftStore, OpenWindow, SessionClient
 from services.gateway.window_run import WindowRun
 
 MAX_TRIES: Final = 16
@@ -113,7 +113,7 @@ class DispatchApp:
     async def _answered(self, tenant_id: str, command: DispatchCommand) -> bool:
         """Say whether an earlier try has an answer: it stands, although its envelope would now be found unchanged."""
         steps = StepIds.of(command.request_id, 0)
-        return await self._drafts.find(tenant_id, steps.draft, command.body_hash) is not None
+        return await self._drafts.holds(DraftSlot(tenant_id, steps.draft, command.body_hash))
 
     async def close(self) -> None:
         """Wait for windows that are being given up."""
@@ -165,9 +165,9 @@ class DispatchApp:
 
     async def _try(self, job: Job, steps: StepIds, budget: int) -> DispatchResult | None:
         """Run one try; ``None`` when its window was given up before, so that the next try is due."""
-        tenant_id, body = current_call().caller.tenant_id, job.command.body_hash
+        slot = DraftSlot(current_call().caller.tenant_id, steps.draft, job.command.body_hash)
         opened = await self._open(job, steps, budget)
-        place = opened.place
+        place, owner = opened.place, DraftOwner(opened.place.window_id, opened.draft_key)
         note(session_id=place.session_id, window_id=place.window_id)
         try:
             _check_session(job.command.continuation, place)
@@ -175,7 +175,7 @@ class DispatchApp:
             system = job.ai_system
             if system is not None and prohibited_rows(system) and status is not WindowStatus.COMMITTED:
                 return await self._prohibited(job, system, steps, opened, status)
-            draft = await self._drafts.find(tenant_id, steps.draft, body)
+            draft = await self._drafts.find(slot, owner)
             withheld = draft is not None and draft.verdict.halt_reason
             if status is WindowStatus.FAILED and not withheld:
                 return None
@@ -185,7 +185,7 @@ class DispatchApp:
                 if isinstance(fresh, BuiltEnvelope):
                     await self._sessions.fail_window(steps.fail, place, "NOT_MODIFIED")
                     return self._conclusions.not_modified(job, fresh)
-                draft = await self._drafts.keep(tenant_id, steps.draft, body, fresh)
+                draft = await self._drafts.keep(slot, owner, fresh)
             return await self._concluded(draft, steps, status)
         except BaseException as error:
             await self._give_up(steps, place, error)

@@ -5,7 +5,7 @@ raise the peer's own ``CrpError``; ``UnavailableError`` (SERVICE_UNAVAILABLE) wh
 ``DeadlineError`` when the call's time is up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from services.common.ports.credentials import AiSystemRecord
@@ -205,18 +205,48 @@ class Summariser(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class DraftSlot:
+    """Where one try's draft is kept.
+
+    Attributes:
+        body_hash: digest of the request that it is made for.
+    """
+
+    tenant_id: str
+    draft_id: str
+    body_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOwner:
+    """The window that a draft is of; ``key`` seals it and goes when the window's session is erased (ADR 0055)."""
+
+    window_id: str
+    key: bytes = field(repr=False)
+
+
 class DraftStore(Protocol):
     """Analysed answers on the eve of their commit, for the retention of request ids (24 h)."""
 
-    async def find(self, tenant_id: str, draft_id: str, body_hash: str) -> DispatchDraft | None:
-        """Return the draft or ``None``.
+    async def holds(self, slot: DraftSlot) -> bool:
+        """Say whether there is a draft, readable or not.
 
         Raises:
             PreconditionError: REQUEST_ID_REUSED, the draft was made for another body.
         """
         ...
 
-    async def keep(self, tenant_id: str, draft_id: str, body_hash: str, draft: DispatchDraft) -> DispatchDraft:
+    async def find(self, slot: DraftSlot, owner: DraftOwner) -> DispatchDraft | None:
+        """Return the window's draft or ``None``.
+
+        Raises:
+            PreconditionError: REQUEST_ID_REUSED, the draft was made for another body; SESSION_CLOSED, it was made for
+                another window than this id now has: the session was erased since, or the 24 h are over.
+        """
+        ...
+
+    async def keep(self, slot: DraftSlot, owner: DraftOwner, draft: DispatchDraft) -> DispatchDraft:
         """Keep the draft durably and return it, or the one that came first."""
         ...
 

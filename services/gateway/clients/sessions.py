@@ -127,6 +127,7 @@ def opened_window(response: session_service_pb2.OpenWindowResponse, agent: Agent
         notes=tuple(note for parent in response.parents for note in parent.skipped),
         audit_trail_id=session.audit_trail_id,
         degradation=_degradation(response.degradation),
+        draft_key=response.draft_key,
     )
 
 

@@ -77,6 +77,7 @@ class OpenedWindow:
         notes: why a better transfer of a parent's answer was passed over; never content.
         audit_trail_id: the trail in which the opening was recorded; empty where none is kept.
         degradation: trend of the quality history up to the parents (SPEC-004 §13.2).
+        draft_key: seals what is kept of the window until its commit; empty from a dag service that gives none.
     """
 
     place: WindowPlace
@@ -86,6 +87,7 @@ class OpenedWindow:
     notes: tuple[str, ...]
     audit_trail_id: str = ""
     degradation: Degradation = Degradation.NONE
+    draft_key: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

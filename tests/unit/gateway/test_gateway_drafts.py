@@ -6,12 +6,13 @@ import structlog.testing
 from services.common.adapters.memory import MemoryCredentialStore
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.receipts import Receipt
-from services.gateway.clients.drafts import RPC, StoredDrafts
+from services.gateway.clients.drafts import MARK, RPC, StoredDrafts
 from services.gateway.domain.command import DispatchDraft, Notice, StepIds
 from services.gateway.domain.directives import Finding
 from services.gateway.domain.outcome import Enforcement, Verdict, Violation
 from services.gateway.domain.vocabulary import OversightMode, QualityTier, Strategy
 from services.gateway.domain.written import WrittenText
+from services.gateway.ports import DraftOwner, DraftSlot
 from tests.fakes.dag_world import NOW, TurnedClock
 from tests.fakes.gateway_values import ENVELOPE, PLACE, REPORT
 
@@ -30,33 +31,94 @@ DRAFT = DispatchDraft(
 )
 
 
-async def test_a_draft_comes_back_as_it_was():
-    drafts = StoredDrafts(MemoryCredentialStore(), TurnedClock())
-    assert await drafts.find("t", "id", "body") is None
-    assert await drafts.keep("t", "id", "body", DRAFT) is DRAFT
-    assert await drafts.find("t", "id", "body") == DRAFT
-    assert await drafts.find("another", "id", "body") is None
+SLOT = DraftSlot("t", "id", "body")
+OWNER = DraftOwner(PLACE.window_id, b"k" * 32)
+UNKEYED = replace(OWNER, key=b"")
 
 
-async def test_the_first_draft_wins():
+@pytest.mark.parametrize("owner", [OWNER, UNKEYED], ids=["sealed", "as it is"])
+async def test_a_draft_comes_back_as_it_was(owner):
     drafts = StoredDrafts(MemoryCredentialStore(), TurnedClock())
-    await drafts.keep("t", "id", "body", DRAFT)
-    assert await drafts.keep("t", "id", "body", replace(DRAFT, policy_applied="other")) == DRAFT
+    assert await drafts.find(SLOT, owner) is None
+    assert not await drafts.holds(SLOT)
+    assert await drafts.keep(SLOT, owner, DRAFT) is DRAFT
+    assert await drafts.find(SLOT, owner) == DRAFT
+    assert await drafts.holds(SLOT)
+    assert await drafts.find(replace(SLOT, tenant_id="another"), owner) is None
+
+
+@pytest.mark.parametrize("owner", [OWNER, UNKEYED], ids=["sealed", "as it is"])
+async def test_the_first_draft_wins(owner):
+    drafts = StoredDrafts(MemoryCredentialStore(), TurnedClock())
+    await drafts.keep(SLOT, owner, DRAFT)
+    assert await drafts.keep(SLOT, owner, replace(DRAFT, policy_applied="other")) == DRAFT
 
 
 async def test_another_body_under_the_same_id_is_refused():
     drafts = StoredDrafts(MemoryCredentialStore(), TurnedClock())
-    await drafts.keep("t", "id", "body", DRAFT)
+    await drafts.keep(SLOT, OWNER, DRAFT)
+    other = replace(SLOT, body_hash="another")
+    for call in (drafts.find(other, OWNER), drafts.holds(other)):
+        with pytest.raises(PreconditionError) as caught:
+            await call
+        assert caught.value.reason is ErrorReason.REQUEST_ID_REUSED
+
+
+async def stored(store):
+    return await store.get_receipt("t", RPC, "id")
+
+
+async def test_what_is_kept_under_a_key_shows_nothing_of_the_draft():
+    store = MemoryCredentialStore()
+    await StoredDrafts(store, TurnedClock()).keep(SLOT, OWNER, DRAFT)
+    kept = (await stored(store)).response
+    assert kept.startswith(MARK)
+    assert b"halt-on" not in kept
+    assert PLACE.window_id.encode() not in kept
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [replace(OWNER, key=b"x" * 32), UNKEYED, replace(OWNER, window_id="crp_win_another")],
+    ids=["another key", "no key", "another window"],
+)
+async def test_a_sealed_draft_opens_for_its_own_window_alone(owner):
+    drafts = StoredDrafts(MemoryCredentialStore(), TurnedClock())
+    await drafts.keep(SLOT, OWNER, DRAFT)
+    for call in (drafts.find(SLOT, owner), drafts.keep(SLOT, owner, DRAFT)):
+        with pytest.raises(PreconditionError) as caught:
+            await call
+        assert caught.value.reason is ErrorReason.SESSION_CLOSED
+    assert await drafts.holds(SLOT)
+
+
+async def test_a_draft_that_was_kept_without_a_key_is_not_anothers():
+    drafts = StoredDrafts(MemoryCredentialStore(), TurnedClock())
+    await drafts.keep(SLOT, UNKEYED, DRAFT)
+    assert await drafts.find(SLOT, OWNER) == DRAFT
     with pytest.raises(PreconditionError) as caught:
-        await drafts.find("t", "id", "another")
-    assert caught.value.reason is ErrorReason.REQUEST_ID_REUSED
+        await drafts.find(SLOT, replace(OWNER, window_id="crp_win_another"))
+    assert caught.value.reason is ErrorReason.SESSION_CLOSED
+
+
+@pytest.mark.parametrize("cut", [len(MARK), len(MARK) + 5, -1])
+async def test_a_sealed_draft_that_was_cut_or_moved_does_not_open(cut):
+    store = MemoryCredentialStore()
+    drafts = StoredDrafts(store, TurnedClock())
+    await drafts.keep(SLOT, OWNER, DRAFT)
+    receipt = await stored(store)
+    await store.put_receipt(replace(receipt, request_id="cut", response=receipt.response[:cut]))
+    await store.put_receipt(replace(receipt, request_id="moved"))
+    for draft_id in ("cut", "moved"):
+        with pytest.raises(PreconditionError):
+            await drafts.find(replace(SLOT, draft_id=draft_id), OWNER)
 
 
 async def test_a_draft_in_another_form_counts_as_none():
     store = MemoryCredentialStore()
     await store.put_receipt(Receipt("t", RPC, "id", "body", b'{"old": 1}', NOW))
     with structlog.testing.capture_logs() as logs:
-        assert await StoredDrafts(store, TurnedClock()).find("t", "id", "body") is None
+        assert await StoredDrafts(store, TurnedClock()).find(SLOT, OWNER) is None
     assert [line["log_level"] for line in logs] == ["warning"]
 
 

@@ -254,7 +254,8 @@ class SessionServiceServicer:
 
     def EraseSession(self, request, context):
         """Erases a session's content for good: answers, reports, analysis inputs, event data, with their keys and salts.
-        Hashes, HMACs and proofs of the transparency log stay valid; a SESSION_ERASED event says who asked for it and why;
+        Hashes, HMACs and proofs of the transparency log stay valid; a SESSION_ERASED event says who asked for it and why; what
+        was sealed under a draft_key of its windows opens no more;
         VerifyChain says TRUNCATED and the session cannot be continued. Also sessions that have ended or are broken; the
         agents' sessions under it are erased one by one. Role: admin.
         ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED.

@@ -72,7 +72,7 @@ class DispatchServiceServicer:
         """Runs one query and answers when the window is committed.
 
         Idempotent by request_id for 24 h: a retry gives the same outcome and makes no second window; a retry after a failure
-        tries again. On a failure nothing is half-written: the window that was opened is FAILED. Side effects: one window, its
+        tries again, one after the session was erased is refused (SESSION_CLOSED). On a failure nothing is half-written: the window that was opened is FAILED. Side effects: one window, its
         report and audit events. Errors: INVALID_FIELD, UNKNOWN_DIRECTIVE, UNKNOWN_MODEL, RESPONSE_ONLY_HEADER, TOKEN_INVALID,
         TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH, ROLE_MISSING, POLICY_RELAXED, CONTINUATION_NOT_FOUND,
         SESSION_NOT_FOUND, AI_SYSTEM_NOT_FOUND, COMMIT_RACE, SESSION_CLOSED, REQUEST_ID_REUSED, NO_RELEVANT_FACTS, UNSUPPORTED_STRATEGY,
