@@ -162,7 +162,7 @@ class Journal:
 
     async def _event(self, operator: Operator, performed: Performed[Any]) -> TraceEvent:
         beside = {} if self.events else told(self.unknown)  # §10: a request's first event tells what else it asked
-        whole = {"input": {**performed.inputs, **beside}, "output": performed.outputs}
+        whole = trace.bounded({"input": {**performed.inputs, **beside}, "output": performed.outputs})
         texts = await self._scribe.redactor.redact(trace.told_texts(whole))
         clean = trace.with_texts(whole, list(texts))
         return TraceEvent(

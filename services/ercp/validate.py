@@ -38,6 +38,7 @@ MAX_DURATION_MS: Final = 3_600_000
 HIGH: Final = "high"
 _OPTIONS: Final = {Strategy.RELAX: {"core"}, Strategy.REFRAME: set[str](), Strategy.DECOMPOSE: {"max_parts"}}
 _MAX_PARTS: Final = 20
+_NO_JSON: Final = "must be a JSON object that RFC 8785 can print"
 
 
 def run(request: rpc.RunRequest | rpc.RunStreamRequest) -> None:
@@ -108,9 +109,11 @@ def mutate(request: rpc.MutateRequest) -> None:
     _constraints(found, request.constraints, MAX_CONSTRAINTS)
     if _enum(found, "mutation_strategy", request.mutation_strategy, pb.MutationStrategy):
         strategy = Strategy(word_of(pb.MutationStrategy.DESCRIPTOR, request.mutation_strategy))
-        _options(
-            found, strategy, struct_json(request.mutation_config), {each.constraint_id for each in request.constraints}
-        )
+        ids = {each.constraint_id for each in request.constraints}
+        try:
+            _options(found, strategy, struct_json(request.mutation_config), ids)
+        except ValueError:
+            found.add("mutation_config", _NO_JSON)
     found.raise_if_any()
 
 
@@ -160,7 +163,7 @@ def _json(found: Violations, field: str, value: Struct, most: int) -> None:
     try:
         size = len(canonical_json(struct_json(value)))
     except (ValueError, RecursionError):
-        found.add(field, "must be a JSON object that RFC 8785 can print")
+        found.add(field, _NO_JSON)
         return
     found.require(size <= most, field, f"must be at most {most} bytes as JSON")
 
@@ -213,6 +216,8 @@ def _constraint(found: Violations, path: str, constraint: pb.Constraint) -> None
     if constraint.constraint_id:
         found.require_request_id(constraint.constraint_id, f"{path}.constraint_id")
     _enum(found, f"{path}.type", constraint.type, pb.ConstraintType)
+    _text(found, f"{path}.source.detected_by", constraint.source.detected_by, most=MAX_ID_CHARS)
+    _text(found, f"{path}.source.error_id", constraint.source.error_id, most=MAX_ID_CHARS)
     known = constraint.priority in pb.ConstraintPriority.values()
     found.require(known, f"{path}.priority", "must be high, medium or low, or unset")
     _text(found, f"{path}.nl_text", constraint.nl_text, least=1, most=MAX_NL_CHARS)
@@ -225,6 +230,8 @@ def _constraint(found: Violations, path: str, constraint: pb.Constraint) -> None
         parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))
     except PredicateError as error:
         found.add(f"{path}.predicate.{error.field}", f"{error.fault}; allowed: {error.allowed}")
+    except ValueError:
+        found.add(f"{path}.predicate.args", _NO_JSON)
 
 
 def _error(found: Violations, path: str, error: pb.Error, length: int) -> None:
@@ -236,7 +243,12 @@ def _error(found: Violations, path: str, error: pb.Error, length: int) -> None:
     span = list(error.span)
     inside = not span or (len(span) == 2 and span[0] <= span[1] <= length)  # noqa: PLR2004 - first and one past last
     found.require(inside, f"{path}.span", "must be empty or two offsets inside reasoning_text, the first not above")
+    _text(found, f"{path}.error_id", error.error_id, most=MAX_ID_CHARS)
     _text(found, f"{path}.excerpt", error.excerpt)
+    found.require(len(error.detected_by) <= MAX_EVIDENCE, f"{path}.detected_by", f"must be at most {MAX_EVIDENCE}")
+    for index, each in enumerate(error.evidence[:MAX_EVIDENCE]):
+        _text(found, f"{path}.evidence[{index}].source", each.source, most=MAX_ID_CHARS)
+        _text(found, f"{path}.evidence[{index}].excerpt", each.excerpt)
     found.require(len(error.evidence) <= MAX_EVIDENCE, f"{path}.evidence", f"must be at most {MAX_EVIDENCE}")
 
 

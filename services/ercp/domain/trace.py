@@ -1,5 +1,7 @@
 """Trace events as JSON documents: what is signed, kept, sent and exported (ERCP 1.0 §4.3, §5; ADR 0073)."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -13,6 +15,13 @@ MAX_TEXT_CHARS: Final = 400
 """Of a text that stands in a summary; its length and digest stand beside it."""
 MAX_LISTED: Final = 40
 """Of the members of a list that stand in a summary; their number stands beside it."""
+MAX_BYTES: Final = 48 * 1024
+"""Of both summaries of an event as JSON: dag keeps 64 KiB for one, and redacting may lengthen a text."""
+_CUTS: Final = ((MAX_TEXT_CHARS, MAX_LISTED), (200, 40), (100, 40), (50, 40), (50, 20), (50, 10), (20, 5))
+"""Characters of each text and members of each list, tried in this order."""
+_ITEMS: Final = "items"
+_WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ def constraint_summary(constraints: Sequence[Constraint]) -> dict[str, Any]:
                 "priority": each.priority.value,
                 "nl_text": Told(each.nl_text[:MAX_TEXT_CHARS]),
                 "predicate_name": each.predicate.name,
-                "args": {name: _told(value) for name, value in each.predicate.args.items()},
+                "args": {_name(name): _told(value) for name, value in each.predicate.args.items()},
                 "detected_by": each.source.detected_by.value,
                 "confidence": each.confidence,
                 "immutable": each.immutable,
@@ -123,7 +132,7 @@ def fault_summary(faults: Sequence[Fault]) -> dict[str, Any]:
         "count": len(faults),
         "items": [
             {
-                "error_id": each.error_id,
+                "error_id": each.error_id if _UUID.fullmatch(each.error_id) else _told(each.error_id),
                 "type": each.type.value,
                 "span": list(each.span or ()),
                 "excerpt": Told(each.excerpt[:MAX_TEXT_CHARS]),
@@ -135,8 +144,35 @@ def fault_summary(faults: Sequence[Fault]) -> dict[str, Any]:
     }
 
 
+def _name(name: str) -> str | Told:
+    """Return an argument's name: one that is no word of a predicate language may be anything, a person's included."""
+    return name if _WORD.fullmatch(name) else Told(name[:MAX_TEXT_CHARS])
+
+
 def _told(value: Any) -> Any:
+    if isinstance(value, Mapping | list | tuple):
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return Told(value[:MAX_TEXT_CHARS]) if isinstance(value, str) else value
+
+
+def bounded(summary: Any) -> Any:
+    """Return the summary in at most ``MAX_BYTES`` as JSON: texts cut shorter and lists too, as far as is needed."""
+    for chars, listed in _CUTS:
+        short = _shortened(summary, listed)
+        texts = [text[:chars] for text in told_texts(short)]
+        size = len(json.dumps(with_texts(short, list(texts)), ensure_ascii=False).encode())
+        if size <= MAX_BYTES:
+            break
+    return with_texts(short, [Told(text) for text in texts])
+
+
+def _shortened(summary: Any, listed: int) -> Any:
+    """Return the summary with at most so many items of each list that has its number beside it."""
+    if isinstance(summary, Mapping):
+        return {
+            name: _shortened(value[:listed] if name == _ITEMS else value, listed) for name, value in summary.items()
+        }
+    return [_shortened(value, listed) for value in summary] if isinstance(summary, list | tuple) else summary
 
 
 def told_texts(summary: Any) -> list[str]:
@@ -144,18 +180,18 @@ def told_texts(summary: Any) -> list[str]:
     if isinstance(summary, Told):
         return [summary.text]
     if isinstance(summary, Mapping):
-        return [text for value in summary.values() for text in told_texts(value)]
+        return [text for pair in summary.items() for part in pair for text in told_texts(part)]
     if isinstance(summary, list | tuple):
         return [text for value in summary for text in told_texts(value)]
     return []
 
 
-def with_texts(summary: Any, texts: list[str]) -> Any:
+def with_texts(summary: Any, texts: list[Any]) -> Any:
     """Return the summary with its texts replaced, in order; ``texts`` is used up."""
     if isinstance(summary, Told):
         return texts.pop(0)
     if isinstance(summary, Mapping):
-        return {name: with_texts(value, texts) for name, value in summary.items()}
+        return {with_texts(name, texts): with_texts(value, texts) for name, value in summary.items()}
     if isinstance(summary, list | tuple):
         return [with_texts(value, texts) for value in summary]
     return summary
