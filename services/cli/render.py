@@ -5,6 +5,7 @@ from typing import Any, Final
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dpe.v1 import claim_pb2 as claims
+from crp.dpe.v1 import constraint_pb2 as constraints
 from crp.dpe.v1 import report_pb2 as reports
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 from rich.text import Text
@@ -20,6 +21,9 @@ _STYLES: Final = {
     "MIXED": "yellow",
     "PARAMETRIC": "yellow",
     "UNSUPPORTED": "yellow",
+    "HELD": "green",
+    "VIOLATED": "red",
+    "UNKNOWN": "yellow",
     "UNVERIFIABLE": "red",
     "CONTRADICTED": "red",
     "LOW": "green",
@@ -118,6 +122,24 @@ def enum_text_distortion(value: int) -> str:
     from crp.dpe.v1 import finding_pb2 as findings
 
     return enum_text(findings.DistortionType, value)
+
+
+def show_constraints(report: reports.DpeReport, output: Output) -> None:
+    """Show the constraints that the answer was held against, when there were any, and what they cost it (ADR 0078)."""
+    held = report.constraint_outcomes
+    rows: list[tuple[str | Text, ...]] = [
+        (
+            coloured(enum_text(constraints.ConstraintState, item.verdict.state)),
+            item.verdict.nl_text[:MAX_CELL_CHARS],
+            ", ".join(item.claim_ids) or "-",
+            item.verdict.why,
+        )
+        for item in held.outcomes
+    ]
+    if rows:
+        output.table(f"Constraints ({len(rows)})", ("state", "constraint", "claims", "why"), rows)
+        counts = f"{held.violated_count} violated, {held.not_computed_count} not computed"
+        output.say(f"{counts}; fidelity without violations {held.fidelity_score_without:.3f}", style="dim")
 
 
 def show_regulatory(report: reports.DpeReport, output: Output) -> None:

@@ -72,6 +72,7 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     report = found.report
     render.show_claims(report, output)
     render.show_findings(report, output)
+    render.show_constraints(report, output)
     render.show_stages(report, output)
     render.show_regulatory(report, output)
     scores = [

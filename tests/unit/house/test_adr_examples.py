@@ -34,7 +34,7 @@ from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
 from services.dpe.domain.passages import choose
-from services.dpe.domain.policy import Amplifiers
+from services.dpe.domain.policy import CONTRADICTION_COST, Amplifiers, Weights
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
@@ -614,6 +614,16 @@ def test_0065_two_processes_by_turns():
         hits += process in remembering
         remembering.add(process)
     assert f"{hits} of 10 calls are 304" in text
+
+
+def test_0078_fidelity_with_violated_constraints():
+    text = " ".join(record(78).split())
+    without, with_both = 1 - (0.30 + 0.20) / 4, 1 - (0.30 + 0.20 + 2 * 0.15) / 4
+    assert f"1 − (0.30 + 0.20) ÷ 4 = {without:.3f}" in text  # noqa: RUF001
+    assert f"1 − (0.30 + 0.20 + 2 × 0.15) ÷ 4 = {with_both:.3f}" in text  # noqa: RUF001 - as it is printed
+    assert f"rises from {1 - without:.3f} to {1 - with_both:.3f}" in text
+    assert f"0.25 × {without - with_both:.3f} = {Weights().fidelity * (without - with_both):.5f}" in text  # noqa: RUF001
+    assert f"1 − 0.15 ÷ 4 = {1 - CONTRADICTION_COST / 4:.4f}" in text  # noqa: RUF001
 
 
 def test_0077_combined_state_and_expansion():
