@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from services.common.settings import DagSettings, DpeSettings
+from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/conformance.md").read_text(encoding="utf-8")
 
@@ -21,6 +22,12 @@ def test_amplifiers():
     rows = dict(re.findall(r"\| (\w+) \| (\d\.\d\d) \|$", section("Amplifiers"), re.MULTILINE))
     assert {name: float(value) for name, value in rows.items()} == DpeSettings().amplifiers.model_dump()
     assert f"loop depth above {DpeSettings().loop_depth_threshold} " in section("Amplifiers")
+
+
+def test_costs_of_fidelity():
+    row = next(line for line in section("Thresholds").splitlines() if line.startswith("| fidelity"))
+    costs = (FABRICATION_COST, DISTORTION_COST, CONTRADICTION_COST)
+    assert f"| {', '.join(f'{cost:.2f}' for cost in costs)} |" in row
 
 
 def test_limits():
