@@ -55,15 +55,21 @@ class Neo4jDatabase:
         """Run ``job`` in a transaction and return its result once that is durable.
 
         It is run again, in a new transaction, when Neo4j gave it up for the sake of others or could not be reached,
-        for up to ``retry_s``. It is rolled back when ``job`` raises.
+        for up to ``retry_s``. It is rolled back when ``job`` raises. A server that is there and says nothing is waited
+        for as long as the last attempt could take: Neo4j's own limit of a transaction ends nothing then.
 
         Raises:
             ConflictError: COMMIT_RACE: a constraint does not hold.
             UnavailableError: STORE_UNAVAILABLE.
         """
+        settings = self._settings
+        longest_s = settings.connect_timeout_s + settings.retry_s + settings.timeout_s
         with translated():
-            async with self._driver.session(database=self._settings.database) as session:
-                return await session.execute_write(unit_of_work(timeout=self._settings.timeout_s)(job))
+            async with (
+                asyncio.timeout(longest_s),
+                self._driver.session(database=settings.database) as session,
+            ):
+                return await session.execute_write(unit_of_work(timeout=settings.timeout_s)(job))
 
     async def rows(self, statement: str, **parameters: Any) -> list[Properties]:
         """Run one statement in a transaction as ``run`` does and return its rows."""
