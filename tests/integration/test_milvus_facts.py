@@ -293,10 +293,11 @@ class TestLayouts:
     async def test_a_later_layout_is_refused(self, fresh):
         await (await opened(fresh)).close()
         database = await MilvusDatabase.open(fresh)
-        later = str(len(schema.MIGRATIONS) + 1)
+        known = len(schema.MIGRATIONS)
+        later = str(known + 1)
         await database.upsert(f"{NEW}_meta", [bare({"key": "schema", "value": later})])
         await database.close()
-        with pytest.raises(UnavailableError, match=r"layout 2, this program knows 1; upgrade") as caught:
+        with pytest.raises(UnavailableError, match=f"layout {later}, this program knows {known}; upgrade") as caught:
             await opened(fresh)
         assert caught.value.reason is ErrorReason.STORE_UNAVAILABLE
 
