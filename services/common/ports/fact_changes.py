@@ -15,7 +15,7 @@ class StateRow:
     """A fact's entry of the state hash, and where it counts.
 
     Attributes:
-        number: the store gives it to one version of one fact and never again; a fact that is replaced gets a new one.
+        number: of one fact, or of one version of it; what the store tells later under the same number takes its place.
         community: the fact's label; empty for none.
     """
 

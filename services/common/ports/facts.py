@@ -110,7 +110,7 @@ class FactStore(Protocol):
     """
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
-        """Insert or replace by ``fact_id``, all or nothing. Idempotent.
+        """Insert or replace by ``fact_id``, all or nothing for each tenant; callers write one tenant's. Idempotent.
 
         Raises:
             ValueError: a vector has another dimension, or a component that is no finite number; nothing is written.
@@ -145,7 +145,7 @@ class FactStore(Protocol):
         ...
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
-        """Set ``community_label`` by fact id; does not touch ``modified_at``."""
+        """Set ``community_label`` by fact id; does not touch ``modified_at``. After a failure some may be set."""
         ...
 
     async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
