@@ -1,7 +1,7 @@
 """The envelope service's composition: adapters and settings in, served services out."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import grpc
@@ -18,6 +18,7 @@ from services.common.ports.token_vectors import TokenVectorModel
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
+from services.envelope.checked_embedding import CheckedEmbedding
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.namespaces import Namespaces
 from services.envelope.domain.search_mode import SearchMode
@@ -115,7 +116,7 @@ class EnvelopeApps:
 
 async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
     """Wire the applications over any adapters and settle unfinished writes."""
-    settings, models = parts.settings, parts.models
+    settings, models = parts.settings, replace(parts.models, embedding=CheckedEmbedding(parts.models.embedding))
     fingerprint = models.embedding.fingerprint
     states = StateHashes(parts.facts, parts.graph, fingerprint, shared_store=settings.shared_store)
     stores = KnowledgeStores.over(parts.facts, parts.graph, states, parts.clock)

@@ -65,6 +65,7 @@ class Client:
 
     def __init__(self, channel, subject):
         self._subject = subject
+        self.channel = channel
         self._knowledge = knowledge_service_pb2_grpc.KnowledgeServiceStub(channel)
         self._envelopes = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)
 

@@ -84,10 +84,9 @@ def _question(
     found.require(request.grounding_mode in _KNOWN_MODES, "grounding_mode", "must be a known grounding mode")
     found.require(request.strategy in _KNOWN_STRATEGIES, "strategy", "must be a known strategy")
     known_mode(found, "retrieval_mode", request.retrieval_mode)
-    if request.HasField("expected_response_tokens"):
-        found.require(request.expected_response_tokens, "expected_response_tokens", "must be at least 1")
-    if request.HasField("max_envelope_tokens"):
-        found.require(request.max_envelope_tokens, "max_envelope_tokens", "must be at least 1")
+    for name in ("expected_response_tokens", "max_envelope_tokens"):  # a negative number arrives as one near 2 ** 32
+        sound = not request.HasField(name) or 0 < getattr(request, name) <= MAX_WINDOW_TOKENS
+        found.require(sound, name, f"must be 1 to {MAX_WINDOW_TOKENS}")
     _window(found, request)
 
 
