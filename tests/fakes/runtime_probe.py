@@ -138,14 +138,18 @@ def probe_settings(**server):
 
 
 @contextlib.asynccontextmanager
-async def probe(behaviours=None, *, roles=None, settings=None, check=healthy, target=None, credentials=None):
+async def probe(
+    behaviours=None, *, roles=None, settings=None, check=healthy, target=None, credentials=None, listening=None
+):
     """Serve ``behaviours`` (default: an echo) and yield a ``Probe``; every RPC needs WRITER unless ``roles`` says."""
     behaviours = behaviours or {"Echo": echo}
     settings = settings or probe_settings()
     clock = FakeClock()
     store = await credential_store()
     telemetry = open_telemetry(settings.telemetry, "probe", "0")
-    served = ServedService(SERVICE, register(behaviours), roles or dict.fromkeys(behaviours, Role.WRITER), check)
+    served = ServedService(
+        SERVICE, register(behaviours), roles or dict.fromkeys(behaviours, Role.WRITER), check, listening
+    )
     server = RpcServer([served], settings, open_authenticator(settings.auth, store, clock), telemetry)
     await server.start()
     where = target or server.address

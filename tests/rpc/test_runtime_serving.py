@@ -1,6 +1,7 @@
 """Listening, TLS, health, reflection, the HTTP endpoint, draining, and what stops a start."""
 
 import asyncio
+import contextlib
 import datetime as dt
 import ipaddress
 import json
@@ -21,6 +22,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from services.common.context import Role
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.rpc.nesting import WITHIN_KEY, own_mark
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import SettingsError, TlsSettings
 from services.common.telemetry import open_telemetry
@@ -320,6 +322,39 @@ async def test_drain_finishes_calls_in_flight_and_takes_no_new_ones():
         assert error.code() in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
         go_on.set()
         assert (await call).value == "hi"
+        await asyncio.wait_for(draining, 5)
+
+
+async def test_drain_lets_a_call_in_flight_call_its_own_process_and_nobody_else():
+    entered, go_on = asyncio.Event(), asyncio.Event()
+    own = (("x-request-id", "one"), (WITHIN_KEY, own_mark()))
+
+    async def outer(request, context):
+        entered.set()
+        await go_on.wait()
+        return await p.call("Inner", "from within", metadata=own)
+
+    async def inner(request, context):
+        return request
+
+    async with probe({"Outer": outer, "Inner": inner}, listening=lambda _target, _names: None) as p:
+        call = asyncio.ensure_future(_awaited(p.call("Outer", metadata=(("x-request-id", "one"),))))
+        await asyncio.wait_for(entered.wait(), 5)
+        draining = asyncio.ensure_future(p.server.drain())
+        with contextlib.suppress(grpc.aio.AioRpcError):  # until the drain has begun, anybody is let in
+            while True:
+                await p.call("Inner")
+        strangers = [
+            (("x-request-id", "one"),),
+            (("x-request-id", "one"), (WITHIN_KEY, "0" * 32)),
+            (("x-request-id", "two"), (WITHIN_KEY, own_mark())),
+        ]
+        for stranger in strangers:
+            error, info = await failure(p.call("Inner", metadata=stranger))
+            assert (error.code(), info["ErrorInfo"].reason) == (grpc.StatusCode.UNAVAILABLE, "SERVICE_UNAVAILABLE")
+        assert not draining.done()
+        go_on.set()
+        assert (await call).value == "from within"
         await asyncio.wait_for(draining, 5)
 
 

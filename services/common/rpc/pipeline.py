@@ -21,6 +21,7 @@ from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import CrpError, DeadlineError, ErrorReason, PermissionDeniedError
 from services.common.rpc.authentication import Authenticator
 from services.common.rpc.concurrency import CallLimits
+from services.common.rpc.in_flight import CallsInFlight
 from services.common.rpc.methods import Method
 from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
 from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
@@ -45,6 +46,7 @@ class ServedCall:
         "context",
         "counted_tenant",
         "entered",
+        "in_flight",
         "method",
         "nested",
         "notes",
@@ -67,6 +69,7 @@ class ServedCall:
         self.reason = ""
         self.tenant = ""
         self.entered = False
+        self.in_flight = False
         self.counted_tenant = False
         self.nested = False
         self.span: Span | None = None
@@ -82,6 +85,7 @@ class Pipeline:
         self._authenticator = authenticator
         self._tracer = telemetry.tracer
         self._limits = CallLimits(settings)
+        self._in_flight = CallsInFlight(settings.overload_retry_s)
         self._min_left_s = settings.min_deadline_ms / 1000
         self._log = telemetry.log.bind()
         self._access = AccessLog(telemetry.log) if log_calls else None
@@ -113,11 +117,14 @@ class Pipeline:
         """Let the call in and set its context.
 
         Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: the process is draining.
             LimitExceededError: CONCURRENCY_LIMIT.
             DeadlineError: the time left is too short.
             UnauthenticatedError: as ``Authenticator.authenticate``.
             PermissionDeniedError: ROLE_MISSING.
         """
+        self._in_flight.enter(call.request_id, nested=call.nested)
+        call.in_flight = True
         if not call.nested:
             if call.method.role is None:
                 self._limits.enter_open()
@@ -137,6 +144,10 @@ class Pipeline:
                 call.counted_tenant = True
             call.tenant = caller.tenant_id
         set_current_call(CallContext(caller, call.request_id, call.method.rpc, deadline, call.authorization))
+
+    async def drain(self, grace_s: float) -> None:
+        """Refuse calls from outside from now on, and wait until none is in flight, ``grace_s`` seconds at most."""
+        await self._in_flight.drain(grace_s)
 
     def succeed(self, call: ServedCall) -> None:
         """Send the request id along with what the servicer set as trailing metadata."""
@@ -169,6 +180,8 @@ class Pipeline:
     def end(self, call: ServedCall) -> None:
         """Count the call out, close its span and write its access line."""
         seconds = time.monotonic() - call.started
+        if call.in_flight:
+            self._in_flight.leave(call.request_id)
         if call.entered and call.method.role is None:
             self._limits.leave_open()
         elif call.entered:

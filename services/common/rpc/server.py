@@ -4,6 +4,7 @@ It adds to what the services register: the pipeline around every RPC, grpc.healt
 the HTTP endpoint for scrapers, and a drain that lets calls in flight finish.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -115,10 +116,16 @@ class RpcServer:
         await self._readiness.start()
 
     async def drain(self) -> None:
-        """Say NOT_SERVING, take no new calls, let those in flight finish within the grace period, and stop."""
+        """Say NOT_SERVING, take no new calls, let those in flight finish within the grace period, and stop.
+
+        What a call in flight asks of a service of this same process is part of it, and is answered.
+        """
         await self._readiness.drain()
         if self._server is not None:
-            await self._server.stop(self._settings.server.drain_grace_s)
+            until = time.monotonic() + self._settings.server.drain_grace_s
+            if any(service.listening is not None for service in self._services):
+                await self._pipeline.drain(self._settings.server.drain_grace_s)
+            await self._server.stop(max(0.0, until - time.monotonic()))
         await self._http.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
