@@ -1,6 +1,7 @@
 """Measure every mode of retrieval on Cranfield and WiCE (``make eval-retrieval``).
 
-    GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluate_retrieval [--half HALF] [--modes MODE…] [--limit N] [--save]
+    GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluate_retrieval [--half HALF] [--sets SET…] [--modes MODE…]
+        [--limit N] [--save]
     python -m tools.evaluate_retrieval --markdown [--check]
 
 The product's own store and retriever answer, with the models and numbers of the settings. ``--save`` keeps the figures
@@ -12,7 +13,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.results import digest
 from tools.evaluation.retrieval_modes import MODES, Order, measure, results
 from tools.evaluation.retrieval_page import picture, rewritten, table
-from tools.evaluation.retrieval_sets import DEVELOPMENT, HALVES, REPORT, RetrievalSet, cranfield, wice
+from tools.evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, RetrievalSet, cranfield, wice
 
 RESULTS: Final = Path("docs/results/retrieval.json")
 PAGE: Final = Path("docs/retrieval.md")
@@ -44,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--half", choices=(REPORT, DEVELOPMENT, BOTH), default=REPORT, help="of the queries; report")
     found.add_argument("--limit", type=int, metavar="N", help="at most N queries of each set; never fewer facts")
+    found.add_argument("--sets", nargs="+", choices=(CRANFIELD, WICE), default=(CRANFIELD, WICE), help="all")
     choices = [mode.value for mode in MODES]
     found.add_argument("--modes", nargs="+", choices=choices, help="besides DENSE and TEXT, which are always measured")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
@@ -53,12 +55,14 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-async def measured(settings: Settings, sets: Sequence[RetrievalSet], order: Order, data: Path) -> dict[str, Any]:
-    """Return the results document of these halves, with progress bars on stderr meanwhile."""
+async def measured(
+    settings: Settings, sets: Sequence[RetrievalSet], order: Order, data: Path, names: Collection[str]
+) -> dict[str, Any]:
+    """Return the results document of these halves of the named sets, with progress bars on stderr meanwhile."""
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
     found: dict[str, Any] = {half: {} for half in order.halves}
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        for one in sets:
+        for one in (one for one in sets if one.name in names):
             for half, modes in (await measure(settings, one, order, progress)).items():
                 counts = {"queries": len(one.of_half(half, order.limit)), "facts": len(one.facts)}
                 found[half][one.name] = {**counts, "modes": results(modes)}
@@ -66,13 +70,23 @@ async def measured(settings: Settings, sets: Sequence[RetrievalSet], order: Orde
     return {
         "schema_version": SCHEMA_VERSION,
         "limit": order.limit,
-        "settings": {name: getattr(settings.envelope, name) for name in _DECISIVE},
+        "settings": {
+            **{name: getattr(settings.envelope, name) for name in _DECISIVE},
+            "text_stemming": settings.store.text_stemming,
+        },
         "data": {name: digest(data / name) for name in files},
         "halves": found,
     }
 
 
-_DECISIVE: Final = ("fusion_depth", "reranked_candidates", "late_interaction_candidates", "retrieval_least_cosine")
+_DECISIVE: Final = (
+    "fusion_depth",
+    "reranked_candidates",
+    "reranked_weight",
+    "late_interaction_candidates",
+    "late_interaction_weight",
+    "retrieval_least_cosine",
+)
 
 
 def kept(path: Path) -> dict[str, Any]:
@@ -125,7 +139,7 @@ async def evaluate(options: argparse.Namespace, data: Path) -> dict[str, Any]:
     sets = [await cranfield(data), await wice(data)]
     halves = HALVES if options.half == BOTH else (options.half,)
     modes = tuple(MODES if options.modes is None else map(SearchMode, options.modes))
-    return await measured(load_settings(), sets, Order(halves, options.limit, modes), data)
+    return await measured(load_settings(), sets, Order(halves, options.limit, modes), data, options.sets)
 
 
 def run(arguments: Sequence[str]) -> int:

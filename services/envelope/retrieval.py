@@ -1,9 +1,9 @@
 """Finding facts for sub-queries in any mode: by meaning, by words, by both, and scored anew (SPEC-003 §5.2, ADR 0066).
 
 The one search that SearchFacts and envelopes go through. One vector search serves all sub-queries, one call of a model
-scores all their candidates anew. A mode whose model cannot serve is answered as HYBRID, and says so; where vectors
-return nothing, words are searched, and the answer says so. Relevance (SPEC-003 §6.3) stays the cosine, whatever found a
-fact.
+scores all their candidates anew, and its ranking is fused with HYBRID's two (ADR 0082). A mode whose model cannot serve
+is answered as HYBRID, and says so; where vectors return nothing, words are searched, and the answer says so. Relevance
+(SPEC-003 §6.3) stays the cosine, whatever found a fact.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class RetrievedFact:
     Attributes:
         cosine: raw cosine with the sub-query, in [-1, 1], whatever found the fact.
         score: what the mode orders by, as ``crp.ckf.v1.SearchHit.score`` says; a fact that was not among those scored
-            anew has the score of HYBRID and stands behind them.
+            anew has the score of HYBRID, to which a third ranking adds nothing.
     """
 
     fact: FactRecord
@@ -90,6 +90,14 @@ class _Terms:
     where: FactFilter | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Third:
+    """The ranking that a mode's own model adds to HYBRID's two: how many facts it holds, and what it weighs."""
+
+    candidates: int
+    weight: float
+
+
 class Retriever:
     """Searches in any mode; safe for concurrent calls of one event loop.
 
@@ -111,9 +119,9 @@ class Retriever:
         self._settings = settings
         self._rescorers = rescorers
         self._counts = counts
-        self._candidates = {
-            SearchMode.RERANKED: settings.reranked_candidates,
-            SearchMode.LATE_INTERACTION: settings.late_interaction_candidates,
+        self._third = {
+            SearchMode.RERANKED: _Third(settings.reranked_candidates, settings.reranked_weight),
+            SearchMode.LATE_INTERACTION: _Third(settings.late_interaction_candidates, settings.late_interaction_weight),
         }
 
     async def retrieve(
@@ -192,8 +200,9 @@ class Retriever:
         return dict(zip(distinct, found, strict=True))
 
     async def _rescored(self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode) -> Retrieval:
-        """Order the best of every sub-query by the mode's own model, in one call of it; the rest stay behind them."""
-        count = min(self._candidates[mode], max(1, MAX_RESCORED // max(1, len(queries.texts))))
+        """Add the mode's own model as a third ranking of the best of every sub-query, in one call of it (ADR 0082)."""
+        third = self._third[mode]
+        count = min(third.candidates, max(1, MAX_RESCORED // max(1, len(queries.texts))))
         tasks = [
             Rescoring(text, tuple(hit.fact for hit in hits[:count]))
             for text, hits in zip(queries.texts, fused.hits, strict=True)
@@ -207,7 +216,7 @@ class Retriever:
             return self._degraded(fused, mode, ErrorReason.DEADLINE_EXCEEDED)
         except RescoringUnavailableError as error:
             return self._degraded(fused, mode, error.reason)
-        hits = [_reordered(own, found) for own, found in zip(fused.hits, scores, strict=True)]
+        hits = [_reordered(own, found, third.weight) for own, found in zip(fused.hits, scores, strict=True)]
         return replace(fused, hits=tuple(hits), mode=mode)
 
     def _rescorer(self, mode: SearchMode) -> Rescorer:
@@ -247,6 +256,11 @@ def _fused(near: Sequence[RetrievedFact], by_words: Sequence[RetrievedFact]) -> 
     return tuple(replace(known[fact_id], score=score) for fact_id, score in fuse(rankings))
 
 
-def _reordered(hits: tuple[RetrievedFact, ...], scores: NDArray[np.float32]) -> tuple[RetrievedFact, ...]:
-    scored = [replace(hit, score=float(score)) for hit, score in zip(hits, scores, strict=False)]
-    return (*sorted(scored, key=lambda hit: (-hit.score, hit.fact.fact_id)), *hits[len(scored) :])
+def _reordered(
+    hits: tuple[RetrievedFact, ...], scores: NDArray[np.float32], weight: float
+) -> tuple[RetrievedFact, ...]:
+    ids = [hit.fact.fact_id for hit in hits[: len(scores)]]
+    ranking = sorted(zip(ids, scores.tolist(), strict=True), key=lambda scored: (-scored[1], scored[0]))
+    added = dict(fuse([[fact_id for fact_id, _ in ranking]]))
+    scored = [replace(hit, score=hit.score + weight * added.get(hit.fact.fact_id, 0.0)) for hit in hits]
+    return tuple(sorted(scored, key=lambda hit: (-hit.score, hit.fact.fact_id)))

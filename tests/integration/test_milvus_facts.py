@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from pymilvus import MilvusClient
 
-from services.common.adapters.memory import MemoryFactStore
-from services.common.adapters.milvus import MilvusFactStore, schema
+from services.common.adapters.memory import MemoryFactStore, bm25
+from services.common.adapters.milvus import MilvusFactStore, fact_rows, rewording, schema
 from services.common.adapters.milvus.database import MilvusDatabase
 from services.common.adapters.milvus.failures import unavailable
 from services.common.adapters.milvus.schema import bare, facts_collection
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.keywords import Stemming
 from services.common.ports.facts import FactFilter, FactStatus
 from tests.contract.adapters import DIMENSION, MODEL
 from tests.contract.records import LATER, fact, random_vectors, vector
@@ -57,6 +58,14 @@ def fresh(settings):
     yield settings.model_copy(update={"collection_prefix": NEW})
     drop()
     client.close()
+
+
+async def former_layout(settings) -> None:
+    """Leave the collections as a program of before stemming did: layout 1, nothing said of the words."""
+    database = await MilvusDatabase.open(settings)
+    await database.delete(f"{NEW}_meta", ["words"])
+    await database.upsert(f"{NEW}_meta", [bare({"key": "schema", "value": "1"})])
+    await database.close()
 
 
 def hit_ids(hits) -> list[str]:
@@ -300,6 +309,62 @@ class TestLayouts:
         with pytest.raises(UnavailableError, match=f"layout {later}, this program knows {known}; upgrade") as caught:
             await opened(fresh)
         assert caught.value.reason is ErrorReason.STORE_UNAVAILABLE
+
+    async def test_rows_of_before_stemming_are_written_anew(self, fresh):
+        texts = {"a": "Claims are reported.", "b": "The form KH-4419.", "c": "A claim on hail."}
+        before = await opened(fresh, stemming=Stemming.NONE)  # a row of layout 1 has the words as they are written
+        await before.upsert([fact(name, content=text, access_count=3) for name, text in texts.items()])
+        await before.upsert([fact("x", tenant_id="tenant-b", content="claims"), fact("y", content="claims of nobody")])
+        await before.set_status("tenant-a", ["b"], FactStatus.QUARANTINED, at=LATER)
+        await before.set_status("tenant-a", ["y"], FactStatus.DELETED, at=LATER)
+        known = await before.get("tenant-a", list(texts))
+        assert hit_ids(await before.search_text("tenant-a", "claim", limit=9)) == ["c"]
+        await before.close()
+        await former_layout(fresh)
+        after = await opened(fresh)
+        try:
+            for query in ("claiming", "reports", "KH-4419"):
+                hits = await after.search_text("tenant-a", query, limit=9)
+                expected = {name: score for name, score in bm25.rank(texts, query).items() if name != "b"}
+                assert {hit.fact.fact_id: pytest.approx(hit.score) for hit in hits} == expected
+            assert hit_ids(await after.search_text("tenant-b", "claim", limit=9)) == ["x"]
+            assert await after.get("tenant-a", list(texts)) == known
+            assert await after.count("tenant-a", ALL) == 4
+        finally:
+            await after.close()
+
+    async def test_writing_anew_goes_on_where_it_ended(self, fresh, monkeypatch):
+        monkeypatch.setattr(rewording, "_FACTS_PER_WRITE", 2)
+        before = await opened(fresh, stemming=Stemming.NONE)
+        await before.upsert([fact(f"f{n}", content=f"claims of {n}") for n in range(7)])
+        await before.close()
+        await former_layout(fresh)
+        written = []
+
+        def ends_there(row, stemming):
+            written.append(fact_rows.fact_id_of(row["key"]))
+            if len(written) > 4:
+                raise unavailable("gone", "test")
+            return fact_rows.reworded(row, stemming)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(rewording, "reworded", ends_there)
+            with pytest.raises(UnavailableError):
+                await opened(fresh)
+        again = []
+
+        def counted(row, stemming):
+            found = fact_rows.reworded(row, stemming)
+            again.extend([] if found is None else [fact_rows.fact_id_of(row["key"])])
+            return found
+
+        monkeypatch.setattr(rewording, "reworded", counted)
+        after = await opened(fresh)
+        try:
+            assert again == ["f4", "f5", "f6"]
+            assert len(await after.search_text("tenant-a", "claim", limit=9)) == 7
+        finally:
+            await after.close()
 
     async def test_vectors_of_another_length_are_refused(self, fresh):
         await (await opened(fresh)).close()

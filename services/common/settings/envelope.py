@@ -21,7 +21,7 @@ class EnvelopeSettings(BaseModel):
 
     retrieval_mode: Literal["dense", "text", "hybrid", "reranked", "late_interaction"] = "dense"
     """How envelopes find facts when the request does not say (ADR 0066): by vectors, by words (BM25), by both, or by
-    both with the best ordered anew by the cross-encoder or by late interaction. Default dense."""
+    both and a third ranking of the best, the cross-encoder's or late interaction's. Default dense."""
 
     retrieval_least_cosine: float = Field(default=-1.0, ge=-1.0, le=1.0)
     """Vectors less alike than this count as not found; where none is found, words are searched. Raw cosine, -1 to 1,
@@ -31,12 +31,19 @@ class EnvelopeSettings(BaseModel):
     """Facts of the vectors' and of the words' ranking that hybrid retrieval fuses, at least what is asked for. 1-1000,
     default 100."""
 
-    reranked_candidates: int = Field(default=10, ge=1, le=500)
-    """Best facts of a sub-query that the cross-encoder orders anew; the others keep their places behind them. Of all
-    sub-queries together at most 512. It changes what an envelope may hold only above retrieval_k. 1-500, default 10."""
+    reranked_candidates: int = Field(default=5, ge=1, le=500)
+    """Best facts of a sub-query that the cross-encoder scores anew; the others stay behind them. Of all sub-queries
+    together at most 512. It changes what an envelope may hold only above retrieval_k. 1-500, default 5."""
 
-    late_interaction_candidates: int = Field(default=100, ge=1, le=500)
-    """The same for late interaction. 1-500, default 100."""
+    reranked_weight: float = Field(default=0.1, gt=0.0, le=1000.0)
+    """What the cross-encoder's ranking weighs beside each of hybrid's two (ADR 0082). Above 0, at most 1000,
+    default 0.1: the delivered model does not rank passages."""
+
+    late_interaction_candidates: int = Field(default=50, ge=1, le=500)
+    """The same for late interaction. 1-500, default 50."""
+
+    late_interaction_weight: float = Field(default=0.2, gt=0.0, le=1000.0)
+    """What late interaction's ranking weighs beside each of hybrid's two. Above 0, at most 1000, default 0.2."""
 
     rescoring_deadline_share: float = Field(default=0.5, gt=0.0, le=1.0)
     """Share of the time left to a call that ordering anew may take; beyond it the answer is hybrid's, with a warning.

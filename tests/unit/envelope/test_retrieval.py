@@ -22,7 +22,7 @@ from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.fusion import fuse
 from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
-from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, no_model
+from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Rescoring, no_model
 from services.envelope.retrieval import MAX_RESCORED, Retriever, SubQueries
 from services.envelope.retrieval_counts import RetrievalCounts
 from services.envelope.token_cache import TokenVectorCache
@@ -104,6 +104,11 @@ def fact(tenant, text, vector):
     )
 
 
+def by_score(scored):
+    """Order (score, text, hit) as the retriever does: best first, ties by id."""
+    return -scored[0], scored[2].fact.fact_id
+
+
 def contents(hits):
     return [hit.fact.content for hit in hits]
 
@@ -154,9 +159,44 @@ async def test_the_cross_encoder_is_asked_once_with_every_pair_once(bench):
     (pairs,) = bench.reranker.calls
     assert len(pairs) == len(set(pairs)) == 2 * len(TEXTS)
     assert found.hits[0] == found.hits[2]
-    shares = [hit.score for hit in found.hits[0]]
-    assert shares[0] == 1.0
-    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("weight", [0.1, 1.0, 40.0])
+@pytest.mark.parametrize("mode", sorted(RESCORED_MODES))
+async def test_the_models_ranking_is_a_third_one_of_its_own_weight(mode, weight):
+    count = len(TEXTS) - 2
+    bench = await Bench(
+        reranked_candidates=count,
+        late_interaction_candidates=count,
+        reranked_weight=weight,
+        late_interaction_weight=weight,
+    ).fill()
+    hybrid = (await bench.ask(SearchMode.HYBRID)).hits
+    found = (await bench.ask(mode)).hits
+    for question, before, after in zip(QUESTIONS, hybrid, found, strict=True):
+        task = Rescoring(question, tuple(hit.fact for hit in before[:count]))
+        (scores,) = await bench.rescorers[mode].scores("t", [task])
+        own = sorted(zip(scores.tolist(), contents(before[:count]), before[:count], strict=True), key=by_score)
+        third = {text: weight / (60 + rank) for rank, (_, text, _) in enumerate(own, start=1)}
+        expected = {hit.fact.content: hit.score + third.get(hit.fact.content, 0.0) for hit in before}
+        assert {hit.fact.content: hit.score for hit in after} == pytest.approx(expected)
+        assert list(after) == sorted(after, key=lambda hit: (-hit.score, hit.fact.fact_id))
+
+
+async def test_a_heavy_model_orders_alone_and_a_light_one_only_breaks_ties():
+    light, heavy = [await Bench(reranked_weight=weight).fill() for weight in (1e-6, 1_000.0)]
+    hybrid = (await light.ask(SearchMode.HYBRID, QUESTIONS[0])).hits[0]
+    scores = {hit.fact.fact_id: hit.score for hit in hybrid}
+    untied = [hit.fact.fact_id for hit in hybrid if list(scores.values()).count(hit.score) == 1]
+    order = [hit.fact.fact_id for hit in (await light.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]]
+    assert [one for one in order if one in untied] == untied
+    found = (await heavy.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]
+    shares = dict(
+        zip(
+            contents(found), await heavy.reranker.score([(QUESTIONS[0], text) for text in contents(found)]), strict=True
+        )
+    )
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
 
 
 async def test_what_is_not_ordered_anew_stays_behind_in_its_order():
