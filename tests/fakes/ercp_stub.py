@@ -7,6 +7,8 @@ from ercp.v1 import ercp_pb2 as ercp
 from ercp.v1 import ercp_service_pb2 as pb
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from services.common.errors import ErrorReason, UnauthenticatedError
+
 TRACE = "0b9f2f39-8a9e-4d4e-9c6b-0d9b6f6f2a10"
 FINGERPRINT = "sha256:" + "a" * 64
 SIGNATURE = "hmac:" + "b" * 64
@@ -107,6 +109,7 @@ class ErcpStub:
         failing: raised by every call, when set.
         breaking: raised by a stream after its first event, when set.
         held: a call waits for it first, when set.
+        wants_credential: refuses calls without one.
         pausing: a stream waits for it after its first event, when set.
     """
 
@@ -114,6 +117,7 @@ class ErcpStub:
     breaking: Exception | None = None
     held: asyncio.Event | None = None
     pausing: asyncio.Event | None = None
+    wants_credential: bool = False
     asked: list[Asked] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a call was given up."""
@@ -123,6 +127,8 @@ class ErcpStub:
             raise AttributeError(rpc)
 
         def call(request, *, timeout, metadata):
+            if self.wants_credential and "authorization" not in dict(metadata):
+                raise UnauthenticatedError(ErrorReason.CREDENTIAL_MISSING, "no credential")
             self.asked.append(Asked(rpc, request, dict(metadata), timeout))
             return _Stream(self) if rpc == "RunStream" else self._answered(rpc)
 

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
-from schemathesis import checks
+from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
+    negative_data_rejection,
     response_headers_conformance,
     response_schema_conformance,
     status_code_conformance,
@@ -21,6 +22,10 @@ from tests.fakes.ercp_stub import ErcpStub
 APP = create_app(ErcpStub(), HttpSettings(port=0), SystemClock(), "0.1.0")
 DOCUMENT = APP.openapi()
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
+WRONG = schemathesis.openapi.from_asgi(
+    "/openapi.json", create_app(ErcpStub(wants_credential=True), HttpSettings(port=0), SystemClock(), "0.1.0")
+)
+WRONG.config.generation.update(modes=[GenerationMode.NEGATIVE])
 ENDPOINTS = {
     "/ercp/v1/run": "post",
     "/ercp/v1/generate": "post",
@@ -48,6 +53,17 @@ CHECKS = [
 )
 def test_every_generated_call_is_answered_as_the_document_says(case):
     case.call_and_validate(checks=CHECKS)
+
+
+@WRONG.include(path_regex="^/ercp/", method="POST").parametrize()
+@settings(
+    max_examples=15,
+    deadline=timedelta(seconds=5),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    derandomize=True,
+)
+def test_every_body_that_the_document_does_not_allow_is_refused(case):
+    case.call_and_validate(checks=[*CHECKS, negative_data_rejection])
 
 
 def test_the_document_has_the_seven_endpoints_and_what_is_beside_them():
