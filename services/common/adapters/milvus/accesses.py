@@ -38,10 +38,19 @@ class Accesses:
         self._known: OrderedDict[str, tuple[tuple[int, int], float]] = OrderedDict()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._opened = time.monotonic()
+        self._seen: OrderedDict[str, str] = OrderedDict()
 
-    async def add(self, tenant: str, rows: Iterable[Row], at_us: int) -> None:
-        """Count an access to each fact, given by its row's ``key`` and ``born``."""
-        keys = [_key(row) for row in rows]
+    def keys_seen(self, stems: Iterable[str]) -> dict[str, str]:
+        """Return the counters of those facts (given by their stems) that were read since they were last written."""
+        return {} if self._shared else {one: self._seen[one] for one in stems if one in self._seen}
+
+    def lose_sight(self, stems: Iterable[str]) -> None:
+        """Forget what was read of facts that are being written."""
+        for one in stems:
+            self._seen.pop(one, None)
+
+    async def add(self, tenant: str, keys: Sequence[str], at_us: int) -> None:
+        """Count an access in each of these counters."""
         async with self._locks[tenant]:
             counters = await self._read(keys)
             counted = {key: (counters.get(key, _NEVER)[0] + 1, at_us) for key in keys}
@@ -51,12 +60,24 @@ class Accesses:
 
     async def counted(self, rows: Sequence[Row], facts: Sequence[FactRecord]) -> list[FactRecord]:
         """Return the facts of rows with what was counted since they were inserted."""
-        counters = await self._read([_key(row) for row in rows])
-        return [_with(fact, counters.get(_key(row), _NEVER)) for row, fact in zip(rows, facts, strict=True)]
+        keys = [counter_key(row) for row in rows]
+        counters = await self._read(keys)
+        return [_with(fact, counters.get(key, _NEVER)) for key, fact in zip(keys, facts, strict=True)]
+
+    def saw(self, rows: Iterable[Row]) -> None:
+        """Remember the counters of facts that were just read and may be counted next."""
+        if self._shared:
+            return
+        for row in rows:
+            one = stem_of(row["key"])
+            self._seen[one] = counter_key(row)
+            self._seen.move_to_end(one)
+        while len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
 
     async def forget(self, rows: Iterable[Row]) -> None:
         """Delete the counters of facts that were removed or inserted anew."""
-        keys = [_key(row) for row in rows]
+        keys = [counter_key(row) for row in rows]
         for key in keys:
             self._known.pop(key, None)
         await self._database.delete(self._collection, keys)
@@ -94,7 +115,8 @@ class Accesses:
             self._known.popitem(last=False)
 
 
-def _key(row: Row) -> str:
+def counter_key(row: Row) -> str:
+    """Return the key of the counter of the fact whose row (``key``, ``born``) this is."""
     return key_of(stem_of(row["key"]), row["born"])
 
 

@@ -5,7 +5,7 @@ it, so that Milvus itself says what is new or changed since; ``journal`` says wh
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from services.common.adapters.milvus.database import Row
@@ -25,7 +25,6 @@ MOST_CHANGES: Final = 10_000
 """Changes that are told one by one; beyond it the reader starts over with the communities that it wants."""
 FIELDS: Final = (*STATE_FIELDS, "community")
 _MOST_LABELS: Final = 100_000
-_ASKED_AT_ONCE: Final = 8
 
 
 class Labels:
@@ -40,19 +39,13 @@ class Labels:
             self._known.clear()
         self._known.update((digest(label), label) for label in {"", *labels})
 
-    async def of(self, digests: Iterable[str], reads: FactReads) -> Mapping[str, str]:
-        """Return the labels of digests that stand in rows; those that are not known are read from a row of each."""
+    async def of(self, rows: Sequence[Row], reads: FactReads) -> Mapping[str, str]:
+        """Return the labels of rows' communities; those that are not known are read from one row of each."""
         self.learn(())
-        missing = sorted({one for one in digests if one not in self._known})
-        room = asyncio.Semaphore(_ASKED_AT_ONCE)
-
-        async def read(one: str) -> str | None:
-            async with room:
-                body = await reads.body_of_community(one)
-                return None if body is None else community_of(body)
-
-        found = await asyncio.gather(*(read(one) for one in missing))
-        self.learn(label for label in found if label is not None)
+        missing = {row["community"]: row["key"] for row in rows if row["community"] not in self._known}
+        if missing:
+            bodies = await reads.bodies(sorted(missing.values()))
+            self.learn(map(community_of, bodies))
         return self._known
 
 
@@ -71,7 +64,7 @@ async def state_changes(
         known, changed = StateKnown(), []
     added = await _added(reads, known, communities)
     if known.communities is None or communities is None:  # else those of others are only to be told apart from these
-        names = await labels.of((row["community"] for row in (*changed, *added)), reads)
+        names = await labels.of([*changed, *added], reads)
     else:
         names = await labels.of((), reads)
     # Writing a hundred thousand entries as Python objects takes longer than the event loop should stand still.

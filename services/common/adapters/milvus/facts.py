@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Self
 
 import numpy as np
 
-from services.common.adapters.milvus.accesses import Accesses
+from services.common.adapters.milvus.accesses import Accesses, counter_key
 from services.common.adapters.milvus.changes import Labels, outlines, state_changes
 from services.common.adapters.milvus.database import MilvusDatabase, Row
 from services.common.adapters.milvus.fact_rows import (
@@ -143,7 +143,9 @@ class MilvusFactStore:
 
         async def job(view: View) -> list[Row]:
             found = await self._reads(view).by_stems(stems(view.tenant, fact_ids), FULL_FIELDS)
-            return [row for rows in found.values() for row in rows if row["status"] != _DELETED]
+            alive = [row for rows in found.values() for row in rows if row["status"] != _DELETED]
+            self._accesses.saw(alive)
+            return alive
 
         facts = await self._records(tenant_id, await self._tenants.read(tenant_id, job))
         known = {fact.fact_id: fact for fact in facts}
@@ -173,8 +175,12 @@ class MilvusFactStore:
             return [[] for _ in queries]
 
         async def job(view: View) -> tuple[list[list[tuple[float, str]]], list[Row]]:
-            ranked = await self._nearest.search(view, queries, limit, allowed)
-            return ranked, await self._rows_of(view, {key for hits in ranked for _, key in hits})
+            ranked, read = await self._nearest.search(view, queries, limit, allowed)
+            wanted = {key for hits in ranked for _, key in hits}
+            rows = [read[key] for key in wanted if key in read]
+            rows += await self._rows_of(view, wanted.difference(read))
+            self._accesses.saw(rows)
+            return ranked, rows
 
         ranked, rows = await self._tenants.read(tenant_id, job)
         facts = await self._by_key(tenant_id, rows)
@@ -225,16 +231,20 @@ class MilvusFactStore:
 
     async def touch(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> None:
         """Count an access; a store that cannot write now loses the count, not the answer it was for."""
-        if not fact_ids:
-            return
+        tenant = digest(tenant_id)
+        names = stems(tenant, fact_ids)
+        seen = self._accesses.keys_seen(names)
+        missing = [one for one in names if one not in seen]
 
-        async def job(view: View) -> tuple[str, list[Row]]:
-            found = await self._reads(view).by_stems(stems(view.tenant, fact_ids), _COUNTED_FIELDS)
-            return view.tenant, [row for rows in found.values() for row in rows if row["status"] != _DELETED]
+        async def job(view: View) -> list[Row]:
+            found = await self._reads(view).by_stems(missing, _COUNTED_FIELDS)
+            return [row for rows in found.values() for row in rows if row["status"] != _DELETED]
 
         try:
-            tenant, rows = await self._tenants.read(tenant_id, job)
-            await self._accesses.add(tenant, rows, micros(at))
+            rows = await self._tenants.read(tenant_id, job) if missing else []
+            keys = [*seen.values(), *map(counter_key, rows)]
+            if keys:
+                await self._accesses.add(tenant, keys, micros(at))
         except CrpError as error:
             _LOG.warning("accesses were not counted", extra={"reason": error.reason.value, "facts": len(fact_ids)})
 
@@ -245,15 +255,16 @@ class MilvusFactStore:
 
     async def erase_source(self, tenant_id: str, source_id: str, *, at: datetime) -> int:
         """Turn the source's facts into tombstones (SPEC-003 §17.2)."""
-        erased = 0
+        erased, gone_from_sight = 0, list[str]()
 
         async def prepare(view: View) -> Change:
             nonlocal erased
             found = await self._reads(view).of_source(source_id, WHOLE_FIELDS)
             erased = sum(map(len, found.values()))
+            gone_from_sight.extend(stem_of(row["key"]) for rows in found.values() for row in rows)
             return Change.replacing(found, lambda row: entombed(row, micros(at)))
 
-        await self._tenants.write(tenant_id, prepare)
+        await self._write(tenant_id, prepare, gone_from_sight)
         return erased
 
     async def delete(self, tenant_id: str, fact_ids: Sequence[str]) -> None:
@@ -337,8 +348,17 @@ class MilvusFactStore:
                 rows.setdefault(names[model], []).append(row)
             return Change(rows, replaced)
 
-        await self._tenants.write(tenant_id, prepare)
+        await self._write(tenant_id, prepare, latest)
         await self._forget_accesses(former)
+
+    async def _write(
+        self, tenant_id: str, prepare: Callable[[View], Awaitable[Change]], written: Collection[str]
+    ) -> None:
+        """Write; ``written`` are the stems of the facts, known when it is over."""
+        try:
+            await self._tenants.write(tenant_id, prepare)
+        finally:
+            self._accesses.lose_sight(written)
 
     async def _rewrite(self, tenant_id: str, fact_ids: Sequence[str], changed: Callable[[Row], Row | None]) -> int:
         """Replace the rows of facts by what ``changed`` makes of them, ``None`` = left alone; return how many."""
@@ -353,7 +373,7 @@ class MilvusFactStore:
             count = sum(map(len, change.rows.values()))
             return change
 
-        await self._tenants.write(tenant_id, prepare)
+        await self._write(tenant_id, prepare, stems(digest(tenant_id), fact_ids))
         return count
 
     async def _rows_of(self, view: View, keys: set[str]) -> list[Row]:

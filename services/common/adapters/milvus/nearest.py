@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.adapters.milvus.database import MOST_ROWS, MilvusDatabase, Row
-from services.common.adapters.milvus.fact_rows import filter_condition
+from services.common.adapters.milvus.fact_rows import FULL_FIELDS, filter_condition
 from services.common.adapters.milvus.tenants import View
 from services.common.ports.facts import FactFilter, Vectors
 
@@ -21,6 +21,8 @@ _OVERFETCH: Final = 1.3
 _OVERFETCH_MIN: Final = 16
 _OVERFETCH_GROWTH: Final = 4
 _SCANNED_ROWS: Final = 4_096
+_ROWS_AT_ONCE: Final = 600
+"""Rows that one answer may hold with their text, 64 MB of the largest facts; what would be more is read afterwards."""
 _FIELDS: Final = ("key", "vector")
 Doubles = NDArray[np.float64]
 Ranked = list[tuple[float, str]]
@@ -41,8 +43,10 @@ class NearestFacts:
         self._collection = collection
         self._ef = ef
 
-    async def search(self, view: View, queries: Vectors, limit: int, where: FactFilter) -> list[Ranked]:
-        """Return for each query its best ``limit`` facts.
+    async def search(
+        self, view: View, queries: Vectors, limit: int, where: FactFilter
+    ) -> tuple[list[Ranked], dict[str, Row]]:
+        """Return for each query its best ``limit`` facts, and by key the whole rows that were read on the way.
 
         Args:
             view: what may be seen.
@@ -53,14 +57,18 @@ class NearestFacts:
         condition = view.visible + filter_condition(where)
         units = _units(queries)
         results: list[Ranked | None] = [None] * len(units)
+        whole: dict[str, Row] = {}
         fetch = min(int(limit * _OVERFETCH) + _OVERFETCH_MIN, MOST_ROWS)
         while fetch:
             # A vector of zeros is as far from everything: Milvus's order among equals is not ours.
             asked = [n for n, unit in enumerate(units) if results[n] is None and unit.any()]
             if not asked:
                 break
-            proposed = await self._proposed(view, condition, units[asked], fetch)
+            with_text = fetch * len(asked) <= _ROWS_AT_ONCE
+            proposed = await self._proposed(view, condition, units[asked], fetch, with_text=with_text)
             for n, rows in zip(asked, proposed, strict=True):
+                if with_text:
+                    whole.update((row["key"], row) for row in rows)
                 ranked = _ranked(rows, units[n])
                 if await self._suffices(view, condition, ranked, limit, fetch):
                     results[n] = ranked[:limit]
@@ -68,15 +76,17 @@ class NearestFacts:
         left = [n for n, result in enumerate(results) if result is None]
         for n, ranked in zip(left, await self._compared(view, condition, units[left], limit), strict=True):
             results[n] = ranked
-        return [result or [] for result in results]
+        return [result or [] for result in results], whole
 
-    async def _proposed(self, view: View, condition: str, units: Doubles, fetch: int) -> list[list[Row]]:
+    async def _proposed(
+        self, view: View, condition: str, units: Doubles, fetch: int, *, with_text: bool
+    ) -> list[list[Row]]:
         search: dict[str, Any] = {
             "data": list(units.astype(np.float32)),
             "anns_field": "vector",
             "filter": condition,
             "limit": fetch,
-            "output_fields": list(_FIELDS),
+            "output_fields": list(FULL_FIELDS if with_text else _FIELDS),
             "search_params": {"params": {"ef": max(self._ef, fetch)}},
         }
         return await self._database.search(self._collection, search, view.level)

@@ -95,14 +95,14 @@ class FactReads:
         )
         return [row for rows in found for row in rows]
 
-    async def body_of_community(self, community: str) -> str | None:
-        """Return the body of some fact of a community (given by its digest); ``None`` when it has none."""
-        where = f'{self.view.visible} and community == "{community}"'
-        for name in self._collections.facts:
-            rows = await self._database.rows(name, where, ("body",), self.view.level, 1)
-            if rows:
-                return "".join(rows[0]["body"])
-        return None
+    async def bodies(self, keys: Sequence[str]) -> list[str]:
+        """Return the bodies of visible rows, given by their keys."""
+        found: list[str] = []
+        for start in range(0, len(keys), ROWS_WITH_TEXT):
+            where = f"{self.view.visible} and {listed('key', keys[start : start + ROWS_WITH_TEXT])}"
+            for rows in (await self._everywhere(where, ("key", "body"), ROWS_WITH_TEXT)).values():
+                found.extend("".join(row["body"]) for row in rows)
+        return found
 
     async def count(self, where: FactFilter) -> int:
         """Count matching facts."""
