@@ -16,6 +16,7 @@ from enum import Enum, auto
 from typing import Final
 
 from services.common.errors import CrpError
+from services.common.ports.facts import FactFilter, FactStatus
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_search import CommunitySearch
 from services.envelope.community_writer import CommunityWriter
@@ -28,6 +29,7 @@ _REST: Final = 4.0
 """Rest after work beside the calls, in times of what it took: at most a fifth of one core goes into it."""
 _AGE_CHECK_S: Final = 3_600.0
 _TENANTS_AT_ONCE: Final = 100
+_TOMBSTONES_AT_ONCE: Final = 1_000
 
 
 class _Step(Enum):
@@ -107,8 +109,12 @@ class CommunityApp:
         elif await self._due(tenant_id) is _Step.REBUILD:
             await self.rebuild(tenant_id)
 
-    async def facts_erased(self, tenant_id: str) -> None:
-        """Cluster anew after an erasure: labels are made of words of the facts, and must not outlive them."""
+    async def facts_erased(self, tenant_id: str, source_id: str) -> None:
+        """Cluster anew after a source's erasure: labels are made of words of the facts, and must not outlive them.
+
+        Of a large tenant the communities that held erased facts go at once; the others keep their labels, which hold
+        words of their own facts alone, until all are computed beside the calls (ADR 0084).
+        """
         if not (await self._stores.graph.clustering(tenant_id)).epoch:
             return
         progress = self._of(tenant_id)
@@ -116,9 +122,20 @@ class CommunityApp:
         if progress.total <= self._settings.cluster_apart_above:
             await self.rebuild(tenant_id)
             return
-        await self._writer.clear(tenant_id)
+        labels = await self._labels_of_erased(tenant_id, source_id)
+        if not labels:
+            return
+        await self._writer.clear(tenant_id, labels)
         if self._settings.recluster_after_facts:
             self._wake(tenant_id)
+
+    async def _labels_of_erased(self, tenant_id: str, source_id: str) -> frozenset[str]:
+        where = FactFilter(source_ids=(source_id,), statuses=(FactStatus.DELETED,))
+        labels, after = set[str](), ""
+        while page := await self._stores.facts.page(tenant_id, where, after=after, limit=_TOMBSTONES_AT_ONCE):
+            labels.update(fact.community_label for fact in page)
+            after = page[-1].fact_id
+        return frozenset(labels - {""})
 
     async def rebuild(self, tenant_id: str, ticket: WriteTicket[ClusteringOutcome] | None = None) -> ClusteringOutcome:
         """Compute the tenant's communities anew.

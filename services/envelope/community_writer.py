@@ -6,7 +6,7 @@ and the next clustering repairs the labels.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -93,14 +93,18 @@ class CommunityWriter:
                 await uninterrupted(self._write(record, labels, list(sizes.items()), None))
             return len(labels)
 
-    async def clear(self, tenant_id: str) -> None:
-        """Leave no community and no label, since labels are made of words of the facts."""
+    async def clear(self, tenant_id: str, labels: Collection[str]) -> None:
+        """Leave nothing of these communities, on tombstones neither, since labels are made of words of the facts.
+
+        The others stay as they are; all count as never computed, so that they are computed anew.
+        """
         async with self._stores.locks.of(tenant_id, "", "communities"):
-            labelled = {
-                fact.fact_id: "" async for block in self._outlines(tenant_id) for fact in block if fact.community_label
-            }
+            entries = self._stores.facts.state_entries(tenant_id, tuple(sorted(labels)))
+            labelled = {entry.fact_id: "" async for entry in entries}
+            kept = [(one.label, one.fact_count) for one in await self._communities(tenant_id)]
             record = await self._next_record(tenant_id, self._stores.clock.now(), 0)
-            await uninterrupted(self._write(record, labelled, [], None))
+            sizes = [(label, size) for label, size in kept if label not in labels]
+            await uninterrupted(self._write(record, labelled, sizes, None))
 
     def _require_few(self, count: int) -> None:
         if count > self._max_facts:

@@ -138,7 +138,7 @@ class KnowledgeApp:
             self._reads.forget(tenant_id, source_id)
             erased = await stores.recovery.finish_erasure(source)
             self._reads.forget(tenant_id, source_id)  # what was read meanwhile
-            await self._communities.facts_erased(tenant_id)
+            await self._communities.facts_erased(tenant_id, source_id)
             stores.states.written(tenant_id)
         outcome = EraseOutcome(erased_record(source), erased)
         await stores.graph.put_source(outcome.source, ticket.receipt(tenant_id, outcome, stores.clock.now()))

@@ -148,15 +148,32 @@ async def test_when_enough_has_grown_all_are_computed_anew(place):
     assert clustering.facts_at_clustering == 100
 
 
-async def test_an_erasure_leaves_no_label_and_they_come_back_beside_the_calls(place):
+async def test_an_erasure_leaves_no_label_of_what_held_erased_facts_and_they_come_back_beside_the_calls(place):
     await place.add(*range(60))
     await place.app.settled()
-    await place.facts.set_status("t", ["f0000"], FactStatus.DELETED, at=NOW)
-    await place.app.facts_erased("t")
-    assert set((await place.labels()).values()) == {""}
-    assert await place.graph.page_communities("t", after="", limit=10) == []
+    before = await place.labels()
+    erased = replace(fact(0), source_id="erased", community_label=before["f0000"])
+    await place.facts.upsert([erased])
+    assert await place.facts.erase_source("t", "erased", at=NOW) == 1
+    await place.app.facts_erased("t", "erased")
+    labels = await place.labels()
+    gone = before.pop("f0000")
+    assert labels == {name: "" if label == gone else label for name, label in before.items()}
+    assert [entry async for entry in place.facts.state_entries("t", (gone,))] == []  # the tombstone has none either
+    left = {one.label: one.fact_count for one in await place.graph.page_communities("t", after="", limit=10)}
+    assert left == dict.fromkeys(set(WORDS) - {gone}, 15)
     await place.app.settled()
     assert set((await place.labels()).values()) == set(WORDS)
+
+
+async def test_an_erasure_of_facts_in_no_community_leaves_the_communities_alone(place):
+    await place.add(*range(60))
+    await place.app.settled()
+    await place.facts.upsert([replace(fact(500), source_id="erased")])
+    await place.facts.erase_source("t", "erased", at=NOW)
+    before, epoch = await place.labels(), await place.epoch()
+    await place.app.facts_erased("t", "erased")
+    assert (await place.labels(), await place.epoch()) == (before, epoch)
 
 
 async def test_communities_are_renewed_after_a_week(place):
