@@ -49,6 +49,8 @@ RECALL_QUERIES: Final = 50
 _CALL_S: Final = 60.0
 _STOP_S: Final = 60.0
 _BACK_S: Final = 300.0
+_CALLED: Final = {"builds just ingested": "just ingested", "builds": "graph of vectors built"}
+_BUILD_TIMES: Final = ("bare_ms", "p50_ms", "p95_ms", "above_ms", "after_write_ms", "processor_ms")
 _PEAK: Final = re.compile(r"VmHWM:\s+(\d+) kB")
 
 
@@ -187,10 +189,36 @@ def measure(options: argparse.Namespace, run: _Servers) -> Findings:
             step("milvus killed", _killed(run, service))
         step("erasure", service.do("erase"))
         step("communities once more", service.do("recluster"))
+        step("recall after that", service.do("recall", RECALL_QUERIES))
         step("memory at the end", service.do("memory") | run.peaks_mib())
     finally:
         service.stop()
     return findings
+
+
+def markdown(findings: Findings) -> str:
+    """Return the tables of docs/benchmarks.md."""
+    lines = [
+        f"| {findings.facts:,} facts | bare search | build, p50 | p95 | above | after a write | processor | asked |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in ("builds just ingested", "builds"):
+        one = findings.found[name]
+        times = [f"{one[key]:,.0f} ms" for key in _BUILD_TIMES]
+        asked = f"{one['requests']:.0f} requests, {one['rows']:,.0f} rows"
+        lines.append(f"| {_CALLED[name]} | {' | '.join(times)} | {asked} |")
+    lines += ["", "| clients at once, over gRPC | p50 | p95 | builds/s |", "|---|---|---|---|"]
+    lines += [
+        f"| {count} | {one['p50_ms']:,.0f} ms | {one['p95_ms']:,.0f} ms | {one['builds_s']:.1f} |"
+        for count, one in findings.clients.items()
+    ]
+    lines += ["", "| step | found |", "|---|---|"]
+    lines += [
+        f"| {name} | {', '.join(f'{key} {value:,.2f}' for key, value in one.items())} |"
+        for name, one in findings.found.items()
+        if name not in _CALLED
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _builds(spent: Spent) -> dict[str, float]:
@@ -287,6 +315,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--clients", type=numbers, default=list(CLIENTS), help="clients at once")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="builds in a row")
     parser.add_argument("--write", type=Path, help="where the results go as JSON")
+    parser.add_argument("--markdown", type=Path, help="where the tables of docs/benchmarks.md go")
     options = parser.parse_args(argv)
     reason = missing()
     if reason:
@@ -297,6 +326,8 @@ def main(argv: list[str] | None = None) -> None:
         findings = measure(options, run)
     if options.write:
         options.write.write_text(json.dumps(findings.__dict__, indent=1) + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(findings), encoding="utf-8")
 
 
 if __name__ == "__main__":

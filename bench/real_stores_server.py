@@ -128,6 +128,7 @@ class _Bench:
     client: MilvusClient
     facts: int = 0
     turn: int = 0
+    erased: bool = False
     asked: Asked = field(default_factory=Asked)
 
     async def grow(self, facts: float) -> dict[str, float]:
@@ -237,7 +238,7 @@ class _Bench:
         return found
 
     async def erase(self, _: float) -> dict[str, float]:
-        """Erase a page's facts, then a thousand."""
+        """Erase a page's facts, then the thousand of the second source."""
         notes = [f"{sentence(number)} To be erased {uuid.uuid4()}." for number in range(NOTES)]
         await self._write("erased", notes)
         found: dict[str, float] = {}
@@ -247,12 +248,13 @@ class _Bench:
             await self.apps.knowledge.erase(TENANT, source_id_for(TENANT, uri, 0), _ticket())
             found[f"{name}_ms"] = (time.perf_counter() - began) * 1e3
             found[f"{name}_requests"], found[f"{name}_rows"] = self.asked.taken()
+        self.erased = True
         await self.apps.communities.settled()
         found["settled_s"] = (time.perf_counter() - began) - found["source_ms"] / 1e3
         return found
 
     async def recall(self, queries: float) -> dict[str, float]:
-        """Compare what is found with every vector that was ingested: for sub-queries, and for questions left whole.
+        """Compare what is found with every vector that is there: for sub-queries, and for questions left whole.
 
         A question between two topics is the harder one for a graph; a build asks for its sub-queries.
         """
@@ -318,7 +320,7 @@ class _Bench:
         return [[hit["entity"]["content_hash"] for hit in hits] for hits in found]
 
     def _exact(self, queries: np.ndarray[Any, np.dtype[np.float32]]) -> list[set[str]]:
-        texts = [sentence(number) for number in range(self.facts)]
+        texts = [sentence(number) for number in range(self.facts) if not self.erased or number // FACTS_PER_SOURCE != 1]
         blocks = [texts[first : first + _EXACT_BLOCK] for first in range(0, len(texts), _EXACT_BLOCK)]
         scores = [queries @ self.embedding.vectors(block).T for block in blocks]
         order = np.argsort(-np.concatenate(scores, axis=1), axis=1, kind="stable")[:, :LIMIT]
