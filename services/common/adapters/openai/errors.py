@@ -52,7 +52,7 @@ class Failure:
 
 
 class ReplyError(Exception):
-    """The provider answered with success, and what it sent is no reply."""
+    """The provider answered, and what it sent is no reply."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -65,6 +65,8 @@ EXPECTED: Final = (openai.OpenAIError, ReplyError, json.JSONDecodeError, Unicode
 
 def classify(error: Exception) -> Failure:
     """Say what one of the ``EXPECTED`` errors means."""
+    if isinstance(error.__cause__, ReplyError):  # raised while the body was read, and wrapped by the client
+        error = error.__cause__
     if isinstance(error, openai.APIStatusError):
         return _status(error)
     if isinstance(error, openai.APITimeoutError):

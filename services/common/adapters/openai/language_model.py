@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import openai
 from openai.types.chat import ChatCompletion
 
+from services.common.adapters.openai.bounded import bound_response
 from services.common.adapters.openai.errors import EXPECTED, Failure, ReplyError, classify
 from services.common.encoding import sha256_hex
 from services.common.errors import DeadlineError, ErrorReason
@@ -42,7 +43,7 @@ class OpenAiLanguageModel:
         self._http = openai.DefaultAsyncHttpxClient(
             follow_redirects=False,
             timeout=settings.timeout_s,
-            event_hooks={"request": [self._strip_headers]},
+            event_hooks={"request": [self._strip_headers], "response": [bound_response]},
         )
         self._client = openai.AsyncOpenAI(
             base_url=settings.base_url,
@@ -152,6 +153,7 @@ class OpenAiLanguageModel:
             if name.lower().startswith("x-stainless"):
                 del request.headers[name]
         request.headers["user-agent"] = "groundtrail"
+        request.headers["accept-encoding"] = "identity"
         if not self._settings.api_key.get_secret_value():
             del request.headers["authorization"]
 

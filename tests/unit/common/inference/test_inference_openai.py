@@ -186,6 +186,8 @@ async def test_failures_that_pass_are_tried_again(first):
         (completion(choices=[]), "empty_choices", 1, None),
         (completion(text="  "), "empty_reply", 1, None),
         (completion(choices=[{"index": 0}]), "empty_reply", 1, None),
+        (completion(text="word " * 1_000_000), "reply_too_large", 1, None),
+        (Reply(body="x", headers={"Content-Encoding": "gzip"}), "compressed_reply", 1, None),
         (Reply(status=302, headers={"location": "http://127.0.0.1:9/elsewhere"}), "http_302", 1, None),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
