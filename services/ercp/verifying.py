@@ -109,9 +109,9 @@ class Verifying:
         scores = [float(row[CONTRADICTION]) for row in rows]
         amounts = readings.mentions_of(reading.facts)
 
-        def weigh(first: int, second: int) -> bool | None:
+        def weigh(first: int, second: int) -> float | None:
             differ = readings.values_differ(amounts[first], amounts[second])
-            return pairs.sees(reading.topics[first], reading.topics[second], differ)
+            return pairs.least_for(reading.topics[first], reading.topics[second], differ)
 
         return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
 

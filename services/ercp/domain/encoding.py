@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from services.ercp.domain.predicates.facts import Comparison, Interval, OrderFact, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName
-from services.ercp.domain.predicates.naming import condition_of, operand_words, path_words
+from services.ercp.domain.predicates.naming import condition_of, operand_words, path_words, words_of
 from services.ercp.domain.predicates.selection import subject_words
 from services.ercp.domain.predicates.units import DIMENSIONLESS
 from services.ercp.domain.predicates.values import (
@@ -32,6 +32,8 @@ _MAIN: Final = "main"
 _COMPARISONS: Final = frozenset(
     {PredicateName.EQUAL, PredicateName.NOT_EQUAL, PredicateName.LESS_THAN, PredicateName.GREATER_THAN}
 )
+_DATE: Final = frozenset(words_of("date"))
+"""The date of the opening is when the opening is, as ``path_words`` has it."""
 _MAX_FACTS: Final = 500
 """So many values and orders of a text enter as assumptions, the first ones."""
 
@@ -175,7 +177,8 @@ class System:
 
     def _add_facts(self, facts: TextFacts) -> None:
         for fact in facts.values[:_MAX_FACTS]:
-            key = (frozenset(subject_words(fact)), fact.condition.words)
+            words = frozenset(subject_words(fact))
+            key = (words - _DATE or words, fact.condition.words)
             name = f"text:{fact.value_span.start}-{fact.value_span.end}"
             real = self._real("stated", key, name)
             if fact.interval is None:

@@ -11,15 +11,19 @@ from typing import Final
 
 from services.ercp.domain.faults import MAX_EXCERPT_CHARS, Suspicion
 from services.ercp.domain.records import Evidence, Sentence
-from services.ercp.domain.topics import Topic, aligned, opposed, share
+from services.ercp.domain.topics import Topic, aligned, same, share, turns
 from services.ercp.domain.vocabulary import Detector, ErrorType
 
 MIN_ONE_WAY: Final = 0.5
 """A contradiction holds both ways: neither way may be less likely than this."""
-CONFIRMED_FROM: Final = 0.5
-"""From this mean of both ways on the model bears out what a rule sees: other values, one sentence that denies."""
+VALUES_FROM: Final = 0.5
+"""From this mean of both ways on the model bears out a rule that sees other values."""
+DENIAL_FROM: Final = 0.3
+"""The same for one sentence that denies, forbids or turns round what the other says: of that the model sees less."""
 CONFIRMED: Final = 0.78
 """How sure a contradiction is that rule and model see, each of which alone would be too weak."""
+NEVER: Final = 2.0
+"""No probability reaches it."""
 _NEAREST: Final = 32
 """A sentence is compared with so many that speak of its subject, the nearest ones: pairs grow with the text."""
 
@@ -64,7 +68,7 @@ def _candidates(sentences: Sequence[Sentence], topics: Sequence[Topic]) -> Itera
 
 
 def _is_comparable(first: Topic, second: Topic) -> bool:
-    return aligned(first, second) and (share(first, second) or (first.allows is not None and second.allows is not None))
+    return aligned(first, second) and (bool(first.words & second.words - first.subject) or turns(first, second) > 0)
 
 
 def both_ways(topics: Sequence[Topic], pairs: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
@@ -80,7 +84,7 @@ def contradictions(
     pairs: Sequence[tuple[int, int]],
     scores: Sequence[float],
     threshold: float,
-    weigh: Callable[[int, int], bool | None],
+    weigh: Callable[[int, int], float | None],
 ) -> list[Suspicion]:
     """Return the pairs that contradict each other (§3.3).
 
@@ -92,21 +96,22 @@ def contradictions(
         pairs: as planned.
         scores: P(contradiction) of each row of the batch.
         threshold: ``nli_threshold``.
-        weigh: what a rule sees in two sentences: True for other values or a denial, False for the same values.
+        weigh: from which mean on the model bears out what a rule sees in two sentences; ``NEVER`` where the rule sees
+            that they agree, ``None`` where it sees nothing.
     """
     found = []
     for number, (first, second) in enumerate(pairs):
         both = scores[2 * number : 2 * number + 2]
         score = round(sum(both) / 2, 6)
-        seen = weigh(first, second)
-        if seen is False:
+        least = weigh(first, second)
+        if least == NEVER:
             continue
         earlier, later = sentences[first], sentences[second]
         evidence = Evidence(Detector.NLI.value, score, earlier.text[:MAX_EXCERPT_CHARS])
         span = (later.start, later.end)
         if score >= threshold and min(both) >= min(MIN_ONE_WAY, threshold):
             found.append(Suspicion(ErrorType.CONTRADICTION, Detector.NLI, score, (evidence,), span))
-        elif seen and score >= CONFIRMED_FROM:
+        elif least is not None and score >= least:
             found += [
                 Suspicion(ErrorType.CONTRADICTION, each, CONFIRMED, (evidence,), span)
                 for each in (Detector.RULE, Detector.NLI)
@@ -114,6 +119,17 @@ def contradictions(
     return found
 
 
-def sees(first: Topic, second: Topic, values: bool | None) -> bool | None:
-    """Return what the rules see in two sentences; ``values`` says whether their values of one kind differ."""
-    return True if opposed(first, second) else values
+def least_for(first: Topic, second: Topic, values: bool | None) -> float | None:
+    """Return from which mean on the model bears out what the rules see in two sentences; see ``contradictions``.
+
+    ``values`` says whether their values of one kind differ.
+
+    A sentence that denies contradicts another one only where both say the same of what they are about. Other values
+    tell something only where the sentences share more than their subject.
+    """
+    turned = turns(first, second)
+    if turned:
+        return DENIAL_FROM if turned == 1 and same(first, second) else NEVER
+    if values is False:
+        return NEVER
+    return VALUES_FROM if values and share(first, second) else None

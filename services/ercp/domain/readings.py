@@ -29,6 +29,12 @@ _END: Final = re.compile(r"[.!?…][\"')\]\u2019\u201d]*(?=\s)|\n+")
 _ABBREVIATED: Final = re.compile(r"(?:\b(?:[A-Za-z]|approx|ca|cf|e\.g|i\.e|No|Art|Sec|Dr|Mr|Mrs|St|vs|Fig)|\d)\.$")
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)*")
 _AMOUNT: Final = re.compile(r"[-+]?\d[\d.,]*(?:\s*[^\W\d_°%€$£]+|\s*[°%€$£][A-Za-z]*)?(?:\s*(?:/|per)\s*[A-Za-z]+)?")
+_CLOCK: Final = re.compile(
+    r"\b(?:(?P<name>noon|midday|midnight)|(?P<hour>[01]?\d|2[0-4])"
+    r"(?:(?=:\d|\s?[ap]\.?m\b))(?::(?P<minute>[0-5]\d))?(?:\s?(?P<half>[ap])\.?m\b)?)",
+    re.IGNORECASE,
+)
+_HALVES: Final = {"noon": 720, "midday": 720, "midnight": 0}
 MAX_SENTENCES: Final = 2_000
 
 
@@ -203,23 +209,43 @@ def mentions_of(facts: TextFacts) -> list[list[Mention]]:
 
 
 def amounts_differ(first: str, second: str) -> bool | None:
-    """Say whether two texts give other amounts of one kind, as ``values_differ`` does of two sentences."""
+    """Say whether two texts give other amounts or times of day, as ``values_differ`` does of two sentences."""
+    hours = [_hours(each) for each in (first, second)]
+    if all(hours):
+        return hours[0].isdisjoint(hours[1])
     return values_differ(*(read_all(each, [Span(0, len(each))])[0][0] for each in (first, second)))
+
+
+def _hours(text: str) -> set[int]:
+    """Return the times of day in a text, in minutes since midnight."""
+    found = set()
+    for match in _CLOCK.finditer(text):
+        if match["name"]:
+            found.add(_HALVES[match["name"].lower()])
+            continue
+        hour = int(match["hour"]) % 12 + 12 * (match["half"].lower() == "p") if match["half"] else int(match["hour"])
+        found.add(60 * hour + int(match["minute"] or 0))
+    return found
 
 
 def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
     """Say whether the values of a stretch and of another text do not clash after all, as the predicates read them.
 
-    So it is when what the other text asserts is TRUE of this one, or when the two give values of one kind to different
-    things. Where the predicates read no values, or find them FALSE, nothing is overruled.
+    So it is when what the other text asserts is TRUE of this stretch, or when the two give values of one kind to
+    different things. Where the predicates read no values, or find them FALSE, nothing is overruled.
     """
     theirs = facts_of(other, sentences_of(other))
-    answers = [evaluate(predicate, facts).holds for _, predicate in equalities(theirs)]
+    evaluated = [evaluate(predicate, facts) for _, predicate in equalities(theirs)]
+    answers = [each.holds for each in evaluated if any(_touches(place, span) for place in each.evidence)]
     if Holds.FALSE in answers:
         return False
     mine = [each for each in facts.values if span[0] <= each.span.start < span[1]]
     alike = [(one, each) for one in mine for each in theirs.values if one.dimension == each.dimension]
     return Holds.TRUE in answers or (bool(alike) and all(_are_two(one, each) for one, each in alike))
+
+
+def _touches(place: Span, span: tuple[int, int]) -> bool:
+    return place.start < span[1] and span[0] < place.end
 
 
 def _are_two(first: ValueFact, second: ValueFact) -> bool:

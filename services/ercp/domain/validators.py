@@ -41,6 +41,12 @@ _CERTAIN: Final = re.compile(
     r"beyond (?:question|dispute)|it is (?:clear|evident|obvious|certain|self-evident)|there is no question)\b",
     re.IGNORECASE,
 )
+_ASSURING: Final = re.compile(
+    r"\b(?:certainly|surely|definitely|absolutely|(?:there is |there can be )?no doubt|unquestionably|indisputably|"
+    r"it goes without saying|as anyone can see)\b",
+    re.IGNORECASE,
+)
+"""Words that assure; beside a necessity they stand in place of its reason."""
 _VERDICT: Final = re.compile(
     r"\b(?:(?:is|are|was|were|would be|remains?) (?:the |clearly the |by far the )?(?:best|better|worst|safest|safer|"
     r"cheapest|right|wrong|wiser|preferable|superior|unsuitable|suitable|advisable|the only)|"
@@ -147,7 +153,7 @@ def _justification(sentences: Sequence[Sentence], question: str) -> Iterator[Sus
             and not _measured(sentences, number)
         ):
             yield _claim(sentence, BARE_CONCLUSION, "a conclusion about what has to be, without what it rests on")
-        elif _CERTAIN.search(own):
+        elif _CERTAIN.search(own) or (_ASSURING.search(own) and (_NECESSARY.search(own) or _VERDICT.search(own))):
             yield _claim(sentence, BARE_CERTAINTY, "certainty in place of a reason")
         elif decides and (_NECESSARY.search(own) or _VERDICT.search(own)) and _content(own) & _content(question):
             yield _claim(sentence, BARE_VERDICT, "a decision that was asked for, without a reason")

@@ -13,7 +13,7 @@ from services.ercp.domain.faults import FABRICATED_KINDS
 from services.ercp.domain.findings import Finding, FindingKind
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Sentence
-from services.ercp.domain.topics import Topic, aligned, denials, opposed, topic_of, topics_of
+from services.ercp.domain.topics import Topic, aligned, denials, topic_of, topics_of, turns
 
 _CLASHES: Final = frozenset({FindingKind.DISTORTION, FindingKind.CONTRADICTED, FindingKind.CONTRADICTION})
 _NEGATION: Final = "NEGATION_FLIP"
@@ -75,7 +75,7 @@ def _stands(finding: Finding, reading: Reading) -> bool:
         return any(_may_be_one(mine, each) for each in others)
     about = [each for each in others if aligned(mine, each)]
     differs = readings.amounts_differ(claim, finding.other)
-    return bool(about) and (differs is not False or any(opposed(mine, each) for each in about))
+    return bool(about) and (differs is not False or any(turns(mine, each) == 1 for each in about))
 
 
 def _may_be_one(first: Topic, second: Topic) -> bool:

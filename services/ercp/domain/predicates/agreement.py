@@ -74,8 +74,15 @@ def _groups(values: Iterable[ValueFact]) -> Iterable[list[ValueFact]]:
     for fact in values:
         if fact.subject.entity:
             full[fact.subject.entity[-1], fact.subject.attribute].add(frozenset(fact.subject.entity))
+    owners: defaultdict[Words, set[frozenset[str]]] = defaultdict(set)
+    for fact in values:
+        if fact.subject.entity:
+            owners[fact.subject.attribute].add(frozenset(fact.subject.entity))
     for fact in values:
         entity = frozenset(fact.subject.entity)
+        if not entity and len(fact.subject.attribute) > 1 and len(owners[fact.subject.attribute]) == 1:
+            # "The planned pace" is the runner's when the text knows no other.
+            entity = next(iter(owners[fact.subject.attribute]))
         named = full[fact.subject.entity[-1], fact.subject.attribute] if fact.subject.entity else set()
         longer = {other for other in named if entity < other}
         whole = longer.pop() if len(longer) == 1 else entity

@@ -57,6 +57,8 @@ _MENTION: Final = re.compile(
     rf"(?:[\s\u00a0\u202f-]?(?P<unit>{_UNIT}(?:{_PER}{_UNIT})?|[a-z]{{4,20}}s\sper\s{_UNIT}))?(?!\w))"
 )
 _BETWEEN: Final = re.compile(r"\s*(?:(?P<to>to|–|—|-)|(?P<and>and))\s*")  # noqa: RUF001 - dashes of ranges
+_AND: Final = re.compile(r"\s(?:and\s)?")
+_SUMMED: Final = frozenset({"[time]^1", "[length]^1", "[mass]^1"})
 _OPENING: Final = re.compile(r"(?:^|\s)between\s*$", re.IGNORECASE)
 _LABEL: Final = re.compile(
     r"(?:section|step|figure|fig\.|table|chapter|article|page|option|item|rule|phase|version|no\.|part|level|#)\s?$",
@@ -103,7 +105,9 @@ def read_mentions(text: str, sentence: Span, most: int) -> list[Mention]:
         if mention is None:
             continue
         previous = found[-1] if found else None
-        joined = _range(text, sentence.start, previous, mention) if previous is not None else None
+        joined = None
+        if previous is not None:
+            joined = _range(text, sentence.start, previous, mention) or _sum(text, previous, mention)
         if joined is not None:
             found[-1] = joined
         else:
@@ -193,6 +197,22 @@ def _range(text: str, start: int, first: Mention, second: Mention) -> Mention | 
         return None
     start_at = first.span.start - (len("between ") if gap["and"] else 0)
     return Mention(Span(start_at, second.span.end), replace(second.interval, low=low), second.dimension)
+
+
+def _sum(text: str, first: Mention, second: Mention) -> Mention | None:
+    """Join "one hour and 45 minutes", "2 m 40 cm": whole units, and less than one more in a smaller unit."""
+    if first.amount is None or second.amount is None or first.dimension not in _SUMMED:
+        return None
+    is_near = _AND.fullmatch(text, first.span.end, second.span.start) is not None
+    if not is_near or first.dimension != second.dimension or first.amount.unit == second.amount.unit:
+        return None
+    one = in_base(Amount(Decimal(1), first.amount.unit)).value
+    ratio = one / in_base(Amount(Decimal(1), second.amount.unit)).value
+    low, high = first.interval.low, second.interval.high
+    if ratio.denominator != 1 or low is None or high is None or not 0 < high < one or (low / one).denominator != 1:
+        return None
+    amount = Amount(first.amount.number * int(ratio) + second.amount.number, second.amount.unit)
+    return Mention(Span(first.span.start, second.span.end), Interval.point(low + high), first.dimension, amount)
 
 
 def is_bare(mention: Mention) -> bool:

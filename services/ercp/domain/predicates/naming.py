@@ -84,8 +84,9 @@ def event_words(text: str) -> Words:
 
 @lru_cache(maxsize=4096)
 def path_words(path: Path) -> Words:
-    """Return the stems of a path, the entity's before the attribute's."""
-    return tuple(word for segment in path.segments for word in words_of(segment))
+    """Return the stems of a path, the entity's before the attribute's; ``opening.date`` is when the opening is."""
+    segments = path.segments[:-1] if len(path.segments) > 1 and path.segments[-1] == "date" else path.segments
+    return tuple(word for segment in segments for word in words_of(segment))
 
 
 def operand_words(operand: Operand) -> Words:

@@ -17,6 +17,7 @@ _MODALS: Final = (
 )
 _COPULAS: Final = (
     r"is|are|was|were|be|been|being|equals?|equalled|remains?|remained|stays?|reach(?:es|ed)?|totals?|totalled|"
+    r"comes?(?=\s+to\b)|came(?=\s+to\b)|adds?\s+up(?=\s+to\b)|works?\s+out(?=\s+(?:at|to)\b)|corresponds?(?=\s+to\b)|"
     r"ranges?|ranged|varies|varied|becomes?|became|amounts?|amounted|stands|stood|averages?|averaged|measures?|measured|isn['\u2019]t|aren['\u2019]t|"
     r"wasn['\u2019]t|weren['\u2019]t"
 )
@@ -61,7 +62,7 @@ _APPROXIMATE: Final = (
 FILLER: Final = re.compile(
     rf"(?P<neg>\s*(?:\bnot\b|\bnever\b|\bno\s+longer\b))?(?P<fill>(?:\s*,?\s*\b(?:{ADVERBS}|set|fixed|limited|equal|given|"
     r"measured|estimated|capped|recorded|known|defined|expected|specified|listed|rated|found|said|taken|from|to|at|as|on|in|of|"
-    r"be|a|an|the|value|total|temperature|speed|rate|around(?=\s+about)|up(?=\s+of))\b)*)"
+    r"[a-z]{3,20}ed(?=\s+(?:as|at|to)\b)|be|a|an|the|value|total|temperature|speed|rate|around(?=\s+about)|up(?=\s+of))\b)*)"
     rf"(?:\s*\b(?P<relation>{_RELATION})\b)?(?:\s*(?:\b(?:{ADVERBS}|the|a|an|around)\b))?(?:\s*(?P<approximate>{_APPROXIMATE}))?"
     r"\s*",
     re.IGNORECASE,

@@ -41,7 +41,7 @@ _AUXILIARY: Final = re.compile(
 )
 _COMPARED: Final = re.compile(
     r"\s*(?P<neg>not\s+)?(?P<relation>equal\s+to|the\s+same\s+as|at\s+most|at\s+least|no\s+more\s+than|no\s+less\s+than|under|below|over|above|"
-    r"(?:less|more|fewer|greater|higher|lower|larger|smaller|longer|shorter|taller|heavier|lighter|cheaper|faster|slower|hotter|colder|bigger)\s+than)\s+(?P<other>[^\d]+)\Z",
+    rf"(?:{'|'.join(COMPARATIVES)})\s+than)\s+(?P<other>[^\d]+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _VALUE: Final = re.compile(
@@ -167,9 +167,10 @@ def _compare(subject: Subject, match: re.Match[str], *, negated: bool, span: Spa
     if other is None:
         return
     first = match["relation"].lower().split(maxsplit=1)[0]
-    relation, attribute = COMPARATIVES.get(
-        first, ("=" if first in {"equal", "the"} else relation_of(match["relation"]), "")
-    )
+    if first in COMPARATIVES:
+        relation, attribute = COMPARATIVES[first]
+    else:
+        relation, attribute = ("=" if first in {"equal", "the"} else relation_of(match["relation"])), ""
     left, right = subject, other.subject
     if attribute and not left.entity and not right.entity:
         left, right = (Subject(side.attribute, words_of(attribute)) for side in (left, right))
