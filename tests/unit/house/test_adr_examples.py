@@ -28,6 +28,7 @@ from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.encoding import base64url
 from services.common.errors import ErrorReason
+from services.common.keywords import Stemming, keywords
 from services.common.ports.sessions import AuditEventRecord
 from services.common.regulation import ISO_42001_CONTROLS
 from services.dag.exports.ocsf import KINDS, ocsf_event
@@ -404,6 +405,19 @@ def test_0067_late_interaction():
     size = 179 * 384 * 2
     assert f"179 × 384 × 2 = {size:,} bytes; 64 MiB hold {64 * 1024**2 // size}" in text  # noqa: RUF001 - as printed
     assert f"512 ÷ 8 = {512 // 8}" in text
+
+
+def test_0082_words_and_third_ranking():
+    text = " ".join(record(82).split())
+    for written in ("KH-4419: claims were reported", "Reporting a claim"):
+        assert f'"{written}" becomes `{" ".join(keywords(written, Stemming.ENGLISH))}`' in text
+    hybrid, weight = {"c": 1 / 63 + 1 / 61, "b": 1 / 62 + 1 / 62}, 0.2
+    added = {"b": weight / 61, "c": weight / 62}
+    assert f"0.2 ÷ 61 = {added['b']:.6f} and 0.2 ÷ 62 = {added['c']:.6f}" in text
+    assert f"b has {hybrid['b'] + added['b']:.6f}, c has {hybrid['c'] + added['c']:.6f}" in text
+    apart = 2 / 61 - 2 / 62
+    assert f"2 ÷ 61 - 2 ÷ 62 = {apart:.6f} apart, ten times" in text
+    assert round(apart / (added["b"] - added["c"])) == 10
 
 
 def test_0043_signature():
