@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from functools import partial
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ app = typer.Typer(
     "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run the whole suite inside "
     "the process, on the data under GROUNDTRAIL_STORE__DATA_DIR (default .groundtrail).\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong input, 3 negative verdict (broken chain, halted answer, refused file), "
-    "4 not found, 5 denied, 6 unavailable or over a limit.",
+    "4 not found, 5 denied, 6 unavailable or over a limit, 130 stopped by Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=True,
@@ -41,6 +42,22 @@ class GroundingWord(StrEnum):
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"groundtrail {installed_version('groundtrail')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
 
 
 @app.command()
@@ -94,7 +111,7 @@ def ingest_documents(
 def search_facts(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     mode: Annotated[str, typer.Option(help="dense, text, hybrid, reranked or late-interaction.")] = "dense",
-    limit: Annotated[int, typer.Option(help="Most facts, 1 to 100.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Most facts.")] = 10,
     *,
     as_json: AsJson = False,
 ) -> None:

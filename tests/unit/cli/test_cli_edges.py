@@ -163,8 +163,9 @@ def test_ctrl_c_during_a_command_is_one_line(capsys):
         (["verify", "--offline", ".", "--public-key", "k"], "is a directory"),
         (["nosuch"], "nosuch"),
         (["search"], "query"),
+        (["search", "q", "--limit", "0"], "--limit"),
     ],
-    ids=["range", "yes", "folder", "command", "missing"],
+    ids=["range", "yes", "folder", "command", "missing", "limit"],
 )
 def test_a_wrong_command_line_is_json_where_json_was_asked_for(monkeypatch, capsys, arguments, said):
     monkeypatch.setattr("sys.argv", ["groundtrail", *arguments, "--json"])
@@ -216,3 +217,11 @@ def test_nothing_that_is_shown_speaks_to_the_terminal(capsys):
     assert not set(shown) & set("\x1b\x07\x9b\u202e\u202c\r\b")
     assert "5 EUR<U+001B>[2J" in shown
     assert "<U+202E>RUE 9<U+202C>" in shown
+
+
+def test_version_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["groundtrail", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in {None, 0}
+    assert capsys.readouterr().out.startswith("groundtrail ")
