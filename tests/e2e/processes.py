@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-START_DEADLINE_S = 45.0
+START_DEADLINE_S = 120.0
 STOP_DEADLINE_S = 30.0
 
 
