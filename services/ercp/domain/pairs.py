@@ -5,6 +5,7 @@ rows that come back. Only sentences about one thing are read: the model calls tw
 each other a contradiction (ADR 0080).
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -62,7 +63,8 @@ def _candidates(sentences: Sequence[Sentence], topics: Sequence[Topic]) -> Itera
         if not topic.subject or not sentences[number].states:
             continue
         rarest = min((places[word] for word in topic.subject), key=len)
-        for other in sorted(rarest, key=lambda place: abs(place - number))[: _NEAREST + 1]:
+        here = bisect_left(rarest, number)
+        for other in rarest[max(0, here - _NEAREST // 2) : here + _NEAREST // 2 + 1]:
             if other != number:
                 yield min(number, other), max(number, other)
 

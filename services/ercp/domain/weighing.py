@@ -4,6 +4,7 @@ The engine compares words and asks a model; both take two things that have nothi
 and then. Here the rules of this service have their say (ADR 0074, 0080).
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -29,9 +30,9 @@ class Reading:
 
     def topic_at(self, span: tuple[int, int]) -> Topic:
         """Return what a stretch of the text is about: its sentence's topic, or a clause's own."""
-        for sentence, topic in zip(self.sentences, self.topics, strict=True):
-            if sentence.start <= span[0] < sentence.end:
-                return topic if span[0] == sentence.start else topic_of(self.facts.text[slice(*span)])
+        place = bisect_left(self.sentences, span[0], key=lambda each: each.start)
+        if place < len(self.sentences) and self.sentences[place].start == span[0]:
+            return self.topics[place]
         return topic_of(self.facts.text[slice(*span)])
 
 
@@ -57,8 +58,9 @@ def _is_first_word(finding: Finding, reading: Reading) -> bool:
     """Say whether a name is one word that begins its sentence: every word is written large there."""
     if finding.detail not in FABRICATED_KINDS:
         return False
-    is_one = len(reading.facts.text[slice(*finding.span)].split()) == 1
-    return is_one and any(each.start == finding.span[0] for each in reading.sentences)
+    place = bisect_left(reading.sentences, finding.span[0], key=lambda each: each.start)
+    is_first = place < len(reading.sentences) and reading.sentences[place].start == finding.span[0]
+    return is_first and len(reading.facts.text[slice(*finding.span)].split()) == 1
 
 
 def _stands(finding: Finding, reading: Reading) -> bool:
