@@ -18,7 +18,6 @@ _EDITION: Final = 1
 _SHORTEST_STEM: Final = 3
 _LONGEST_STEMMED: Final = 64
 _REMEMBERED: Final = 65_536
-_VOWELS: Final = frozenset("aeiouy")
 _OPTIONAL_MARKS: Final = (10, 35)
 """Canonical combining classes of Hebrew points and Arabic vowel signs, which are written or left out."""
 _ACCENTS: Final = 200
@@ -38,7 +37,8 @@ def keywords(text: str, stemming: Stemming) -> list[str]:
     """Return the words of ``text`` in its order: runs of letters, digits and their marks, folded and stemmed.
 
     Folding takes away case, accents and optional vowel signs. Stemming leaves alone what may be part of a code: words
-    with a digit, words without a vowel, and words of which fewer than three letters would be left.
+    with a digit, words of which fewer than three letters would be left, and (the stemmer does so by itself) words
+    without a vowel.
     """
     words = _folded(text).split()
     return [_stem(word) for word in words] if stemming is Stemming.ENGLISH else words
@@ -88,8 +88,7 @@ _ONE_AT_A_TIME: Final = threading.Lock()
 
 
 def _stem(word: str) -> str:
-    codelike = not word.isascii() or not word.isalpha() or _VOWELS.isdisjoint(word)
-    if codelike or not _SHORTEST_STEM < len(word) <= _LONGEST_STEMMED:
+    if not (word.isascii() and word.isalpha()) or not _SHORTEST_STEM < len(word) <= _LONGEST_STEMMED:
         return word
     return _stem_of(word)
 

@@ -90,6 +90,10 @@ class TestStemming:
         foreign = [word for word in plain(text) if not word.isascii()]
         assert [word for word in english(text) if not word.isascii()] == foreign
 
+    @given(st.text(alphabet="bcdfghjklmnpqrstvwxz", min_size=1, max_size=8))
+    def test_a_word_without_a_vowel_stays_as_it_is(self, word):
+        assert english(word) == [word]
+
     def test_none_leaves_everything(self):
         assert plain("claims policies") == ["claims", "policies"]
 
