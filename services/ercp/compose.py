@@ -18,9 +18,10 @@ from services.ercp.deciding import Deciding
 from services.ercp.domain import predicates, solver
 from services.ercp.generating import Generating, Generator
 from services.ercp.journal import Scribe
+from services.ercp.metrics import RunMetrics
 from services.ercp.node_key import open_node_signer
 from services.ercp.operator_app import OperatorApp
-from services.ercp.ports import Provenance, Redactor
+from services.ercp.ports import Redactor
 from services.ercp.redaction import DetectingRedactor, NoRedactor
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
@@ -53,7 +54,10 @@ async def build(
     provenance = GrpcProvenance(channels.to("dpe"))
     parts = await _parts(settings, adapters, Generating(generator, sessions, provenance, settings.ercp), channels)
     adapters.closing(parts.generating.close)
-    servicer = _servicer(parts, provenance, scribe, settings.ercp)
+    turns = Turns()
+    runs = RunApp(parts, scribe, settings.ercp, scribe.clock, turns)
+    operators = OperatorApp(parts, provenance, scribe, scribe.clock, turns)
+    servicer = ErcpServicer(runs, operators, scribe.signer, settings.ercp)
 
     async def check() -> None:
         await channels.check()
@@ -66,6 +70,7 @@ async def build(
             roles=ROLES,
             check=check,
             listening=channels.listening,
+            metrics=RunMetrics(runs.counts),
         )
     ]
 
@@ -79,13 +84,6 @@ async def _parts(
         deciding=Deciding(await adapters.embedding(), settings.ercp),
         knowledge=GrpcKnowledgeSource(channels.to("envelope"), settings.ercp.token_model),
     )
-
-
-def _servicer(parts: OperatorParts, provenance: Provenance, scribe: Scribe, settings: ErcpSettings) -> ErcpServicer:
-    turns = Turns()
-    runs = RunApp(parts, scribe, settings, scribe.clock, turns)
-    operators = OperatorApp(parts, provenance, scribe, scribe.clock, turns)
-    return ErcpServicer(runs, operators, scribe.signer, settings)
 
 
 async def _generator(settings: Settings, adapters: Adapters, given: LanguageModel | None) -> Generator:

@@ -26,6 +26,7 @@ from services.ercp.generating import Candidate, GenerateAsk
 from services.ercp.journal import RUN, Journal, RequestMark, Scribe
 from services.ercp.performed import Performed
 from services.ercp.ports import Knowledge, TraceSession
+from services.ercp.run_counts import RunCounts
 from services.ercp.run_parts import OperatorParts
 from services.ercp.timing import Stopwatch
 from services.ercp.turns import Turns
@@ -112,7 +113,11 @@ class _Course:
 
 
 class RunApp:
-    """Runs problems."""
+    """Runs problems.
+
+    Attributes:
+        counts: how runs ended and what was found in their candidates.
+    """
 
     def __init__(
         self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock, turns: Turns
@@ -122,6 +127,7 @@ class RunApp:
         self._settings = settings
         self._clock = clock
         self._turns = turns
+        self.counts = RunCounts()
 
     async def run(self, ask: RunAsk) -> AsyncGenerator[TraceEvent | RunResult, None]:
         """Carry the loop out; yield each event once it is written, then the result.
@@ -154,12 +160,17 @@ class RunApp:
             if performed is None:
                 state, command = loop.advance(state, outcome)
                 break
+            if isinstance(outcome, loop.Verified) and course.journal.next_recorded is None:
+                self.counts.found(fault.type for fault in outcome.faults)
             yield await course.journal.record(_OPERATORS[type(command)], performed)
             if isinstance(command, loop.Generate):
                 course.identity = course.journal.events[-1].identity
             state, command = loop.advance(state, outcome)
         assert isinstance(command, loop.Stop)
+        read_back = bool(course.journal.end_reason)
         await course.journal.end(f"{END_MARK} {command.status} {command.reason}")
+        if not read_back:
+            self.counts.ended(command.status, command.reason, state.iterations)
         yield self._result(course, state, command)
 
     async def _begun(self, ask: RunAsk, trace_id: str) -> _Course:

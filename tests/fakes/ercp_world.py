@@ -206,6 +206,7 @@ class ErcpWorld:
         )
         turns = Turns()
         runs = RunApp(parts, scribe, self.settings, clock, turns)
+        self.counts = runs.counts
         operators = OperatorApp(parts, provenance, scribe, clock, turns)
         return ErcpServicer(runs, operators, self.signer, self.settings), generating
 
