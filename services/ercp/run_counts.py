@@ -1,5 +1,6 @@
-"""What runs of the loop count: how they ended, after how many iterations, what verification found. One writer, the event
-loop. A run that is only read back from its trace is not counted again.
+"""What runs of the loop count: how they ended, after how many iterations, and what verification found.
+
+One writer, the event loop. A run that is only read back from its trace is not counted again.
 """
 
 from bisect import bisect_left
