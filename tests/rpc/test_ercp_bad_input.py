@@ -47,7 +47,7 @@ CASES = {
     "no number": (run_with(similarity_threshold=float("nan")), "config.similarity_threshold"),
     "an unknown predicate": (with_rule("MaybeEqual", left="a.b", right="1"), "constraints[0].predicate.predicate_name"),
     "an unknown unit": (
-        with_rule("Equal", left="water.temperature", right="9", unit="bananas"), "constraints[0].predicate.args.unit",
+        with_rule("Equal", left="water.temperature", right="9", unit="celcius"), "constraints[0].predicate.args.unit",
     ),
     "a missing argument": (with_rule("TemporalOrder", before="start"), "constraints[0].predicate.args.after"),
     "no words": (with_rule("Equal", words="", left="a.b", right="1"), "constraints[0].nl_text"),

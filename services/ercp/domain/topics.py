@@ -52,6 +52,10 @@ _LEAD: Final = re.compile(
     r"(?:,\s+|\s(?=(?:the|its?|they|their|this|these|an?|he|she|we|you|one|each|every|all|no)\s))",
     re.IGNORECASE,
 )
+_ADDITION: Final = re.compile(
+    r"(?:because|since|as|so|which|who|while|whereas|although|though|but|and|or|not|where)\b", re.IGNORECASE
+)
+"""What follows a main clause: the words before it are no condition, as in "At night it falls, because …"."""
 _PRONOUN: Final = re.compile(
     r"(?P<word>it|they|its|their|he|she|his|her|this|these)\b(?P<more>\s[a-z]+)?", re.IGNORECASE
 )
@@ -212,6 +216,7 @@ def _topic(text: str, meant: str) -> tuple[Topic, str]:
     """Return a sentence's topic, and what a pronoun in the next sentence means."""
     start = _end(_CONNECTIVE.match(text))
     lead = _LEAD.match(text, start, min(len(text), start + _REACH))
+    lead = None if lead and _ADDITION.match(text, lead.end()) else lead
     begin = lead.end() if lead else start
     verb = _VERB.search(text, begin, min(len(text), begin + _REACH))
     head = text[begin : verb.start()].strip() if verb else ""

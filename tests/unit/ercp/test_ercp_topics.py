@@ -5,7 +5,7 @@ import pytest
 from services.ercp.domain import pairs, readings
 from services.ercp.domain.faults import BELIEVED_FROM
 from services.ercp.domain.findings import Finding, FindingKind
-from services.ercp.domain.topics import aligned, same, topics_of, turns
+from services.ercp.domain.topics import aligned, same, topic_of, topics_of, turns
 from services.ercp.domain.vocabulary import Detector
 from services.ercp.domain.weighing import Reading, kept
 
@@ -97,6 +97,28 @@ class TestPairs:
         first, second = two(text)
         amounts = readings.mentions_of(reading_of(text).facts)
         assert pairs.least_for(first, second, readings.values_differ(*amounts)) == pairs.NEVER
+
+
+class TestLeads:
+    """The condition that a sentence begins with is none where its main clause stands before the comma."""
+
+    FACT = "Under load the bearing turns at 900 rpm, because its cage holds the rollers apart."
+
+    @pytest.mark.parametrize(
+        "claim",
+        [
+            "Under load the bearing turns at 700 rpm.",
+            "The bearing under load turns at 700 rpm.",
+            '{"errors": []} Under load the bearing turns at 700 rpm.',
+        ],
+    )
+    def test_a_clause_before_because_is_what_the_sentence_is_about(self, claim):
+        assert aligned(topic_of(claim), topic_of(self.FACT))
+
+    def test_a_condition_stays_one(self):
+        topic = topic_of("Under load, the bearing turns at 900 rpm.")
+        assert "load" in topic.lead
+        assert "load" not in topic.subject
 
 
 class TestFindings:
