@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.grounding.words import NUMBER_WORDS
+from services.common.letters import ascii_cased
 
 PERCENT: Final = "%"
 CURRENCY: Final = "$"
@@ -95,7 +96,7 @@ def days(text: str) -> set[tuple[str, int]]:
     """Return the days of the year that a text names, as (first three letters of the month, day)."""
     return {
         ((match["month"] or match["month2"]).lower()[:3], int(match["day"] or match["day2"]))
-        for match in _DAY.finditer(text)
+        for match in _DAY.finditer(ascii_cased(text))
     }
 
 

@@ -9,6 +9,8 @@ text.
 import re
 from typing import Final
 
+from services.common.letters import ascii_cased
+
 _SEAMLESS: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3131-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 )
@@ -21,5 +23,5 @@ def folded(text: str) -> str:
     """Return the text to scan, of the same length."""
     if text.isascii():
         return text
-    bare = _SEAMLESS.sub(" ", text)
+    bare = _SEAMLESS.sub(" ", ascii_cased(text))
     return _FOOTNOTE.sub(lambda match: " " * len(match.group()), bare)

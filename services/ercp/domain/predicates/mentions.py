@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from services.common.grounding.words import NUMBER_WORDS
+from services.common.letters import ascii_cased
 from services.ercp.domain.predicates.facts import Interval, Span
 from services.ercp.domain.predicates.model import MAX_DIGITS, Amount
 from services.ercp.domain.predicates.units import DIMENSIONLESS, EXACT_WORDS, in_base, unit_named
@@ -123,8 +124,8 @@ def _mention(text: str, match: re.Match[str]) -> Mention | None:
 
 
 def _amount(text: str, match: re.Match[str]) -> Mention | None:
-    written = (match["n1"] or match["n2"]).lower()
-    scale = (match["scale1"] or match["scale2"] or "").lower()
+    written = ascii_cased(match["n1"] or match["n2"]).lower()
+    scale = ascii_cased(match["scale1"] or match["scale2"] or "").lower()
     if not match["unit"] and not match["money"]:
         if written in {"one", "a", "an"} and not scale:
             return None
@@ -134,7 +135,7 @@ def _amount(text: str, match: re.Match[str]) -> Mention | None:
     if number is None:
         return None
     number = number.scaleb(_SCALES[scale]) if scale else number
-    unit = unit_named(match["sign"] or match["unit"] or "") or ""
+    unit = unit_named(ascii_cased(match["sign"] or match["unit"] or "")) or ""
     amount = Amount(-number if match["minus"] else number, unit)
     base = in_base(amount)
     return Mention(Span(*match.span()), Interval.point(base.value), base.dimension, amount)
@@ -163,7 +164,8 @@ def _calendar(match: re.Match[str]) -> Interval | None:
         for form in "123"
         if match[f"m{form}"]
     )
-    month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(month_text.lower()[:3]))
+    written = ascii_cased(month_text).lower()[:3]
+    month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(written))
     return _days(int(year_text), month, int(day_text) if day_text else None)
 
 
