@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from services.cli.commands import ask as ask_command
-from services.cli.commands import audit, dag, doctor, ingest, keys, search, systems, version
+from services.cli.commands import audit, dag, doctor, ingest, keys, search, sources, systems, version
 from services.cli.commands.dag import DagForm
 from services.cli.commands.ocsf import ExportForm
 from services.cli.runner import run
@@ -29,6 +29,10 @@ key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant, an
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
+source_app = typer.Typer(no_args_is_help=True, help="The documents that the knowledge was taken from.")
+app.add_typer(source_app, name="sources")
+fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge.")
+app.add_typer(fact_app, name="facts")
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
 
@@ -42,6 +46,13 @@ class GroundingWord(StrEnum):
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+
+
+def _sure(question: str, *, yes: bool, as_json: bool) -> None:
+    if not yes:
+        if as_json:
+            raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
+        typer.confirm(question, abort=True)
 
 
 def _say_version(wanted: bool) -> None:
@@ -289,10 +300,7 @@ def erase(
     """Erase a session's answers, reports and event data for good; hashes and proofs stay."""
     from services.cli.commands.erase import erase as command
 
-    if not yes:
-        if as_json:
-            raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
-        typer.confirm(f"Erase the content of {session} for good?", abort=True)
+    _sure(f"Erase the content of {session} for good?", yes=yes, as_json=as_json)
     run(partial(command, session_id=session, reason=reason), as_json=as_json)
 
 
@@ -402,6 +410,42 @@ def list_system_versions(
 ) -> None:
     """List every version of a system; reports name the one that stood."""
     run(partial(systems.list_systems, versions_of=system_id), as_json=as_json)
+
+
+@source_app.command("list")
+def list_sources(*, as_json: AsJson = False) -> None:
+    """List the sources with their ids; erased ones stay in the list."""
+    run(sources.list_sources, as_json=as_json)
+
+
+@source_app.command("erase")
+def erase_source(
+    source_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail sources list` shows it.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; nothing brings the facts back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a source and its facts (GDPR Art. 17)."""
+    _sure(f"Erase {source_id} and its facts for good?", yes=yes, as_json=as_json)
+    run(partial(sources.erase_source, source_id=source_id), as_json=as_json)
+
+
+@fact_app.command("quarantine")
+def quarantine_fact(
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail search` shows it.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Withhold a fact from every retrieval."""
+    run(partial(sources.quarantine_fact, fact_id=fact_id), as_json=as_json)
+
+
+@fact_app.command("restore")
+def restore_fact(
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="Of a withheld fact.")], *, as_json: AsJson = False
+) -> None:
+    """Let a withheld fact be retrieved again."""
+    run(partial(sources.restore_fact, fact_id=fact_id), as_json=as_json)
 
 
 @ercp_app.command("run")

@@ -1,0 +1,73 @@
+"""``groundtrail sources list | erase`` and ``groundtrail facts quarantine | restore``: what the knowledge holds."""
+
+import uuid
+from typing import Final
+
+from crp.ckf.v1 import ckf_pb2 as ckf
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+
+from services.cli import render
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import Settings
+
+_PAGE: Final = 100
+
+
+async def list_sources(settings: Settings, output: Output) -> Exit:
+    """List every source in the order of their ids, erased ones included."""
+    found: list[ckf.Source] = []
+    token = ""
+    async with connect(settings) as suite:
+        while True:
+            request = knowledge.ListSourcesRequest(page_size=_PAGE, page_token=token)
+            page: knowledge.ListSourcesResponse = await suite.call(suite.knowledge.ListSources, request)
+            found.extend(page.sources)
+            token = page.next_page_token
+            if not token:
+                break
+    rows = [
+        (
+            each.title or each.uri,
+            render.enum_text(ckf.SourceType, each.source_type).lower(),
+            str(each.fact_count),
+            render.enum_text(ckf.SourceStatus, each.status),
+            f"{each.ingested_at.ToDatetime():%Y-%m-%d %H:%M}",
+            each.source_id,
+        )
+        for each in found
+    ]
+    output.table("Sources", ("source", "type", "facts", "status", "ingested (UTC)", "source id"), rows)
+    output.result({"sources": [render.response_json(each) for each in found]})
+    return Exit.OK
+
+
+async def erase_source(settings: Settings, output: Output, source_id: str) -> Exit:
+    """Erase a source: its facts are returned by nothing from the answer on (SPEC-003 §17.2)."""
+    request = knowledge.EraseSourceRequest(request_id=str(uuid.uuid4()), source_id=source_id)
+    async with connect(settings) as suite:
+        erased: knowledge.EraseSourceResponse = await suite.call(suite.knowledge.EraseSource, request)
+    output.say(f"{source_id} erased, with {erased.facts_erased} facts. Nothing brings them back.", style="green")
+    output.result(render.response_json(erased))
+    return Exit.OK
+
+
+async def quarantine_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
+    """Withhold a fact from every retrieval until it is restored."""
+    request = knowledge.QuarantineFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
+    async with connect(settings) as suite:
+        changed = await suite.call(suite.knowledge.QuarantineFact, request)
+    output.say(f"{fact_id} is withheld until `groundtrail facts restore {fact_id}`.", style="green")
+    output.result(render.response_json(changed))
+    return Exit.OK
+
+
+async def restore_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
+    """Make a withheld fact retrievable again."""
+    request = knowledge.RestoreFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
+    async with connect(settings) as suite:
+        changed: knowledge.RestoreFactResponse = await suite.call(suite.knowledge.RestoreFact, request)
+    output.say(f"{fact_id} is {render.enum_text(ckf.FactStatus, changed.status)}.", style="green")
+    output.result(render.response_json(changed))
+    return Exit.OK
