@@ -1,4 +1,4 @@
-"""``groundtrail sources`` and ``groundtrail facts``: list, withhold, restore and erase, against a served knowledge base."""
+"""``groundtrail sources`` and ``groundtrail facts`` against a served knowledge base."""
 
 import json
 from contextlib import asynccontextmanager
