@@ -38,7 +38,8 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
         )
         for each in found
     ]
-    output.table("Sources", ("source", "type", "facts", "status", "ingested (UTC)", "source id"), rows)
+    columns = ("source", "type", "facts", "status", "ingested (UTC)", "source id")
+    output.table("Sources", columns, rows, whole="source id")
     output.result({"sources": [render.response_json(each) for each in found]})
     return Exit.OK
 
