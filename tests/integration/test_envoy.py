@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import uuid
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
@@ -97,15 +98,12 @@ def test_a_run_and_its_description_and_health_are_reached(client):
     assert client.get("/healthz").text == "alive\n"
 
 
-def test_a_run_is_streamed_event_by_event(client):
-    """The first chunk that arrives is the first event alone: what buffers would bring several at once, at the end."""
+def test_a_run_is_streamed(client):
     body = {"problem": PROBLEM, "config": {"max_iterations": 3}}
     with client.stream("POST", "/ercp/v1/run", json=body, headers=EVENTS) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
-        chunks = [chunk.decode() for chunk in response.iter_raw()]
-    assert chunks[0].count("\ndata: ") == 1
-    assert "event: result" not in chunks[0]
-    text = "".join(chunks)
+        text = "".join(response.iter_text())
+    assert text.count("event: trace_event") >= 3
     assert text.rindex("event: result") > text.rindex("event: trace_event")
 
 
@@ -142,6 +140,42 @@ def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
     assert body["trace_id"] is body["model_fingerprint"] is body["node_signature"] is None
 
 
+@asynccontextmanager
+async def in_front_of(stub, binary, clusters, **options):
+    """Serve a stub's HTTP surface with an Envoy before it; yield the URL of a run."""
+    settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
+    server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+    opened = envoy.running(binary, clusters | {"gateway_http": server.port}, **options)
+    try:
+        proxy = await asyncio.to_thread(opened.__enter__)
+        yield f"http://127.0.0.1:{proxy.port}/ercp/v1/run"
+    finally:
+        await asyncio.to_thread(opened.__exit__, None, None, None)
+        await server.close()
+
+
+def test_an_event_arrives_before_the_next_one_is_made(binary, suite):
+    """The run goes on only once its first event has come through: what buffers would never see the second."""
+
+    async def told() -> tuple[str, str]:
+        goes_on = asyncio.Event()
+        async with (
+            in_front_of(ErcpStub(pausing=goes_on), binary, suite[0]) as url,
+            httpx.AsyncClient(timeout=20) as client,
+            client.stream("POST", url, json={"problem": PROBLEM}, headers=EVENTS) as response,
+        ):
+            chunks, first = response.aiter_text(), ""
+            while "\ndata: " not in first:
+                first += await anext(chunks)
+            goes_on.set()
+            return first, "".join([chunk async for chunk in chunks])
+
+    first, rest = asyncio.run(told())
+    assert "event: trace_event" in first
+    assert "event: result" not in first
+    assert "event: result" in rest
+
+
 @pytest.mark.parametrize("headers", [EVENTS, {}], ids=["streamed", "whole"])
 def test_a_silent_run_is_not_cut(binary, suite, headers):
     """Longer than the listener's idle time (1 s here): the route's own bound and the gateway's comments hold it."""
@@ -149,18 +183,12 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
     async def told() -> httpx.Response:
         goes_on = asyncio.Event()
         stub = ErcpStub(pausing=goes_on) if headers else ErcpStub(held=goes_on)
-        settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
-        server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
-        opened = envoy.running(binary, suite[0] | {"gateway_http": server.port}, stream_idle="1s")
-        try:
-            proxy = await asyncio.to_thread(opened.__enter__)
-            url = f"http://127.0.0.1:{proxy.port}/ercp/v1/run"
+        async with (
+            in_front_of(stub, binary, suite[0], stream_idle="1s") as url,
+            httpx.AsyncClient(timeout=30) as client,
+        ):
             asyncio.get_running_loop().call_later(SILENT_S, goes_on.set)
-            async with httpx.AsyncClient(timeout=30) as client:
-                return await client.post(url, json={"problem": PROBLEM}, headers=headers)
-        finally:
-            await asyncio.to_thread(opened.__exit__, None, None, None)
-            await server.close()
+            return await client.post(url, json={"problem": PROBLEM}, headers=headers)
 
     response = asyncio.run(told())
     assert response.status_code == 200, response.text
