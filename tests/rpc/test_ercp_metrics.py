@@ -20,8 +20,9 @@ async def test_a_run_is_counted_when_it_ends_and_not_when_it_is_read_back():
     async with world.serving() as client:
         before = scraped(world.counts)
         first = await client.run(request_id=name, retrieval_context=HANDBOOK)
-        again = await client.run(request_id=name, retrieval_context=HANDBOOK)
         after = scraped(world.counts)
+        again = await client.run(request_id=name, retrieval_context=HANDBOOK)
+        assert scraped(world.counts) == after
     assert first.trace_id == again.trace_id
     assert not [name for name, value in before.items() if value]
     assert after['groundtrail_ercp_runs_total{reason="STABLE",status="converged"}'] == 1.0

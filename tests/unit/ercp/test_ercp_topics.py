@@ -102,14 +102,14 @@ class TestPairs:
 class TestLeads:
     """The condition that a sentence begins with is none where its main clause stands before the comma."""
 
-    FACT = "Under load the bearing turns at 900 rpm, because its cage holds the rollers apart."
+    FACT = "Under load resin cures at 90 °C, because its hardener needs heat."
 
     @pytest.mark.parametrize(
         "claim",
         [
-            "Under load the bearing turns at 700 rpm.",
-            "The bearing under load turns at 700 rpm.",
-            '{"errors": []} Under load the bearing turns at 700 rpm.',
+            "Under load resin cures at 70 °C.",
+            "The resin under load cures at 70 °C.",
+            '{"errors": []} Under load resin cures at 70 °C.',
         ],
     )
     def test_a_clause_before_because_is_what_the_sentence_is_about(self, claim):
