@@ -9,11 +9,12 @@ import time
 import pytest
 
 from services.common.grounding import words
+from services.common.keywords import Stemming, keywords
 from services.dpe.domain import numerals
 from services.dpe.domain import sentences as dpe_sentences
 from services.envelope.domain import decomposition
 from services.envelope.domain import sentences as chunk_sentences
-from services.ercp.domain import mutating, readings
+from services.ercp.domain import mutating, readings, topics
 
 PIECES = {
     "full stops": ".",
@@ -39,6 +40,9 @@ READINGS = {
     "decomposition": decomposition.decompose,
     "mutation": mutating.decomposed,
     "ercp sentences": readings.sentences_of,
+    "ercp topics": lambda text: topics.topics_of(readings.sentences_of(text)),
+    "ercp facts": lambda text: readings.facts_of(text, readings.sentences_of(text)),
+    "keywords": lambda text: keywords(text, Stemming.ENGLISH),
 }
 LENGTH = 40_000
 MOST_SECONDS = 2.0
