@@ -34,6 +34,7 @@ from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
 from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
+from services.common.queue_counts import QueueCounts
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
 
 FACTS_FILE = "knowledge.db"
@@ -46,6 +47,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 class _Closable(Protocol):
     async def close(self) -> None: ...
+
+
+class _Queued(Protocol):
+    @property
+    def queue_counts(self) -> QueueCounts: ...
 
 
 class _Fed(Protocol):
@@ -66,6 +72,7 @@ class Adapters:
         self.settings = settings
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
+        self.queue_counts: list[QueueCounts] = []  # of the models that are open
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -275,6 +282,8 @@ class Adapters:
                 adapter = await build()
                 if hasattr(adapter, "close"):
                     self._stack.push_async_callback(cast("_Closable", adapter).close)
+                if hasattr(adapter, "queue_counts"):
+                    self.queue_counts.append(cast("_Queued", adapter).queue_counts)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])
 

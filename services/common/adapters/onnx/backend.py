@@ -12,6 +12,7 @@ from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, Toke
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.session import OnnxEncoder
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
@@ -32,6 +33,11 @@ class OnnxBackend:
     def waiting(self) -> int:
         """How many distinct items are queued and not yet being computed."""
         return self._batcher.waiting
+
+    @property
+    def counts(self) -> QueueCounts:
+        """What it counts by tenant class."""
+        return self._batcher.counts
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; concurrent calls share batches.
