@@ -69,12 +69,12 @@ class FairShares:
     def serve(self, tenant: str, cost: float) -> None:
         """Note that it is the tenant's turn to be served so much; nobody who comes now starts below where it was."""
         start = max(self._had.get(tenant, 0.0), self._floor)
-        self._floor = start
+        self._floor = self._had[tenant] = start
         self.charge(tenant, cost)
 
     def charge(self, tenant: str, cost: float) -> None:
         """Note that the tenant was served so much on another's turn, or more than was thought when it had its own."""
-        self._had[tenant] = max(self._had.get(tenant, 0.0), self._floor) + cost
+        self._had[tenant] = self._had.get(tenant, self._floor) + cost
         if tenant in self._present:
             del self._present[tenant]
             self._present[tenant] = None

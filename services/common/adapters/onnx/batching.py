@@ -17,11 +17,12 @@ of items to a list of results, which it runs in one worker thread. Properties:
 import asyncio
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
+from services.common.adapters.onnx.turns import ComputeTurns, Turn
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.fair_turns import FairShares, current_tenant
 from services.common.queue_counts import QueueCounts, current_class
@@ -97,12 +98,20 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         name: the model's name, for errors.
         compute: blocking; returns one result per item, in order. Runs in the batcher's one thread.
         policy: sizes, delay and bound.
+        turns: at the processors, shared with other models; ``None`` = its own, one batch and one ahead.
     """
 
-    def __init__(self, name: str, compute: Callable[[Sequence[ItemT]], Sequence[ResultT]], policy: BatchPolicy) -> None:
+    def __init__(
+        self,
+        name: str,
+        compute: Callable[[Sequence[ItemT]], Sequence[ResultT]],
+        policy: BatchPolicy,
+        turns: ComputeTurns | None = None,
+    ) -> None:
         self._name = name
         self._compute = compute
         self._policy = policy
+        self._processors = turns or ComputeTurns(1)
         self._slots: dict[ItemT, _Slot[ItemT, ResultT]] = {}
         self._queue: list[_Slot[ItemT, ResultT]] = []  # not running, ascending by rank
         self._turns: dict[str, dict[_Call[ItemT, ResultT], None]] = {}
@@ -230,9 +239,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             limit = AHEAD if len(self._queue) >= self._policy.max_size else 1
             if self._queue and len(running) < limit:
                 await self._gather()
-                batch = self._next_batch()
+                turn = await self._processors.turn(self._waiting_tenants)
+                batch = self._next_batch(turn.tenant)
                 if batch:
-                    running.add(asyncio.get_running_loop().create_task(self._run(batch)))
+                    running.add(asyncio.get_running_loop().create_task(self._run(batch, turn)))
+                else:
+                    self._processors.done(turn, {}, 0.0)
             else:
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
@@ -252,9 +264,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             except TimeoutError:
                 return
 
-    def _next_batch(self) -> list[_Slot[ItemT, ResultT]]:
-        """Take the batch that holds the longest queued item of the next call of the tenant whose turn it is."""
-        anchor = self._take_turn()
+    def _waiting_tenants(self) -> Collection[str]:
+        return self._queued.keys()
+
+    def _next_batch(self, tenant: str) -> list[_Slot[ItemT, ResultT]]:
+        """Take the batch that holds the longest queued item of the tenant's next call."""
+        anchor = self._take_turn(tenant)
         if anchor is None:
             return []
         batch = self._shared_batch(anchor) if len(self._queued) > 1 else self._cut(anchor)
@@ -269,17 +284,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             self._counts.served(next(iter(slot.callers)).tenant_class, len(slot.item))
         return batch
 
-    def _take_turn(self) -> _Slot[ItemT, ResultT] | None:
-        while self._turns:
-            try:
-                tenant = self._shares.least()
-            except ValueError:
-                return None
-            anchor = self._take_turn_of(self._turns[tenant])
+    def _take_turn(self, tenant: str) -> _Slot[ItemT, ResultT] | None:
+        for one in (tenant, *self._turns):  # the tenant's own item may be one that it shares with another
+            anchor = self._take_turn_of(self._turns.get(one, {}))
             if anchor is not None:
-                self._shares.serve(tenant, len(anchor.item))
+                self._shares.serve(one, len(anchor.item))
                 return anchor
-            self._shares.leave(tenant)
         return None
 
     def _take_turn_of(self, turns: dict[_Call[ItemT, ResultT], None]) -> _Slot[ItemT, ResultT] | None:
@@ -330,7 +340,17 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             return 0
         return bisect_left(self._queue, (int(longest * MIN_LENGTH_RATIO), 0), key=_rank)
 
-    async def _run(self, batch: list[_Slot[ItemT, ResultT]]) -> None:
+    async def _run(self, batch: list[_Slot[ItemT, ResultT]], turn: Turn) -> None:
+        costs: Counter[str] = Counter()
+        for slot in batch:
+            costs[slot.tenant] += len(slot.item)
+        started = asyncio.get_running_loop().time()
+        try:
+            await self._compute_batch(batch)
+        finally:
+            self._processors.done(turn, costs, asyncio.get_running_loop().time() - started)
+
+    async def _compute_batch(self, batch: list[_Slot[ItemT, ResultT]]) -> None:
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:

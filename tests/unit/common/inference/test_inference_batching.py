@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections import Counter
 from contextvars import copy_context
 
@@ -19,17 +20,19 @@ POLICY = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=100)
 class Model:
     """Doubles items; remembers batches; can be held up, and fails on items that hold ``bad``."""
 
-    def __init__(self, bad=None, short=False):
+    def __init__(self, bad=None, short=False, item_s=0.0):
         self.batches = []
         self.gate = threading.Event()
         self.gate.set()
         self.started = threading.Event()
         self.bad = bad
         self.short = short
+        self.item_s = item_s  # of an item's length, padding included
 
     def __call__(self, items):
         self.batches.append(list(items))
         self.started.set()
+        time.sleep(self.item_s * len(items) * max(map(len, items)))
         assert self.gate.wait(10)
         if any(self.bad in item for item in items if self.bad is not None):
             raise ValueError(f"bad {self.bad}")
@@ -255,7 +258,7 @@ def of_tenant(tenant, batcher, items):
 
 async def served_before(lengths):
     """Let tenants submit so many calls of items; return what each was served while all of them had items left."""
-    model = Model()
+    model = Model(item_s=2e-5)
     batcher = DynamicBatcher("m", model, BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=400))
     held = await busy(batcher, model)
     tasks = [
