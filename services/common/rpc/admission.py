@@ -216,8 +216,8 @@ class Admission:
         pace = self._pace.units_per_s
         return LimitExceededError(
             ErrorReason.WORK_LIMIT,
-            f"this call costs about {ticket.units} units of work, and this {scope} has about {limit} admitted already; "
-            "try again after the delay given in RetryInfo",
+            f"this call costs about {ticket.units} units of work, which with what is under way is over the {limit} of "
+            f"this {scope}; try again after the delay given in RetryInfo",
             retry_after_s=self._retry(over / pace if pace else 0.0),
             scope=scope,
             limit=str(limit),

@@ -52,7 +52,7 @@ class BatchPolicy:
 
     Attributes:
         min_size: as soon as so many items wait, a batch goes.
-        max_size: longest batch.
+        max_size: longest batch; while several tenants want the processors it is ``min_size``.
         max_delay_s: how long the first item waits for company while there are fewer than ``min_size``, in seconds.
         queue_items: how many items of one tenant may wait.
     """
@@ -240,7 +240,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             if self._queue and len(running) < limit:
                 await self._gather()
                 turn = await self._processors.turn(self._waiting_tenants)
-                batch = self._next_batch(turn.tenant)
+                batch = self._next_batch(turn)
                 if batch:
                     running.add(asyncio.get_running_loop().create_task(self._run(batch, turn)))
                 else:
@@ -267,12 +267,13 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
     def _waiting_tenants(self) -> Collection[str]:
         return self._queued.keys()
 
-    def _next_batch(self, tenant: str) -> list[_Slot[ItemT, ResultT]]:
-        """Take the batch that holds the longest queued item of the tenant's next call."""
-        anchor = self._take_turn(tenant)
+    def _next_batch(self, turn: Turn) -> list[_Slot[ItemT, ResultT]]:
+        """Take the batch that holds the longest queued item of the next call of the turn's tenant."""
+        anchor = self._take_turn(turn.tenant)
         if anchor is None:
             return []
-        batch = self._shared_batch(anchor) if len(self._queued) > 1 else self._cut(anchor)
+        most = self._policy.max_size if turn.alone else self._policy.min_size
+        batch = self._shared_batch(anchor, most) if len(self._queued) > 1 else self._cut(anchor, most)
         now = asyncio.get_running_loop().time()
         for slot in batch:
             slot.running = True
@@ -301,12 +302,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
                 return max(queued, key=_rank)
         return None
 
-    def _cut(self, anchor: _Slot[ItemT, ResultT]) -> list[_Slot[ItemT, ResultT]]:
+    def _cut(self, anchor: _Slot[ItemT, ResultT], most: int) -> list[_Slot[ItemT, ResultT]]:
         """Cut the queue of one tenant into batches from the longest down, and return the one with ``anchor``."""
         position = bisect_left(self._queue, anchor.rank, key=_rank)
         high = len(self._queue)
         while True:
-            low = self._batch_start(high)
+            low = self._batch_start(high, most)
             if low <= position:
                 break
             high = low
@@ -314,14 +315,14 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         self._shares.charge(anchor.tenant, sum(len(slot.item) for slot in batch) - len(anchor.item))
         return batch
 
-    def _shared_batch(self, anchor: _Slot[ItemT, ResultT]) -> list[_Slot[ItemT, ResultT]]:
+    def _shared_batch(self, anchor: _Slot[ItemT, ResultT], most: int) -> list[_Slot[ItemT, ResultT]]:
         """Fill up the batch of ``anchor`` with items no longer than it, each of the tenant that had least so far."""
         position = bisect_left(self._queue, anchor.rank, key=_rank)
         fitting: dict[str, list[_Slot[ItemT, ResultT]]] = {}
         for slot in self._queue[self._fitting_start(len(anchor.item)) : position]:
             fitting.setdefault(slot.tenant, []).append(slot)
         batch = [anchor]
-        while fitting and len(batch) < self._policy.max_size:
+        while fitting and len(batch) < most:
             tenant = self._shares.least_of(fitting)
             slot = fitting[tenant].pop()
             if not fitting[tenant]:
@@ -330,8 +331,8 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             batch.append(slot)
         return sorted(batch, key=_rank)
 
-    def _batch_start(self, high: int) -> int:
-        low = max(0, high - self._policy.max_size)
+    def _batch_start(self, high: int, most: int) -> int:
+        low = max(0, high - most)
         return max(low, self._fitting_start(len(self._queue[high - 1].item)))
 
     def _fitting_start(self, longest: int) -> int:

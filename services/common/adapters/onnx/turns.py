@@ -3,7 +3,8 @@
 A batch uses every processor that it may, so that batches of several models at once only slow each other down, and a
 tenant whose calls are at many models would have most of the machine. So few batches compute at once, and the next one
 is for the tenant that had least of the processors' time, at the model that has waited longest for a turn (ADR 0088).
-While only one tenant asks, one batch more is handed over ahead, so that nothing waits for the event loop.
+While only one tenant asks, one batch more is handed over ahead, so that nothing waits for the event loop; while several
+do, batches are small, so that a short call waits for little at each of the models that it needs.
 """
 
 import asyncio
@@ -28,10 +29,13 @@ class Turn:
 
     Attributes:
         tenant: whom it is for; empty when nobody waits any more.
+        alone: no other tenant has asked for the processors lately. While one does batches should be small: whoever
+            comes next waits for what is being computed.
         charged_s: seconds that it was taken to need; put right when it is done.
     """
 
     tenant: str
+    alone: bool
     charged_s: float
 
 
@@ -107,7 +111,7 @@ class ComputeTurns:
             del self._waiting[waiter]
             self._running += 1
             self._shares.serve(tenant, self._batch_s)
-            waiter.given.set_result(Turn(tenant, self._batch_s))
+            waiter.given.set_result(Turn(tenant, len(self._seen) <= 1, self._batch_s))
 
     def _ahead(self) -> int:
         now = self._now()
