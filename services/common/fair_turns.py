@@ -14,7 +14,7 @@ Neither knows what is waited for: the door of a server (``rpc.admission``), requ
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Hashable, Iterable
+from collections.abc import AsyncIterator, Collection, Hashable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -43,6 +43,11 @@ class FairShares:
 
     def __contains__(self, tenant: str) -> bool:
         return tenant in self._present
+
+    @property
+    def waiting(self) -> Collection[str]:
+        """Who waits, the one that was served longest ago first."""
+        return self._present.keys()
 
     def join(self, tenant: str) -> None:
         """Note that the tenant waits; it starts at what the others had, or at what it had itself if that is more."""

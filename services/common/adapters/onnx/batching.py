@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, cast
 
 from services.common.adapters.onnx.turns import ComputeTurns, Turn
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
@@ -118,9 +118,10 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         self._queued: Counter[str] = Counter()  # by the tenant that queued them
         self._shares = FairShares()
         self._counts = QueueCounts(name)
-        self._arrived = asyncio.Event()
-        self._worker: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._waking: asyncio.TimerHandle | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"{name}-inference")
+        self._processors.add(self)
         self._serial = 0
         self._items_per_s = 0.0
         self._closed = False
@@ -159,9 +160,11 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         self._closed = True
         for call in self._calls():
             self._fail(call, self._closed_error())
-        if self._worker is not None:
-            await asyncio.wait([self._worker])
-            self._worker = None
+        self._processors.remove(self)
+        if self._waking is not None:
+            self._waking.cancel()
+        while self._running:
+            await asyncio.wait(self._running)
         self._executor.shutdown(wait=False)
 
     def _enqueue(self, items: dict[ItemT, None]) -> _Call[ItemT, ResultT]:
@@ -183,9 +186,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             slot.callers[call] = None
         self._turns.setdefault(tenant, {})[call] = None
         self._shares.join(tenant)
-        self._arrived.set()
-        if self._worker is None or self._worker.done():
-            self._worker = loop.create_task(self._serve(), name=f"{self._name}-batcher")
+        loop.call_soon(self._processors.wake)  # with whatever else comes in this step of the loop
         return call
 
     def _withdraw(self, call: _Call[ItemT, ResultT]) -> None:
@@ -223,55 +224,50 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         if not self._queued[slot.tenant]:
             del self._queued[slot.tenant]
 
-    async def _serve(self) -> None:
-        """Run batches until nothing waits; the next ``submit`` starts it again."""
+    def tenants(self) -> Collection[str]:
+        """Return who has items in the queue."""
+        return self._queued.keys()
+
+    def ready(self) -> bool:
+        """Say whether a batch can begin: while one computes a full one can go ahead, so that no thread waits.
+
+        It goes when enough items are there, or the first of them has waited long enough for company.
+        """
+        limit = AHEAD if len(self._queue) >= self._policy.max_size else 1
+        if not self._queue or len(self._running) >= limit:
+            return False
+        company_s = self._company_s()
+        if company_s > 0 and self._waking is None:
+            self._waking = asyncio.get_running_loop().call_later(company_s, self._wake)
+        return company_s <= 0
+
+    def begin(self, turn: Turn) -> None:
+        """Compute the next batch of the turn's tenant."""
         try:
-            await self._run_queue()
+            batch = self._next_batch(turn)
         except Exception as error:
             for call in self._calls():  # a fault of ours must not leave callers waiting for ever
                 self._fail(call, error)
+            self._processors.done(turn, {}, 0.0)
             raise
+        task = asyncio.get_running_loop().create_task(self._run(batch, turn), name=f"{self._name}-batch")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
 
-    async def _run_queue(self) -> None:
-        """While one batch is computed hand a full one over ahead, so that the model does not wait for the loop."""
-        running: set[asyncio.Task[None]] = set()
-        while self._queue or running:
-            limit = AHEAD if len(self._queue) >= self._policy.max_size else 1
-            if self._queue and len(running) < limit:
-                await self._gather()
-                turn = await self._processors.turn(self._waiting_tenants)
-                batch = self._next_batch(turn)
-                if batch:
-                    running.add(asyncio.get_running_loop().create_task(self._run(batch, turn)))
-                else:
-                    self._processors.done(turn, {}, 0.0)
-            else:
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
+    def _wake(self) -> None:
+        self._waking = None
+        self._processors.wake()
 
-    async def _gather(self) -> None:
-        """Wait until enough items are there for a batch, or the first of them has waited long enough."""
-        loop = asyncio.get_running_loop()
-        while self._turns and len(self._queue) < self._policy.min_size:
-            left = min(call.arrived for call in self._calls()) + self._policy.max_delay_s - loop.time()
-            if left <= 0:
-                return
-            self._arrived.clear()
-            try:
-                async with asyncio.timeout(left):
-                    await self._arrived.wait()
-            except TimeoutError:
-                return
-
-    def _waiting_tenants(self) -> Collection[str]:
-        return self._queued.keys()
+    def _company_s(self) -> float:
+        """Return how long the first of the waiting calls still waits for company."""
+        if len(self._queue) >= self._policy.min_size or not self._turns:
+            return 0.0
+        first = min(call.arrived for call in self._calls())
+        return first + self._policy.max_delay_s - asyncio.get_running_loop().time()
 
     def _next_batch(self, turn: Turn) -> list[_Slot[ItemT, ResultT]]:
         """Take the batch that holds the longest queued item of the next call of the turn's tenant."""
         anchor = self._take_turn(turn.tenant)
-        if anchor is None:
-            return []
         most = self._policy.max_size if turn.alone else self._policy.min_size
         batch = self._shared_batch(anchor, most) if len(self._queued) > 1 else self._cut(anchor, most)
         now = asyncio.get_running_loop().time()
@@ -285,13 +281,13 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             self._counts.served(next(iter(slot.callers)).tenant_class, len(slot.item))
         return batch
 
-    def _take_turn(self, tenant: str) -> _Slot[ItemT, ResultT] | None:
+    def _take_turn(self, tenant: str) -> _Slot[ItemT, ResultT]:
         for one in (tenant, *self._turns):  # the tenant's own item may be one that it shares with another
             anchor = self._take_turn_of(self._turns.get(one, {}))
             if anchor is not None:
                 self._shares.serve(one, len(anchor.item))
                 return anchor
-        return None
+        raise AssertionError("a turn without an item")
 
     def _take_turn_of(self, turns: dict[_Call[ItemT, ResultT], None]) -> _Slot[ItemT, ResultT] | None:
         for call in list(turns):
@@ -345,11 +341,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         costs: Counter[str] = Counter()
         for slot in batch:
             costs[slot.tenant] += len(slot.item)
-        started = asyncio.get_running_loop().time()
+        started = self._processors.now()
         try:
             await self._compute_batch(batch)
         finally:
-            self._processors.done(turn, costs, asyncio.get_running_loop().time() - started)
+            self._running.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+            self._processors.done(turn, costs, self._processors.now() - started)
 
     async def _compute_batch(self, batch: list[_Slot[ItemT, ResultT]]) -> None:
         loop = asyncio.get_running_loop()

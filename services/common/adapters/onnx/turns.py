@@ -9,16 +9,17 @@ do, batches are small, so that a short call waits for little at each of the mode
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from weakref import WeakKeyDictionary
 
 from services.common.adapters.onnx.session import available_threads
 from services.common.fair_turns import FairShares
 
 ALONE_AFTER_S: Final = 1.0
-"""A tenant is alone once no other has waited for so long."""
+"""A tenant is alone once no other has asked for so long."""
 PROCESSORS_PER_BATCH: Final = 4
 _SMOOTHING: Final = 0.2
 
@@ -28,7 +29,7 @@ class Turn:
     """A batch that may be computed.
 
     Attributes:
-        tenant: whom it is for; empty when nobody waits any more.
+        tenant: whom it is for.
         alone: no other tenant has asked for the processors lately. While one does batches should be small: whoever
             comes next waits for what is being computed.
         charged_s: seconds that it was taken to need; put right when it is done.
@@ -39,10 +40,20 @@ class Turn:
     charged_s: float
 
 
-@dataclass(eq=False, slots=True)
-class _Waiter:
-    tenants: Callable[[], Collection[str]]
-    given: "asyncio.Future[Turn]"
+class Queued(Protocol):
+    """A model with a queue."""
+
+    def tenants(self) -> Collection[str]:
+        """Return who has items in the queue."""
+        ...
+
+    def ready(self) -> bool:
+        """Say whether a batch can begin now, for any of ``tenants``."""
+        ...
+
+    def begin(self, turn: Turn) -> None:
+        """Begin a batch of the turn's tenant; ``ComputeTurns.done`` is told when it has ended."""
+        ...
 
 
 class ComputeTurns:
@@ -54,71 +65,70 @@ class ComputeTurns:
     """
 
     def __init__(self, batches: int, now: Callable[[], float] = time.monotonic) -> None:
+        self.now = now
         self._batches = batches
-        self._now = now
-        self._running = 0
-        self._waiting: dict[_Waiter, None] = {}
+        self._running: Counter[str] = Counter()
+        self._models: dict[Queued, None] = {}  # the one whose turn is longest ago first
         self._shares = FairShares()
         self._present: set[str] = set()
         self._seen: dict[str, float] = {}
         self._batch_s = 0.0
 
-    async def turn(self, tenants: Callable[[], Collection[str]]) -> Turn:
-        """Wait for a turn; whoever was given one has to tell ``done``.
+    def add(self, model: Queued) -> None:
+        """Let a model have turns."""
+        self._models[model] = None
 
-        Args:
-            tenants: returns who waits at the model now.
-        """
-        waiter = _Waiter(tenants, asyncio.get_running_loop().create_future())
-        self._waiting[waiter] = None
-        self._hand_out()
-        try:
-            return await waiter.given
-        except asyncio.CancelledError:
-            if waiter.given.done() and not waiter.given.cancelled():
-                self.done(waiter.given.result(), {}, 0.0)
-            else:
-                self._waiting.pop(waiter, None)
-            raise
+    def remove(self, model: Queued) -> None:
+        """Let it have no more; idempotent."""
+        self._models.pop(model, None)
+
+    def wake(self) -> None:
+        """Hand out what is free; to be told when a model has become ready."""
+        while self._models:
+            self._look()
+            if self._running.total() >= self._batches + (len(self._seen) <= 1):
+                return
+            ready = {tenant: model for model in reversed(self._models) if model.ready() for tenant in model.tenants()}
+            if not ready:
+                return
+            tenant = self._shares.least_of(one for one in self._shares.waiting if one in ready)
+            self._begin(ready[tenant], tenant)
 
     def done(self, turn: Turn, costs: Mapping[str, float], seconds: float) -> None:
-        """Give the turn back.
+        """Take a turn back.
 
         Args:
-            turn: what ``turn`` gave.
-            costs: what of the batch was each tenant's, in any one unit; empty when nothing was computed.
+            turn: what the batch was begun with.
+            costs: what of the batch was each tenant's, in any one unit.
             seconds: how long the batch computed.
         """
-        self._running -= 1
+        self._running[turn.tenant] -= 1
         self._shares.charge(turn.tenant, -turn.charged_s)
         total = sum(costs.values())
         for tenant, cost in costs.items():
             self._shares.charge(tenant, seconds * cost / total)
-        if costs:
-            self._batch_s += (seconds - self._batch_s) * (_SMOOTHING if self._batch_s else 1.0)
-        self._hand_out()
+        self._batch_s += (seconds - self._batch_s) * (_SMOOTHING if self._batch_s else 1.0)
+        self.wake()
 
-    def _hand_out(self) -> None:
-        while self._waiting and self._running < self._batches + self._ahead():
-            waiting = {tenant: waiter for waiter in reversed(self._waiting) for tenant in waiter.tenants()}
-            for gone in self._present - waiting.keys():
-                self._shares.leave(gone)
-            for tenant in waiting:
-                self._shares.join(tenant)
-            self._present = set(waiting)
-            tenant = self._shares.least() if waiting else ""
-            waiter = waiting[tenant] if waiting else next(iter(self._waiting))
-            del self._waiting[waiter]
-            self._running += 1
-            self._shares.serve(tenant, self._batch_s)
-            waiter.given.set_result(Turn(tenant, len(self._seen) <= 1, self._batch_s))
+    def _begin(self, model: Queued, tenant: str) -> None:
+        self._running[tenant] += 1
+        self._shares.serve(tenant, self._batch_s)
+        del self._models[model]
+        self._models[model] = None
+        model.begin(Turn(tenant, len(self._seen) <= 1, self._batch_s))
 
-    def _ahead(self) -> int:
-        now = self._now()
-        for waiter in self._waiting:
-            self._seen.update(dict.fromkeys(waiter.tenants(), now))
+    def _look(self) -> None:
+        """See who wants the processors: who has items in a queue, or in a batch that computes."""
+        self._running += Counter()  # drops those at zero
+        present = {tenant for model in self._models for tenant in model.tenants()} | self._running.keys()
+        for tenant in self._present - present:
+            self._shares.leave(tenant)
+        for tenant in present:
+            self._shares.join(tenant)
+        self._present = present
+        now = self.now()
+        self._seen.update(dict.fromkeys(present, now))
         self._seen = {tenant: at for tenant, at in self._seen.items() if now - at <= ALONE_AFTER_S}
-        return 1 if len(self._seen) <= 1 else 0
 
 
 _OF_LOOP: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, ComputeTurns]] = WeakKeyDictionary()

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections import Counter
 from contextvars import copy_context
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
+from services.common.adapters.onnx.turns import ComputeTurns
 from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 
@@ -20,19 +20,19 @@ POLICY = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=100)
 class Model:
     """Doubles items; remembers batches; can be held up, and fails on items that hold ``bad``."""
 
-    def __init__(self, bad=None, short=False, item_s=0.0):
+    def __init__(self, bad=None, short=False):
         self.batches = []
         self.gate = threading.Event()
         self.gate.set()
         self.started = threading.Event()
         self.bad = bad
         self.short = short
-        self.item_s = item_s  # of an item's length, padding included
+        self.at = 0.0
 
     def __call__(self, items):
         self.batches.append(list(items))
         self.started.set()
-        time.sleep(self.item_s * len(items) * max(map(len, items)))
+        self.at += len(items) * max(map(len, items))  # what it costs, padding included
         assert self.gate.wait(10)
         if any(self.bad in item for item in items if self.bad is not None):
             raise ValueError(f"bad {self.bad}")
@@ -111,7 +111,8 @@ async def test_a_short_call_does_not_wait_for_the_whole_of_a_long_one():
     model.gate.set()
     await short
     assert not long.done()
-    assert len(model.batches) <= 4  # the first, at most one of the long call's before, its own, one just begun
+    before = next(at for at, batch in enumerate(model.batches) if item(5, 77) in batch)
+    assert before <= 3  # the first, and of the long call's at most one that went ahead and one in its turn
     await asyncio.gather(long, held)
     await batcher.close()
 
@@ -258,8 +259,9 @@ def of_tenant(tenant, batcher, items):
 
 async def served_before(lengths):
     """Let tenants submit so many calls of items; return what each was served while all of them had items left."""
-    model = Model(item_s=2e-5)
-    batcher = DynamicBatcher("m", model, BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=400))
+    model = Model()
+    policy = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=400)
+    batcher = DynamicBatcher("m", model, policy, ComputeTurns(1, lambda: model.at))
     held = await busy(batcher, model)
     tasks = [
         of_tenant(tenant, batcher, [item(length, (tenant, call, n)) for n, length in enumerate(own)])
@@ -303,7 +305,7 @@ async def test_a_call_of_another_tenant_is_in_one_of_the_next_batches():
     await asyncio.sleep(0)
     model.gate.set()
     await short
-    assert len(model.batches) <= 4
+    assert next(at for at, batch in enumerate(model.batches) if item(5, "b") in batch) <= 2
     await asyncio.gather(held, *flood)
     await batcher.close()
 

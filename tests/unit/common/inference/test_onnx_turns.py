@@ -3,91 +3,96 @@
 import asyncio
 from collections import Counter
 
-from services.common.adapters.onnx.turns import ALONE_AFTER_S, ComputeTurns
+from services.common.adapters.onnx.turns import ALONE_AFTER_S, ComputeTurns, processors_turns
 
 
-class Clock:
-    def __init__(self):
+class Model:
+    """A queue of so many batches of each tenant; the test says when one that was begun is done."""
+
+    def __init__(self, turns, **batches):
+        self.turns, self.left, self.begun = turns, Counter(batches), []
+        turns.add(self)
+
+    def tenants(self):
+        return list(self.left)
+
+    def ready(self):
+        return bool(self.left)
+
+    def begin(self, turn):
+        self.left[turn.tenant] -= 1
+        self.left += Counter()
+        self.begun.append(turn)
+
+
+class Processors:
+    """Turns with a clock; computes what was begun, the oldest first."""
+
+    def __init__(self, batches=1):
         self.at = 0.0
+        self.turns = ComputeTurns(batches, lambda: self.at)
+        self.had = Counter()
 
-    def __call__(self):
-        return self.at
-
-
-class Queue:
-    """Stands for a model: so many batches of each tenant, each of so many seconds."""
-
-    def __init__(self, turns, clock, batches, seconds, log):
-        self.turns, self.clock, self.left, self.seconds, self.log = turns, clock, Counter(batches), seconds, log
-
-    async def work(self):
-        while self.left:
-            turn = await self.turns.turn(lambda: list(self.left))
-            self.left[turn.tenant] -= 1
-            self.left += Counter()
-            await asyncio.sleep(0)
-            self.clock.at += self.seconds
-            self.log.append((turn.tenant, self.seconds))
-            self.turns.done(turn, {turn.tenant: 7}, self.seconds)
+    def compute(self, models, seconds):
+        model = next(one for one in models if one.begun)
+        turn = model.begun.pop(0)
+        self.at += seconds[model]
+        self.had[turn.tenant] += seconds[model]
+        self.turns.done(turn, {turn.tenant: 7}, seconds[model])
 
 
-async def test_a_tenant_at_one_model_gets_as_much_as_one_at_four():
-    clock, log = Clock(), []
-    turns = ComputeTurns(1, clock)
-    queues = [Queue(turns, clock, {"A": 200}, 0.02, log) for _ in range(3)]
-    queues += [Queue(turns, clock, {"A": 100, "B": 100}, 0.05, log)]
-    await asyncio.gather(*(queue.work() for queue in queues))
-    until = max(at for at, (tenant, _) in enumerate(log) if tenant == "B")
-    had = Counter()
-    for tenant, seconds in log[:until]:
-        had[tenant] += seconds
-    assert 0.45 <= had["B"] / had.total() <= 0.55
+def test_a_tenant_at_one_model_gets_as_much_as_one_at_four():
+    processors = Processors()
+    models = [Model(processors.turns, A=500) for _ in range(3)] + [Model(processors.turns, A=200, B=100)]
+    seconds = dict(zip(models, (0.02, 0.03, 0.01, 0.05), strict=True))
+    processors.turns.wake()
+    while models[3].left["B"]:
+        processors.compute(models, seconds)
+    assert 0.45 <= processors.had["B"] / processors.had.total() <= 0.55
 
 
-async def test_one_batch_goes_ahead_while_nobody_else_asks():
-    clock = Clock()
-    turns = ComputeTurns(1, clock)
-    first, second = await turns.turn(lambda: ["A"]), await turns.turn(lambda: ["A"])
-    third = asyncio.create_task(turns.turn(lambda: ["A"]))
-    await asyncio.sleep(0)
-    assert not third.done()
-    other = asyncio.create_task(turns.turn(lambda: ["B"]))
-    await asyncio.sleep(0)
-    turns.done(first, {"A": 1}, 1.0)
-    await asyncio.sleep(0)
-    assert not other.done()
-    assert not third.done()
-    turns.done(second, {"A": 1}, 1.0)
-    await asyncio.sleep(0)
-    assert other.done()
-    assert not third.done()
-    turns.done(other.result(), {"B": 1}, 1.0)
-    turns.done(await third, {"A": 1}, 1.0)
-    clock.at += ALONE_AFTER_S + 0.1
-    await turns.turn(lambda: ["A"])
-    async with asyncio.timeout(1):
-        await turns.turn(lambda: ["A"])
+def test_a_tenant_with_short_batches_has_several_in_turn():
+    processors = Processors()
+    models = [Model(processors.turns, A=100), Model(processors.turns, B=100)]
+    seconds = dict(zip(models, (0.5, 0.05), strict=True))
+    processors.turns.wake()
+    while models[1].left["B"]:
+        processors.compute(models, seconds)
+    assert 0.4 <= processors.had["B"] / processors.had.total() <= 0.6
 
 
-async def test_who_goes_away_leaves_its_turn():
-    turns = ComputeTurns(1, Clock())
-    held = [await turns.turn(lambda: ["A"]), await turns.turn(lambda: ["A"])]
-    waits, given = (asyncio.create_task(turns.turn(lambda: ["A"])) for _ in range(2))
-    await asyncio.sleep(0)
-    waits.cancel()
-    await asyncio.wait([waits])
-    turns.done(held.pop(), {"A": 1}, 1.0)
-    given.cancel()  # it has its turn, and has not run since
-    await asyncio.wait([given])
-    assert given.cancelled()
-    async with asyncio.timeout(1):
-        assert (await turns.turn(lambda: ["A"])).tenant == "A"
+def test_one_batch_goes_ahead_while_nobody_else_asks_and_none_when_somebody_does():
+    processors = Processors()
+    alone = Model(processors.turns, A=9)
+    processors.turns.wake()
+    assert [turn.alone for turn in alone.begun] == [True, True]
+    other = Model(processors.turns, B=1)
+    processors.turns.wake()
+    processors.compute([alone], {alone: 1.0})
+    assert not other.begun
+    processors.compute([alone], {alone: 1.0})
+    assert [(turn.tenant, turn.alone) for turn in other.begun] == [("B", False)]
+    assert not alone.begun
+    processors.compute([other], {other: 0.1})
+    assert [turn.alone for turn in alone.begun] == [False]
+    processors.compute([alone], {alone: ALONE_AFTER_S + 0.1})
+    assert [turn.alone for turn in alone.begun] == [True, True]
 
 
-async def test_a_model_whose_callers_are_gone_gets_an_empty_turn():
-    turns = ComputeTurns(1, Clock())
-    async with asyncio.timeout(1):
-        turn = await turns.turn(list)
-        turns.done(turn, {}, 0.0)
-        assert turn.tenant == ""
-        assert (await turns.turn(lambda: ["A"])).tenant == "A"
+def test_a_model_that_is_gone_gets_no_turn():
+    processors = Processors()
+    model = Model(processors.turns, A=1)
+    processors.turns.remove(model)
+    processors.turns.remove(model)
+    processors.turns.wake()
+    assert not model.begun
+
+
+async def test_all_models_of_a_loop_share_their_turns():
+    assert processors_turns() is processors_turns()
+    other = asyncio.to_thread(lambda: asyncio.run(_turns()))
+    assert await other is not processors_turns()
+
+
+async def _turns():
+    return processors_turns()
