@@ -20,6 +20,7 @@ BENCHMARKS: Final = {
     "stores": "Vector search and commits of the embedded stores",
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
     "ercp": "The loop of ERCP without model time against dag's sessions alone",
+    "fairness": "Two tenants that saturate a server, and one beside another's flood; fails when a bound is broken",
     "ercp_solver": "Consistency of 10 to 300 predicates against Z3 asked once",
 }
 BESIDE_SERVERS: Final = {

@@ -4,6 +4,7 @@ The rules are written down here a second time, in a line or two each, so that a 
 agree before a number may change.
 """
 
+import asyncio
 import hashlib
 import hmac
 import itertools
@@ -31,6 +32,7 @@ from services.common.errors import ErrorReason
 from services.common.keywords import Stemming, keywords
 from services.common.ports.sessions import AuditEventRecord
 from services.common.regulation import ISO_42001_CONTROLS
+from services.common.rpc.admission import SPARE
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
@@ -45,6 +47,7 @@ from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.quality_tier import QualityTier, TierSignals
 from services.envelope.domain.quality_tier import classify as classify_tier
+from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -657,3 +660,23 @@ def test_0083_pairs_of_alike_facts():
     assert f"500 \u00d7 499 \u00f7 2 = {pairs:,} pairs" in text
     assert f"{math.ceil(pairs / 4_096)} comparisons of 4,096 numbers" in text
     assert f"30,000 candidates are {round(math.comb(30_000, 2) / 1e6)} million cosines" in text
+
+
+async def test_0088_estimates_of_a_wait():
+    text = " ".join(record(88).partition("## Worked")[2].split())
+    door = Door(max_heavy_calls=2, max_heavy_calls_per_tenant=2)
+    await door.work("A", 100, 1.0)
+    held = [await door.enter("A", 100) for _ in range(2)]
+    flood = [door.begin("A", 100) for _ in range(20)]
+    await settle()
+    for tenant, seconds in (("B", 2), ("A", 22)):
+        error = await refusal(door.enter(tenant, 100, left=seconds * SPARE - 0.1))
+        assert error.metadata["needed_ms"] == str(seconds * 1000)
+        assert f"\u00f7 100 = {seconds} s" in text
+    assert f"2 \u00d7 {SPARE} = {2 * SPARE:.0f} s" in text
+    assert f"needs {22 * SPARE:.0f} s" in text
+    for waiting in flood:
+        waiting.cancel()
+    await asyncio.wait(flood)
+    for ticket in held:
+        door.leave(ticket)
