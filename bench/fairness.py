@@ -76,9 +76,9 @@ class Plan:
     deadline_s: float = 40.0
     saturated_chars: int = 600
     saturated_calls: int = 30
-    saturated_s: float = 50.0
-    many: int = 24
-    few: int = 8
+    saturated_s: float = 60.0
+    many: int = 18
+    few: int = 6
     rest_reads: int = 60
     rest_analyses: int = 6
 
@@ -90,7 +90,7 @@ QUICK: Final = Plan(
     deadline_s=20.0,
     saturated_chars=200,
     saturated_calls=24,
-    saturated_s=25.0,
+    saturated_s=60.0,
     rest_reads=40,
     rest_analyses=4,
 )
