@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
@@ -35,6 +35,12 @@ from services.common.ports.sessions import SessionStore
 from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+from services.common.workers.counts import WorkerCounts
+from services.common.workers.frames import Json
+from services.common.workers.pool import WorkerLimits, WorkerPool
+
+if TYPE_CHECKING:
+    from services.common.adapters.text_workers import TextWorkers
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -66,6 +72,8 @@ class Adapters:
         self.settings = settings
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
+        self.worker_counts = WorkerCounts()
+        """What the pools of worker processes count; for a registry."""
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -99,14 +107,23 @@ class Adapters:
         """Return the entity recogniser of the model repository, its digests verified."""
         from services.common.adapters.spacy.recognizer import open_recognizer
 
-        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference))
+        workers = await self._text_workers()
+        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference, workers=workers))
 
     async def personal_data(self) -> PersonalDataDetector:
         """Return the detector of personal data."""
         from services.common.adapters.presidio.detector import open_detector
 
-        await self.entity_recognizer()  # both import spaCy in a thread, which fails when they do so at the same time
-        return await self._once("personal_data", lambda: open_detector(self.settings.inference))
+        workers = await self._text_workers()
+        return await self._once("personal_data", lambda: open_detector(self.settings.inference, workers))
+
+    async def _text_workers(self) -> "TextWorkers":
+        from services.common.adapters.text_workers import TextWorkers
+
+        async def build() -> "TextWorkers":
+            return TextWorkers(self.settings.workers, self.worker_counts)
+
+        return await self._once("text_workers", build)
 
     async def entailment(self) -> EntailmentModel | None:
         """Return the NLI encoder, its digests verified.
@@ -219,6 +236,12 @@ class Adapters:
         return await self._once(
             "credentials", lambda: SqliteCredentialStore.open(self._path(GATEWAY_FILE), self.settings.store)
         )
+
+    def worker_pool(self, name: str, module: str, configuration: Json, limits: WorkerLimits) -> WorkerPool:
+        """Return a pool of worker processes, ended with the adapters."""
+        pool = WorkerPool(name, module, configuration, limits, self.worker_counts.of_pool(name))
+        self.closing(pool.close)
+        return pool
 
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""

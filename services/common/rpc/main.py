@@ -60,6 +60,7 @@ async def running_server(
         stack.callback(telemetry.close)
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings))
+        telemetry.registry.register(adapters.worker_counts)
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:

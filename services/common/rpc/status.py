@@ -97,6 +97,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.FAN_IN_INCOMPLETE: _PRECONDITION,
     ErrorReason.TRACE_MISMATCH: _PRECONDITION,
     ErrorReason.MESSAGE_TOO_LARGE: _EXHAUSTED,
+    ErrorReason.DOCUMENT_TOO_COMPLEX: _EXHAUSTED,
     ErrorReason.CONCURRENCY_LIMIT: _BUSY,
     ErrorReason.QUEUE_FULL: _BUSY,
     ErrorReason.BUDGET_TOO_SMALL: _EXHAUSTED,
