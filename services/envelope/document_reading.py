@@ -26,6 +26,8 @@ _MODULE: Final = "services.envelope.document_process"
 _THREADS: Final = 2
 _NICENESS: Final = 5
 """Whoever answers calls goes first."""
+_REMEMBERED_CHARS: Final = 2_000
+"""The tokens of longer texts are counted anew: pieces of one text that grows would fill the memory."""
 _WAYS_OUT: Final = "split it, or save it in a simpler form"
 
 
@@ -63,6 +65,8 @@ def read_and_cut(
     known: dict[str, int] = {}
 
     def counted(text: str) -> int:
+        if len(text) > _REMEMBERED_CHARS:
+            return count(text)
         if text not in known:
             known[text] = count(text)
         return known[text]
@@ -164,7 +168,8 @@ def document_pool(settings: Settings) -> tuple[str, str, Json, WorkerLimits]:
 def _crashed() -> LimitExceededError:
     return LimitExceededError(
         ErrorReason.DOCUMENT_TOO_COMPLEX,
-        f"The process that reads the document ended twice in the middle of it; nothing was stored. Please {_WAYS_OUT}.",
+        "The process that reads the document ended in the middle of it, most often for want of memory; nothing was "
+        f"stored. Please {_WAYS_OUT}.",
         violations=(FieldViolation("content", "must not end the process that reads it"),),
         limit="process",
     )

@@ -1,7 +1,7 @@
 """The child's side: bounded, silent, and gone when its parent is (ADR 0085).
 
 A child reads jobs from standard input and writes answers to standard output, one after another. It keeps no sockets and
-no secrets of the parent's (its environment is the parent's without GROUNDTRAIL_*), writes no core file and no log: what
+no secrets of the parent's (its environment has what an interpreter needs), writes no core file and no log: what
 it works on stays in it. Signals of a terminal or a service manager are not for it; it ends when its input does, at the
 latest when the parent dies.
 """

@@ -24,7 +24,7 @@ class JobFailedError(WorkerError):
 
 
 class WorkerLostError(WorkerError):
-    """Two processes in a row ended in the middle of the job, of themselves or by somebody else's hand."""
+    """The job's process crashed, or two in a row were ended by somebody else."""
 
     def __init__(self, status: int | None) -> None:
         super().__init__(f"the process ended with status {status}")

@@ -2,8 +2,8 @@
 
 Children are started when a job needs one and ended when none did for a while. A job has a limit of processor time and
 its child one of memory. A caller that is cancelled takes its job along: what does not end by itself within a short
-grace is killed, and the next job has a new child. A child that ends in the middle of a job is replaced and the job
-tried once more; nobody else notices.
+grace is killed, and the next job has a new child. A child that somebody else ends in the middle of a job is replaced
+and the job tried once more; nobody else notices. One that crashes is the job's own doing: it is not tried again.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ class WorkerPool:
             CrpError: what the job raised for the caller.
             JobLimitError: it took too long or too much memory.
             JobFailedError: it raised something else.
-            WorkerLostError: two children in a row were lost over it.
+            WorkerLostError: its child crashed, or two in a row were ended by somebody else.
             WorkerStartError: no child can be started.
             WorkersClosedError: the pool is closed.
         """
@@ -109,6 +109,8 @@ class WorkerPool:
                 return await self._ask(child, job, arguments, blob)
             except ChildLostError as error:
                 lost = error
+                if error.by_itself:
+                    break
         assert lost is not None
         raise WorkerLostError(lost.status) from lost
 

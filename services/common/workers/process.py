@@ -3,12 +3,14 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
+from services.common.settings.environment import environment_of_children
 from services.common.workers.child import EXIT_OUT_OF_MEMORY
 from services.common.workers.errors import JobFailedError, WorkerStartError
 from services.common.workers.failures import from_data
@@ -19,8 +21,7 @@ _START_S: Final = 300.0
 _SLICE_BYTES: Final = 1 << 20
 _SINGLE_THREADED: Final = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 """A child computes one job; more threads would only wait for one another and take address space."""
-_NOT_INHERITED: Final = "GROUNDTRAIL_"
-"""Settings, and the secrets among them, are not for a process that reads hostile documents."""
+_CRASHES: Final = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -30,6 +31,11 @@ class ChildLostError(Exception):
     def __init__(self, status: int | None) -> None:
         super().__init__(status)
         self.status = status
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether it crashed, which it will do again: often a library that got no memory."""
+        return self.status is not None and -self.status in _CRASHES
 
     @property
     def out_of_memory(self) -> bool:
@@ -54,7 +60,6 @@ class ChildProcess:
         Raises:
             WorkerStartError: it cannot be started, or said why it cannot work.
         """
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -63,7 +68,7 @@ class ChildProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                env=environment | _SINGLE_THREADED,
+                env=environment_of_children() | _SINGLE_THREADED,
                 limit=_SLICE_BYTES,
                 start_new_session=True,  # what a terminal sends to its group is for the parent
             )
