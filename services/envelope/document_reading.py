@@ -123,9 +123,9 @@ class WorkerDocumentReader:
         except WorkerError as error:
             raise UnavailableError(
                 ErrorReason.SERVICE_UNAVAILABLE,
-                f"Documents cannot be read now: {error}.",
+                f"Documents cannot be read now: {error.told}.",
                 retry_after_s=1.0,
-                cause=str(error),
+                cause=error.told,
             ) from error
         kind, title, warnings = head
         drafts = tuple(FactDraft(*draft) for part in parts for draft in part)

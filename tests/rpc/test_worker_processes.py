@@ -78,7 +78,7 @@ async def suite(tmp_path, kind=MemoryAdapters, **workers):
                 yield Caller(adapters, channel, key)
         pids = children()
         assert pids
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert all(processor_s(pid) is None for pid in pids)
 
 
 def children():
@@ -152,7 +152,7 @@ async def test_a_document_over_its_memory_is_refused(tmp_path):
 async def test_what_is_over_its_deadline_ends(tmp_path):
     async with suite(tmp_path, document_processes=1) as caller:
         await caller.ingest(HONEST)
-        (pid,) = [pid for pid in children() if b"document" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        (pid,) = children()
         with pytest.raises(grpc.aio.AioRpcError) as over:
             await caller.ingest(SLOW, "slow.html", timeout=1.0)
         assert over.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED

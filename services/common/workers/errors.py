@@ -6,6 +6,11 @@ from typing import Literal
 class WorkerError(Exception):
     """A job has no answer. Never holds a text of the job's."""
 
+    @property
+    def told(self) -> str:
+        """What a caller may be told."""
+        return str(self)
+
 
 class JobLimitError(WorkerError):
     """The job took more than its time or memory; its process was ended."""
@@ -32,7 +37,12 @@ class WorkerLostError(WorkerError):
 
 
 class WorkerStartError(WorkerError):
-    """No process could be started; the message says why."""
+    """No process could be started; the message says why, to operators: it may name files."""
+
+    @property
+    def told(self) -> str:
+        """What a caller may be told."""
+        return "its process cannot be started"
 
 
 class WorkersClosedError(WorkerError):

@@ -91,6 +91,10 @@ class WorkerPool:
         """The process ids of its children."""
         return sorted(child.pid for child in self._children)
 
+    def processor_s(self) -> float:
+        """Return the processor time that its children have used, in seconds."""
+        return sum(child.processor_s() or 0.0 for child in self._children)
+
     async def run(self, job: str, arguments: Json, blob: bytes = b"") -> list[Json]:
         """Return the parts of a job's answer.
 
@@ -153,9 +157,8 @@ class WorkerPool:
         except asyncio.CancelledError:
             self._later(self._keep(starting))
             raise
-        except BaseException:
-            self.failing = True
-            self._slots.release()
+        except BaseException as error:
+            self._fail(error)
             raise
         self._admit(child)
         if self._closed:
@@ -166,13 +169,16 @@ class WorkerPool:
     async def _keep(self, starting: "asyncio.Future[ChildProcess]") -> None:
         try:
             child = await starting
-        except Exception:  # noqa: BLE001 - nobody waits for it any more
-            _LOG.warning("a worker of pool %s cannot be started", self._name, exc_info=True)
-            self.failing = True
-            self._slots.release()
+        except Exception as error:  # noqa: BLE001 - nobody waits for it any more
+            self._fail(error)
             return
         self._admit(child)
         self._rest(child)
+
+    def _fail(self, error: BaseException) -> None:
+        _LOG.warning("a worker of pool %s cannot be started: %s", self._name, error)
+        self.failing = True
+        self._slots.release()
 
     def _admit(self, child: ChildProcess) -> None:
         self.failing = False

@@ -176,7 +176,7 @@ class PresidioDetector:
         try:
             return await self._searcher.personal_data([(piece.text, piece.persons) for piece in turn])
         except WorkerError as error:
-            raise _unavailable(str(error)) from None
+            raise _unavailable(error.told) from None
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not leave
             # Without "from": a traceback of Presidio's errors holds the text.
             raise _unavailable(type(error).__name__) from None

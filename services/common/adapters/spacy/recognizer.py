@@ -125,7 +125,7 @@ class SpacyEntityRecognizer:
         try:
             return await self._reader.entities(texts)
         except WorkerError as error:
-            raise self._unavailable(str(error)) from error
+            raise self._unavailable(error.told) from error
         except Exception as error:
             raise self._unavailable(type(error).__name__) from error
         finally:
