@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum, unique
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -210,18 +211,16 @@ async def _language_model(settings: Settings) -> list[Finding]:
                 "set GROUNDTRAIL_LLM__BASE_URL, __API_KEY and __MODEL for a real provider",
             )
         ]
+    host = urlsplit(settings.llm.base_url).netloc
     async with Adapters(settings) as adapters:
         model = await adapters.language_model()
         try:
             if model is not None:
                 await model.check()
         except CrpError as error:
-            return [
-                Finding(
-                    "llm", Level.PROBLEM, error.message, "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network"
-                )
-            ]
-    return [Finding("llm", Level.OK, f"{settings.llm.model} answers")]
+            advice = "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network"
+            return [Finding("llm", Level.PROBLEM, f"{host}: {error.message}", advice)]
+    return [Finding("llm", Level.OK, f"{settings.llm.model} answers at {host}")]
 
 
 async def _event_sink(settings: Settings) -> list[Finding]:

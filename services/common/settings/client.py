@@ -5,6 +5,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, SecretStr, model_validator
 
+from services.common.settings.addresses import without_credentials
+
 
 class ClientSettings(BaseModel):
     """What ``groundtrail ask``, ``ingest``, ``verify`` … talk to."""
@@ -28,6 +30,7 @@ class ClientSettings(BaseModel):
             raise ValueError("certificate_file and key_file are set together")
         if self.certificate_file is not None and self.ca_file is None:
             raise ValueError("certificate_file needs ca_file")
+        without_credentials(self.server, "the key goes into GROUNDTRAIL_CLIENT__API_KEY")
         if self.server and not self.api_key.get_secret_value():
             raise ValueError(
                 "server needs api_key: set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER"
