@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
@@ -35,6 +35,9 @@ from services.common.ports.sessions import SessionStore
 from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+
+if TYPE_CHECKING:
+    from services.common.adapters.sqlite.claims import StoreClaim
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -60,10 +63,25 @@ class Adapters:
 
     Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,
     in reverse order, also when a later construction fails.
+
+    Args:
+        settings: of the process.
+        clock, ids: the system's when not given.
+        serving: the process serves calls: it takes the embedded stores for itself alone, unless the settings share them
+            (ADR 0090). Else it is a command, which takes them together with other commands.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+        serving: bool = False,
+    ) -> None:
         self.settings = settings
+        self._serving = serving
+        self._claims: list[StoreClaim] = []
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
         self._built: dict[str, object] = {}
@@ -165,11 +183,12 @@ class Adapters:
             return await self._once("fact_store", self._milvus_facts)
         from services.common.adapters.sqlite.facts import SqliteFactStore
 
-        model = await self.embedding()
-        return await self._once(
-            "fact_store",
-            lambda: SqliteFactStore.open(self._path(FACTS_FILE), self.settings.store, dimension=model.dimension),
-        )
+        async def opened() -> FactStore:
+            path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
+            model = await self.embedding()
+            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension)
+
+        return await self._once("fact_store", opened)
 
     async def knowledge_graph(self) -> KnowledgeGraph:
         """Return the store of sources and communities.
@@ -181,9 +200,10 @@ class Adapters:
             return await self._once("knowledge_graph", self._neo4j_knowledge)
         from services.common.adapters.sqlite.graph import SqliteKnowledgeGraph
 
-        return await self._once(
-            "knowledge_graph", lambda: SqliteKnowledgeGraph.open(self._path(GRAPH_FILE), self.settings.store)
-        )
+        async def opened() -> KnowledgeGraph:
+            return await SqliteKnowledgeGraph.open(await self._claimed(GRAPH_FILE), self.settings.store)
+
+        return await self._once("knowledge_graph", opened)
 
     async def session_store(self) -> SessionStore:
         """Return the store of sessions, windows, events and reports.
@@ -195,9 +215,10 @@ class Adapters:
             return await self._once("session_store", self._neo4j_sessions)
         from services.common.adapters.sqlite.sessions import SqliteSessionStore
 
-        return await self._once(
-            "session_store", lambda: SqliteSessionStore.open(self._path(SESSIONS_FILE), self.settings.store)
-        )
+        async def opened() -> SessionStore:
+            return await SqliteSessionStore.open(await self._claimed(SESSIONS_FILE), self.settings.store)
+
+        return await self._once("session_store", opened)
 
     async def event_feed(self) -> EventFeed:
         """Return the feed of the events in the session store."""
@@ -213,7 +234,7 @@ class Adapters:
         return await self._once("event_endpoint", lambda: open_event_endpoint(self.settings.event_sink, self.clock))
 
     async def credentials(self) -> CredentialStore:
-        """Return the store of API keys, AI systems and policies."""
+        """Return the store of API keys, AI systems and policies; every process of an installation shares it."""
         from services.common.adapters.sqlite.credentials import SqliteCredentialStore
 
         return await self._once(
@@ -223,6 +244,26 @@ class Adapters:
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
+
+    def listening(self, address: str) -> None:
+        """Write down where this process listens, for whoever finds its stores taken."""
+        for claim in self._claims:
+            claim.tell(address)
+
+    async def _claimed(self, name: str) -> Path:
+        """Return the path of an embedded store that this process may open now; it is let go after the store is closed.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE: another process has it.
+        """
+        from services.common.adapters.sqlite.claims import StoreClaim
+
+        path = self._path(name)
+        alone = self._serving and not self.settings.envelope.shared_store
+        claim = await StoreClaim.take(path, exclusive=alone, serving=self._serving)
+        self._stack.push_async_callback(claim.close)
+        self._claims.append(claim)
+        return path
 
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
         _check_neo4j_driver()

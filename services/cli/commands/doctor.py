@@ -172,6 +172,21 @@ def _open_secrets(data_dir: Path) -> Iterator[Finding]:
                 yield Finding("secrets", Level.PROBLEM, f"{path} is readable by others", f"chmod 600 {path}")
 
 
+async def _files(settings: Settings) -> list[Finding]:
+    data_dir = Path(settings.store.data_dir)
+    wide = await asyncio.to_thread(_readable_by_others, data_dir)
+    if wide:
+        advice = f"chmod 600 {' '.join(map(str, wide))}; a file of another user is theirs to change"
+        return [Finding("files", Level.PROBLEM, f"others may read or write {', '.join(p.name for p in wide)}", advice)]
+    return [Finding("files", Level.OK, "databases and indexes are their owner's alone")]
+
+
+def _readable_by_others(data_dir: Path) -> list[Path]:
+    """Return the data files that more than their owner may use; keys are looked at apart."""
+    kept = (path for pattern in ("*.db", "*.db-wal", "*.db-shm", "*.indexes/*") for path in data_dir.glob(pattern))
+    return sorted(path for path in kept if path.is_file() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
 async def _ports(settings: Settings) -> list[Finding]:
     host, port = settings.server.host, settings.server.port
     if not port:
@@ -261,6 +276,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _milvus,
     _neo4j,
     _secrets,
+    _files,
     _ports,
     _exposure,
     _language_model,
