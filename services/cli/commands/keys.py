@@ -131,14 +131,14 @@ async def list_keys(settings: Settings, output: Output, tenant: str = "") -> Exi
     rows = [
         (
             f"{key.key_id}\n{key.prefix}…",
-            f"{key.label}\n({key.tenant_id})" if key.tenant_id else key.label,
+            f"{key.tenant_id}\n{key.label}",
             ", ".join(render.enum_text(admin.ApiKeyRole, role).lower() for role in key.roles),
             render.enum_text(admin.ApiKeyState, key.state).lower(),
             f"{key.expire_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC" if key.HasField("expire_time") else "never",
         )
         for key in keys
     ]
-    columns = ("id, prefix", "label (tenant)", "roles", "state", "expires")
+    columns = ("id, prefix", "tenant, label", "roles", "state", "expires")
     output.table(f"API keys ({len(rows)})", columns, rows, whole="id, prefix")
     output.result({"keys": [render.response_json(key) for key in keys]})
     return Exit.OK
