@@ -19,6 +19,7 @@ from services.common.adapters.openai.bounded import bound_response
 from services.common.adapters.openai.errors import EXPECTED, Failure, ReplyError, classify
 from services.common.encoding import sha256_hex
 from services.common.errors import DeadlineError, ErrorReason, UnavailableError
+from services.common.names import plain_name
 from services.common.ports.language_model import LanguageReply, LanguageRequest
 from services.common.settings.llm import LlmSettings
 
@@ -150,7 +151,8 @@ class OpenAiLanguageModel:
     def _fingerprint(self, completion: ChatCompletion, asked: str, text: str) -> str:
         system = getattr(completion, "system_fingerprint", None)
         version = f"@{system}" if isinstance(system, str) and system else ""
-        return f"{self._settings.provider}/{completion.model or asked}{version}+sha256:{sha256_hex(text)}"
+        model = plain_name(f"{completion.model or asked}{version}")
+        return f"{self._settings.provider}/{model}+sha256:{sha256_hex(text)}"
 
     async def _strip_headers(self, request: Any) -> None:
         for name in list(request.headers):
