@@ -6,7 +6,7 @@ nowhere; the work is done to its end and the exit code is its verdict, as if som
 
 import io
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -17,10 +17,10 @@ _STREAMS: Final = ("stdout", "stderr")
 class _Patient(io.FileIO):
     """A file whose reader may go away."""
 
-    def write(self, data: "ReadableBuffer", /) -> int:  # type: ignore[override]  # typing.IO wants text, too
+    def write(self, data: "ReadableBuffer", /) -> int:
         """Write the bytes; when nobody reads any more they count as written."""
         try:
-            return super().write(data) or 0
+            return cast("int", super().write(data))  # the streams block, so that there is always a count
         except BrokenPipeError:
             return memoryview(data).nbytes
 
