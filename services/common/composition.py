@@ -42,6 +42,9 @@ from services.common.workers.pool import WorkerLimits, WorkerPool
 if TYPE_CHECKING:
     from services.common.adapters.text_workers import TextWorkers
 
+if TYPE_CHECKING:
+    from services.common.adapters.sqlite.claims import StoreClaim
+
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
 SESSIONS_FILE = "sessions.db"
@@ -66,10 +69,25 @@ class Adapters:
 
     Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,
     in reverse order, also when a later construction fails.
+
+    Args:
+        settings: of the process.
+        clock, ids: the system's when not given.
+        serving: the process serves calls: it takes the embedded stores for itself alone, unless the settings share them
+            (ADR 0090). Else it is a command, which takes them together with other commands.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+        serving: bool = False,
+    ) -> None:
         self.settings = settings
+        self._serving = serving
+        self._claims: list[StoreClaim] = []
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
         self.worker_counts = WorkerCounts()
@@ -182,11 +200,12 @@ class Adapters:
             return await self._once("fact_store", self._milvus_facts)
         from services.common.adapters.sqlite.facts import SqliteFactStore
 
-        model = await self.embedding()
-        return await self._once(
-            "fact_store",
-            lambda: SqliteFactStore.open(self._path(FACTS_FILE), self.settings.store, dimension=model.dimension),
-        )
+        async def opened() -> FactStore:
+            path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
+            model = await self.embedding()
+            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension)
+
+        return await self._once("fact_store", opened)
 
     async def knowledge_graph(self) -> KnowledgeGraph:
         """Return the store of sources and communities.
@@ -198,9 +217,10 @@ class Adapters:
             return await self._once("knowledge_graph", self._neo4j_knowledge)
         from services.common.adapters.sqlite.graph import SqliteKnowledgeGraph
 
-        return await self._once(
-            "knowledge_graph", lambda: SqliteKnowledgeGraph.open(self._path(GRAPH_FILE), self.settings.store)
-        )
+        async def opened() -> KnowledgeGraph:
+            return await SqliteKnowledgeGraph.open(await self._claimed(GRAPH_FILE), self.settings.store)
+
+        return await self._once("knowledge_graph", opened)
 
     async def session_store(self) -> SessionStore:
         """Return the store of sessions, windows, events and reports.
@@ -212,9 +232,10 @@ class Adapters:
             return await self._once("session_store", self._neo4j_sessions)
         from services.common.adapters.sqlite.sessions import SqliteSessionStore
 
-        return await self._once(
-            "session_store", lambda: SqliteSessionStore.open(self._path(SESSIONS_FILE), self.settings.store)
-        )
+        async def opened() -> SessionStore:
+            return await SqliteSessionStore.open(await self._claimed(SESSIONS_FILE), self.settings.store)
+
+        return await self._once("session_store", opened)
 
     async def event_feed(self) -> EventFeed:
         """Return the feed of the events in the session store."""
@@ -230,7 +251,7 @@ class Adapters:
         return await self._once("event_endpoint", lambda: open_event_endpoint(self.settings.event_sink, self.clock))
 
     async def credentials(self) -> CredentialStore:
-        """Return the store of API keys, AI systems and policies."""
+        """Return the store of API keys, AI systems and policies; every process of an installation shares it."""
         from services.common.adapters.sqlite.credentials import SqliteCredentialStore
 
         return await self._once(
@@ -246,6 +267,26 @@ class Adapters:
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
+
+    def listening(self, address: str) -> None:
+        """Write down where this process listens, for whoever finds its stores taken."""
+        for claim in self._claims:
+            claim.tell(address)
+
+    async def _claimed(self, name: str) -> Path:
+        """Return the path of an embedded store that this process may open now; it is let go after the store is closed.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE: another process has it.
+        """
+        from services.common.adapters.sqlite.claims import StoreClaim
+
+        path = self._path(name)
+        alone = self._serving and not self.settings.envelope.shared_store
+        claim = await StoreClaim.take(path, exclusive=alone, serving=self._serving)
+        self._stack.push_async_callback(claim.close)
+        self._claims.append(claim)
+        return path
 
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
         _check_neo4j_driver()

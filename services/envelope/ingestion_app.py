@@ -6,6 +6,7 @@ from typing import Final
 
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.names import plain_name
 from services.common.ports.facts import FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
 from services.common.settings.envelope import EnvelopeSettings
@@ -68,7 +69,8 @@ class IngestionApp:
             if former is not None and former.document_hash == document_hash and await self._is_current(former):
                 return await self._unchanged(former, ticket)
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
-            version = await self._document_version(tenant_id, document, former, parsed.title or document.uri)
+            title = plain_name(parsed.title) or document.uri
+            version = await self._document_version(tenant_id, document, former, title)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             weight = document.importance_weight
             if weight is None:

@@ -204,7 +204,8 @@ def from_wire(code: grpc.StatusCode, message: str, details: bytes | None, target
         return UnavailableError(
             ErrorReason.SERVICE_UNAVAILABLE, text, retry_after_s=DEFAULT_RETRY_S, peer=target, code=code.name
         )
-    return CrpError(ErrorReason.INTERNAL, f"{target} answered {code.name}: {message[:MAX_VALUE_CHARS]}", peer=target)
+    said = f": {message[:MAX_VALUE_CHARS]}" if message else ""
+    return CrpError(ErrorReason.INTERNAL, f"{target} answered {code.name}{said}", peer=target)
 
 
 def _from_details(status: status_pb2.Status) -> CrpError | None:

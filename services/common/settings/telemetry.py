@@ -4,6 +4,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from services.common.settings.addresses import without_credentials
+
 
 class TelemetrySettings(BaseModel):
     """What a process tells about itself. Content of prompts, facts and claims is never told by default."""
@@ -31,6 +33,7 @@ class TelemetrySettings(BaseModel):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
+        without_credentials(self.otlp_endpoint, "otlp_endpoint is host:port alone")
         if self.otlp_insecure and not self.otlp_endpoint:
             raise ValueError("otlp_insecure has no meaning without otlp_endpoint")
         return self

@@ -4,6 +4,7 @@ The rules are written down here a second time, in a line or two each, so that a 
 agree before a number may change.
 """
 
+import asyncio
 import hashlib
 import hmac
 import itertools
@@ -24,6 +25,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from services.common import merkle
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
+from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.encoding import base64url
@@ -657,3 +659,21 @@ def test_0083_pairs_of_alike_facts():
     assert f"500 \u00d7 499 \u00f7 2 = {pairs:,} pairs" in text
     assert f"{math.ceil(pairs / 4_096)} comparisons of 4,096 numbers" in text
     assert f"30,000 candidates are {round(math.comb(30_000, 2) / 1e6)} million cosines" in text
+
+
+async def test_0090_modes_and_the_wait_for_a_lock(tmp_path):
+    text = " ".join(record(90).split())
+    assert f"0666 & ~0022 = {0o666 & ~0o022:04o}" in text
+    assert f"0600 & ~0022 = {0o600 & ~0o022:04o}" in text
+    assert (claims.SERVER_WAIT_S, claims.COMMAND_WAIT_S) == (5.0, 3.0)
+    assert "(a server 5 s, a command 3 s)" in text
+    assert f"at 2.1 s waits until {2.1 + claims.COMMAND_WAIT_S:.1f} s" in text
+    first, second = [
+        await claims.StoreClaim.take(tmp_path / "sessions.db", exclusive=False, serving=False) for _ in range(2)
+    ]
+    server = asyncio.create_task(claims.StoreClaim.take(tmp_path / "sessions.db", exclusive=True, serving=True))
+    await first.close()
+    await asyncio.sleep(0.1)
+    assert not server.done()
+    await second.close()
+    await (await server).close()
