@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
@@ -35,6 +35,9 @@ from services.common.ports.sessions import SessionStore
 from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+
+if TYPE_CHECKING:
+    from services.common.rpc.credential_gate import CredentialGate
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -220,9 +223,26 @@ class Adapters:
             "credentials", lambda: SqliteCredentialStore.open(self._path(GATEWAY_FILE), self.settings.store)
         )
 
+    async def credential_gate(self, settings: Settings) -> "CredentialGate":
+        """Return where the callers of this process are proven, over gRPC and HTTP alike.
+
+        Args:
+            settings: of the process that asks first.
+        """
+        kind = "open" if settings.server.insecure_local else "proving"
+        return await self._once(f"credential_gate {kind}", lambda: self._gate(settings))
+
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
+
+    async def _gate(self, settings: Settings) -> "CredentialGate":
+        from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
+        from services.common.rpc.credential_gate import CredentialGate
+
+        if settings.server.insecure_local:
+            return CredentialGate(LocalAuthenticator(), settings)
+        return CredentialGate(open_authenticator(settings.auth, await self.credentials(), self.clock), settings)
 
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
         _check_neo4j_driver()

@@ -98,6 +98,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.TRACE_MISMATCH: _PRECONDITION,
     ErrorReason.MESSAGE_TOO_LARGE: _EXHAUSTED,
     ErrorReason.CONCURRENCY_LIMIT: _BUSY,
+    ErrorReason.LOGIN_LIMIT: _EXHAUSTED,
     ErrorReason.QUEUE_FULL: _BUSY,
     ErrorReason.BUDGET_TOO_SMALL: _EXHAUSTED,
     ErrorReason.WINDOW_LIMIT: _EXHAUSTED,

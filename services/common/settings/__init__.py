@@ -14,6 +14,7 @@ from services.common.settings.auth import AuthSettings, JwtSettings
 from services.common.settings.client import ClientSettings
 from services.common.settings.dag import DagSettings
 from services.common.settings.dpe import DpeSettings
+from services.common.settings.edge import EdgeSettings
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.environment import (
     DELIMITER,
@@ -42,6 +43,7 @@ __all__ = [
     "ClientSettings",
     "DagSettings",
     "DpeSettings",
+    "EdgeSettings",
     "EnvelopeSettings",
     "ErcpSettings",
     "EventSinkSettings",
@@ -82,6 +84,8 @@ class Settings(BaseSettings):
     """The gRPC server."""
     auth: AuthSettings = AuthSettings()
     """API keys and JWTs."""
+    edge: EdgeSettings = EdgeSettings()
+    """What a peer may take that has proven nothing yet."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """Logs, traces and metrics."""
     peers: PeerSettings = PeerSettings()
