@@ -19,6 +19,7 @@ from services.gateway.http.app import create_app
 from services.gateway.http.server import HttpServer
 from tests.e2e.processes import command, environment, start
 from tests.fakes.ercp_stub import ErcpStub
+from tests.fakes.open_gate import open_gate
 from tools.real_servers import envoy
 
 pytestmark = [pytest.mark.needs_envoy, pytest.mark.timeout(240)]
@@ -144,7 +145,7 @@ def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
 async def in_front_of(stub, binary, clusters, **options):
     """Serve a stub's HTTP surface with an Envoy before it; yield the URL of a run."""
     settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
-    server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+    server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0"), settings)
     opened = envoy.running(binary, clusters | {"gateway_http": server.port}, **options)
     try:
         proxy = await asyncio.to_thread(opened.__enter__)
