@@ -27,6 +27,7 @@ from services.common.telemetry import (
     scrub,
     span,
 )
+from tests.fakes.certificates import own_certificate
 from tests.fakes.runtime_probe import KEYS, SERVICE, key_record, probe, probe_settings
 from tests.rpc.test_runtime_errors import failure
 
@@ -399,31 +400,6 @@ def test_a_file_of_trusted_certificates_that_is_not_there_stops_the_start(tmp_pa
         )
         with pytest.raises(SettingsError, match="OTLP_CA_FILE"):
             open_tracing(settings, "dpe", "0")
-
-
-def own_certificate(folder):
-    """A certificate of 127.0.0.1 that vouches for itself, and its key, as files."""
-    import ipaddress
-    from datetime import UTC, datetime, timedelta
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "collector")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(days=1), now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "collector.pem", folder / "collector.key"
-    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    form = serialization.PrivateFormat.PKCS8
-    files[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
-    return files
 
 
 async def test_access_lines_stay_json_whatever_is_noted(lines):

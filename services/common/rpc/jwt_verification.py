@@ -195,5 +195,8 @@ def _time_claim(claims: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def _invalid(what: str, **metadata: str) -> UnauthenticatedError:
-    return UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, f"the token {what}", why=what, **metadata)
+def _invalid(what: str, claim: str = "") -> UnauthenticatedError:
+    text = f"the token {what}"
+    if claim:
+        return UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, text, why=what, claim=claim)
+    return UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, text, why=what)

@@ -193,7 +193,9 @@ class Pipeline:
             call.method.metrics.end(code, seconds)
         if call.span is not None:
             end_server_span(call.span, code, call.code.value[0], call.reason)
-        if self._access is not None:
+        if (
+            self._access is not None and call.reason != ErrorReason.LOGIN_LIMIT
+        ):  # counted, for a flood of them fills disks
             self._access.write(
                 AccessLine(call.method.rpc, code, call.reason, seconds, call.request_id, call.tenant, call.notes)
             )

@@ -13,6 +13,9 @@ WIRE_SLACK: Final = 2
 """The wire takes messages up to this multiple of the configured limit, so that what is moderately too large is refused
 with its reason and size; beyond it gRPC refuses without details."""
 MAX_METADATA_BYTES: Final = 32 * 1024
+_STREAMS_PER_CALL: Final = 2
+"""A stream whose call ended counts until it is cleared away: as many again have room for that."""
+_FEWEST_STREAMS: Final = 512
 _PING_TIMEOUT_MS: Final = 20_000
 _PING_STRIKES: Final = 2
 _MS: Final = 1000
@@ -27,7 +30,7 @@ def server_options(settings: Settings) -> list[tuple[str, Any]]:
         ("grpc.max_metadata_size", MAX_METADATA_BYTES),
         ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
         ("grpc.so_reuseport", 0),  # two processes on one port is an error to be told, not load balancing
-        ("grpc.max_concurrent_streams", edge.max_streams_per_connection),
+        ("grpc.max_concurrent_streams", edge.max_streams_per_connection or _streams(settings)),
         ("grpc.http.overload_protection", 1),
         ("grpc.max_allowed_incoming_connections", edge.max_connections),
         ("grpc.server_handshake_timeout_ms", round(edge.handshake_timeout_s * _MS)),
@@ -42,3 +45,7 @@ def server_options(settings: Settings) -> list[tuple[str, Any]]:
         options.append(("grpc.max_connection_age_ms", round(edge.connection_age_s * _MS)))
         options.append(("grpc.max_connection_age_grace_ms", round(edge.connection_age_grace_s * _MS)))
     return options
+
+
+def _streams(settings: Settings) -> int:
+    return max(_FEWEST_STREAMS, _STREAMS_PER_CALL * settings.server.max_concurrent_calls)

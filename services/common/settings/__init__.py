@@ -127,6 +127,13 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _one_connection_carries_all_calls(self) -> Self:
+        if 0 < self.edge.max_streams_per_connection < 2 * self.server.max_concurrent_calls:
+            msg = "edge.max_streams_per_connection is less than twice server.max_concurrent_calls"
+            raise ValueError(msg)
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,

@@ -28,9 +28,10 @@ class EdgeSettings(BaseModel):
     max_connections: int = Field(default=1_000, ge=1, le=1_000_000)
     """Connections that the gRPC port takes at a time, over all peers: gRPC cannot count them by address. Default
     1,000."""
-    max_streams_per_connection: int = Field(default=256, ge=1, le=100_000)
-    """Calls that one gRPC connection may have open, calls that were reset and are not yet cleared away included.
-    Default 256, the calls that a process takes on."""
+    max_streams_per_connection: int = Field(default=0, ge=0, le=100_000)
+    """Calls that one gRPC connection may have open, those included that ended or were reset a moment ago and are not
+    yet cleared away; one more is refused by the wire (UNAVAILABLE, not begun). At least twice
+    ``server.max_concurrent_calls``: services call one another over one connection. 0 = that, and 512 at least."""
     handshake_timeout_s: float = Field(default=10.0, gt=0, le=120)
     """How long a gRPC connection may take for TLS and its first settings, in seconds; then it is closed. Default 10."""
     connection_idle_s: float = Field(default=900.0, ge=0, le=86_400)

@@ -1,14 +1,17 @@
 """Who calls over HTTP: proven before a byte of the body is read, at the same gate as over gRPC (ADR 0089)."""
 
+from typing import Final
+
 from fastapi import Request
 
 from services.common.context import Role
 from services.common.errors import ErrorReason, PermissionDeniedError
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.peer_address import FORWARDED_KEY, UNIX
+from services.common.rpc.peer_address import FORWARDED_KEY
 from services.common.rpc.pipeline import AUTHORIZATION_KEY
+from services.common.settings.edge import UNIX
 
-_HTTP = "http"
+_HTTP: Final = "http"
 
 
 async def prove_caller(request: Request, gate: CredentialGate, role: Role, rpc: str) -> None:

@@ -25,7 +25,8 @@ def check_nodes(body: bytes, most: int) -> None:
         return
     found = 1 + _marks(_STRINGS.sub(b"", body))
     if found > most:
-        text = f"the body holds {found} JSON values; the limit is {most}: send less, or raise GROUNDTRAIL_HTTP__MAX_JSON_NODES"
+        advice = "send less, or raise GROUNDTRAIL_HTTP__MAX_JSON_NODES"
+        text = f"the body holds {found} JSON values; the limit is {most}: {advice}"
         raise LimitExceededError(ErrorReason.MESSAGE_TOO_LARGE, text, limit_nodes=str(most), found_nodes=str(found))
 
 

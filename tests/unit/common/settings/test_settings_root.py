@@ -111,6 +111,7 @@ def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
         (lambda: _over_http("https://c", otlp_headers="a"), "part 1 is not name=value"),
         (lambda: _over_http("https://c", otlp_headers="a=b,A=c"), "part 2 is not name=value"),
         (lambda: _over_http("https://c", otlp_headers="a=b%0d%0ac"), "part 1 is not name=value"),
+        (lambda: Settings(edge=EdgeSettings(max_streams_per_connection=511)), "less than twice"),
         (lambda: EdgeSettings(trusted_proxies=["10.0.0.1/8"]), "no address and no network"),
         (lambda: AuthSettings(environment="Prod"), "environment"),
         (lambda: ServerSettings(port=65536), "65535"),
