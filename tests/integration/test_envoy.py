@@ -1,6 +1,7 @@
 """deploy/envoy/envoy.yaml in the real Envoy before the suite as a process: gRPC and ERCP's own JSON on one port."""
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -13,6 +14,7 @@ import httpx
 import pytest
 from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
 
+from bench import http2_frames as h2
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
@@ -198,3 +200,49 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
         assert "event: result" in response.text
     else:
         assert response.json()["status"] == "converged"
+
+
+def test_requests_are_bounded_by_address(binary, suite):
+    """Each address has a bucket of its own: 1,000 requests at once, then 200 a second."""
+
+    async def asked(url, source, count) -> list[int]:
+        transport = httpx.AsyncHTTPTransport(local_address=source)
+        async with httpx.AsyncClient(transport=transport, timeout=30) as client:
+            return [(await client.get(url)).status_code for _ in range(count)]
+
+    async def told() -> tuple[list[int], list[int]]:
+        async with in_front_of(ErcpStub(), binary, suite[0]) as run:
+            url = run.replace("/ercp/v1/run", "/healthz")
+            floods = await asyncio.gather(*(asked(url, "127.0.0.2", 300) for _ in range(8)))
+            return [status for flood in floods for status in flood], await asked(url, "127.0.0.3", 20)
+
+    flood, other = asyncio.run(told())
+    assert set(flood) == {200, 429}
+    assert flood.count(200) >= 1_000
+    assert other == [200] * 20
+
+
+def test_who_gives_streams_up_as_they_are_opened_is_disconnected(proxy):
+    """Rapid reset: gRPC's core bounds what it costs; Envoy ends the connection."""
+
+    async def told() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+        writer.write(h2.PREFACE + h2.settings() + h2.acknowledged())
+        block = h2.call("/crp.dag.v1.SessionService/GetState")
+        with contextlib.suppress(ConnectionError):
+            for first in range(1, 20_000, 200):
+                ids = range(first, first + 200, 2)
+                writer.write(b"".join(h2.headers(stream, block) + h2.reset(stream) for stream in ids))
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            with contextlib.suppress(ConnectionError):
+                while await reader.read(65_536):
+                    pass
+        writer.close()
+
+    asyncio.run(told())
+    admin = f"http://127.0.0.1:{proxy.admin}/stats?filter=premature|rst_stream|too_many"
+    counts = httpx.get(admin, timeout=10).text
+    found = {name: int(value) for name, _, value in (line.partition(": ") for line in counts.splitlines())}
+    assert found["http.edge.downstream_rq_too_many_premature_resets"] == 1

@@ -226,7 +226,7 @@ def manager() -> dict:
 
 def test_envoy_filters_stand_in_the_order_that_transcoding_needs():
     names = [item["name"].rsplit(".", 1)[-1] for item in manager()["http_filters"]]
-    assert names == ["cors", "grpc_web", "grpc_json_transcoder", "router"]
+    assert names == ["local_ratelimit", "cors", "grpc_web", "grpc_json_transcoder", "router"]
 
 
 def test_envoy_reaches_every_service_on_its_port():
