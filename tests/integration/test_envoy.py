@@ -202,23 +202,30 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
         assert response.json()["status"] == "converged"
 
 
-def test_requests_are_bounded_by_address(binary, suite):
-    """Each address has a bucket of its own: 1,000 requests at once, then 200 a second."""
+def test_requests_are_bounded_by_address(proxy):
+    """Each address has a bucket of its own: 1,000 requests at once, then 200 a second. Envoy answers these itself."""
+    lines = ("OPTIONS /healthz HTTP/1.1", "Host: x", "Origin: http://localhost", "Access-Control-Request-Method: GET")
+    preflight = "\r\n".join([*lines, "", ""]).encode()
 
-    async def asked(url, source, count) -> list[int]:
-        transport = httpx.AsyncHTTPTransport(local_address=source)
-        async with httpx.AsyncClient(transport=transport, timeout=30) as client:
-            return [(await client.get(url)).status_code for _ in range(count)]
+    async def asked(source, count) -> list[int]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port, local_addr=(source, 0))
+        statuses = []
+        for _ in range(count):
+            writer.write(preflight)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await reader.readexactly(int(length or 0))
+            statuses.append(int(head.split(b" ", 2)[1]))
+        writer.close()
+        return statuses
 
     async def told() -> tuple[list[int], list[int]]:
-        async with in_front_of(ErcpStub(), binary, suite[0]) as run:
-            url = run.replace("/ercp/v1/run", "/healthz")
-            floods = await asyncio.gather(*(asked(url, "127.0.0.2", 300) for _ in range(8)))
-            return [status for flood in floods for status in flood], await asked(url, "127.0.0.3", 20)
+        floods = await asyncio.gather(*(asked("127.0.0.2", 500) for _ in range(8)))
+        return [status for flood in floods for status in flood], await asked("127.0.0.3", 20)
 
     flood, other = asyncio.run(told())
-    assert set(flood) == {200, 429}
     assert flood.count(200) >= 1_000
+    assert flood.count(429) >= 200
     assert other == [200] * 20
 
 
