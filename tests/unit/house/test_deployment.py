@@ -11,7 +11,9 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
+from services.common.errors import ErrorReason
 from services.common.model_repository.config import parse_model_config
+from services.common.rpc.credential_gate import RefusalMetrics
 from services.common.settings import Settings, known_variables
 from services.common.settings.http import HttpSettings
 from services.common.settings.milvus import MilvusSettings
@@ -316,6 +318,9 @@ def exported_metrics() -> set[str]:
     registry = CollectorRegistry()
     RpcMetrics(registry).of_method("s", "m").end("OK", 0.1)
     registry.register(SinkMetrics())
+    refusals = RefusalMetrics()
+    refusals.count("grpc", ErrorReason.CREDENTIAL_MISSING)
+    registry.register(refusals)
     return {sample.name for family in registry.collect() for sample in family.samples}
 
 
