@@ -12,6 +12,7 @@ from bench.report import machine
 
 BENCHMARKS: Final = {
     "rpc_overhead": "A call through the runtime against an empty grpc.aio echo server",
+    "edge": "What strangers without a credential cost those who have one, against gRPC's own defaults",
     "embedding": "Embedding through the batcher against bare ONNX Runtime",
     "encoders": "Every encoder through the batching backend against bare ONNX Runtime",
     "ingestion": "Ingestion of documents with the real embedder and stores",

@@ -40,10 +40,9 @@ from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
 if TYPE_CHECKING:
-    from services.common.adapters.text_workers import TextWorkers
-
-if TYPE_CHECKING:
     from services.common.adapters.sqlite.claims import StoreClaim
+    from services.common.adapters.text_workers import TextWorkers
+    from services.common.rpc.credential_gate import CredentialGate
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -264,6 +263,15 @@ class Adapters:
         self.closing(pool.close)
         return pool
 
+    async def credential_gate(self, settings: Settings) -> "CredentialGate":
+        """Return where the callers of this process are proven, over gRPC and HTTP alike.
+
+        Args:
+            settings: of the process that asks first.
+        """
+        kind = "open" if settings.server.insecure_local else "proving"
+        return await self._once(f"credential_gate {kind}", lambda: self._gate(settings))
+
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
@@ -287,6 +295,13 @@ class Adapters:
         self._stack.push_async_callback(claim.close)
         self._claims.append(claim)
         return path
+    async def _gate(self, settings: Settings) -> "CredentialGate":
+        from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
+        from services.common.rpc.credential_gate import CredentialGate
+
+        if settings.server.insecure_local:
+            return CredentialGate(LocalAuthenticator(), settings)
+        return CredentialGate(open_authenticator(settings.auth, await self.credentials(), self.clock), settings)
 
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
         _check_neo4j_driver()

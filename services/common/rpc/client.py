@@ -37,7 +37,12 @@ def open_channel(target: str, settings: Settings, *, name: str = "a service of t
         name: what errors call the peer.
     """
     most = settings.server.max_message_bytes * _WIRE_SLACK
-    options = [("grpc.max_receive_message_length", most), ("grpc.max_send_message_length", -1)]
+    options = [
+        ("grpc.max_receive_message_length", most),
+        ("grpc.max_send_message_length", -1),
+        # A connection of its own: calls that wait for calls of theirs on one connection could fill its streams.
+        ("grpc.use_local_subchannel_pool", 1),
+    ]
     if settings.peers.tls.server_name:
         options.append(("grpc.ssl_target_name_override", settings.peers.tls.server_name))  # type: ignore[arg-type]
     credentials = None if target.startswith("unix:") else channel_credentials(settings.peers.tls)

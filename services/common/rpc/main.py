@@ -24,7 +24,6 @@ from services.common.build_manifest import BuildIdentity
 from services.common.collector import settle_collector
 from services.common.composition import Adapters
 from services.common.errors import CrpError, StartupError
-from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
     ServerSettings,
@@ -66,10 +65,10 @@ async def running_server(
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:
             services = await build(settings, adapters)
-            authenticator = await _authenticator(settings, adapters)
+            gate = await adapters.credential_gate(settings)
         except OSError as error:
             raise StartupError(f"{error.filename or settings.store.data_dir}: {error.strerror or error}") from error
-        server = RpcServer(services, settings, authenticator, telemetry)
+        server = RpcServer(services, settings, gate, telemetry)
         stack.push_async_callback(server.drain)
         await server.start()
         adapters.listening(server.address)
@@ -159,12 +158,6 @@ def _option(problem: Any) -> str:
     """Return the option that a problem is about, ``--http-port: ``; empty when it is about several."""
     name = "-".join(str(part) for part in problem["loc"]).replace("_", "-")
     return f"--{name}: " if name else ""
-
-
-async def _authenticator(settings: Settings, adapters: Adapters) -> Authenticator:
-    if settings.server.insecure_local:
-        return LocalAuthenticator()
-    return open_authenticator(settings.auth, await adapters.credentials(), adapters.clock)
 
 
 def _log_build(build: BuildIdentity) -> None:

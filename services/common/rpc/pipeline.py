@@ -19,8 +19,8 @@ from opentelemetry.trace import Span
 
 from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import CrpError, DeadlineError, ErrorReason, PermissionDeniedError
-from services.common.rpc.authentication import Authenticator
 from services.common.rpc.concurrency import CallLimits
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.in_flight import CallsInFlight
 from services.common.rpc.methods import Method
 from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
@@ -80,9 +80,9 @@ class Pipeline:
     """The steps around every RPC of a server."""
 
     def __init__(
-        self, authenticator: Authenticator, telemetry: Telemetry, settings: ServerSettings, *, log_calls: bool = True
+        self, gate: CredentialGate, telemetry: Telemetry, settings: ServerSettings, *, log_calls: bool = True
     ) -> None:
-        self._authenticator = authenticator
+        self._gate = gate
         self._tracer = telemetry.tracer
         self._limits = CallLimits(settings)
         self._in_flight = CallsInFlight(settings.overload_retry_s)
@@ -120,7 +120,7 @@ class Pipeline:
             UnavailableError: SERVICE_UNAVAILABLE: the process is draining.
             LimitExceededError: CONCURRENCY_LIMIT.
             DeadlineError: the time left is too short.
-            UnauthenticatedError: as ``Authenticator.authenticate``.
+            UnauthenticatedError, LimitExceededError: as ``CredentialGate.prove``.
             PermissionDeniedError: ROLE_MISSING.
         """
         self._in_flight.enter(call.request_id, nested=call.nested)
@@ -134,8 +134,8 @@ class Pipeline:
         deadline = self._deadline(call)
         caller = _NOBODY
         if call.method.role is not None:
-            caller = self._authenticator.remembered(call.authorization) or await self._authenticator.authenticate(
-                call.authorization
+            caller = self._gate.remembered(call.authorization) or await self._gate.prove(
+                call.authorization, self._gate.addresses.of_call(call.context), "grpc"
             )
             if not caller.allows(call.method.role):
                 raise _role_missing(call.method)
@@ -193,7 +193,9 @@ class Pipeline:
             call.method.metrics.end(code, seconds)
         if call.span is not None:
             end_server_span(call.span, code, call.code.value[0], call.reason)
-        if self._access is not None:
+        if (
+            self._access is not None and call.reason != ErrorReason.LOGIN_LIMIT
+        ):  # counted, for a flood of them fills disks
             self._access.write(
                 AccessLine(call.method.rpc, code, call.reason, seconds, call.request_id, call.tenant, call.notes)
             )

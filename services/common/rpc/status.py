@@ -99,6 +99,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.MESSAGE_TOO_LARGE: _EXHAUSTED,
     ErrorReason.DOCUMENT_TOO_COMPLEX: _EXHAUSTED,
     ErrorReason.CONCURRENCY_LIMIT: _BUSY,
+    ErrorReason.LOGIN_LIMIT: _EXHAUSTED,
     ErrorReason.QUEUE_FULL: _BUSY,
     ErrorReason.BUDGET_TOO_SMALL: _EXHAUSTED,
     ErrorReason.WINDOW_LIMIT: _EXHAUSTED,
