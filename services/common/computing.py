@@ -192,9 +192,9 @@ class ComputePool:
         while True:
             try:
                 while True:
-                    try:  # no ``suppress``: it would be code of its own that may be broken off
+                    try:  # noqa: SIM105 - ``suppress`` would be code that may be broken off itself
                         self._round(at_hand)
-                    except WorkEndedError:  # noqa: SIM105
+                    except WorkEndedError:
                         pass
             except WorkEndedError:
                 pass
