@@ -23,6 +23,7 @@ from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
 from services.common.collector import settle_collector
 from services.common.composition import Adapters
+from services.common.computing import configure, settle_switching
 from services.common.errors import StartupError
 from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
 from services.common.rpc.server import RpcServer, ServedService
@@ -61,6 +62,7 @@ async def running_server(
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings))
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
+        configure(settings.server.computing_threads)
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:
             services = await build(settings, adapters)
@@ -88,6 +90,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     stop = _stop_on_signal()
     async with running_server(name, build, settings) as server:
         settle_collector()
+        settle_switching()
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")
