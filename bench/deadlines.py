@@ -253,7 +253,7 @@ CASES: Final = (
         "ERCP Stabilize",
         lambda s: s.ercp.Stabilize,
         lambda: ercp_service_pb2.StabilizeRequest(
-            request_id=str(uuid.uuid4()), previous=prose(100_000), current=prose(100_000, 1)
+            request_id=str(uuid.uuid4()), reasoning_prev=prose(100_000), reasoning_curr=prose(100_000, 1)
         ),
     ),
 )
@@ -347,6 +347,8 @@ def _measured(server: Server, name: str, call: Callable[[], str]) -> Found:
 
 def _longest(before: dict[str, float], after: dict[str, float]) -> str:
     """Return the bound of the longest lag that came in between."""
+    if not after:
+        return "?"  # an older server does not tell
     bounds = list(after)
     total = after["+Inf"] - before["+Inf"]
     return next((bound for bound in bounds if after[bound] - before[bound] >= total), "+Inf")
