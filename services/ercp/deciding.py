@@ -95,7 +95,7 @@ class Deciding:
 
     async def consistency(self, constraints: Sequence[Constraint]) -> SolverAnswer:
         """Say whether constraints can hold together, within the deployment's time; unknown is said to be unknown."""
-        named = [(each.constraint_id, found) for each in constraints if (found := _readable(each)) is not None]
+        named = await compute(_named, constraints)
         if not named:
             return SolverAnswer(Consistency.SAT)
         stop = Stop()
@@ -108,9 +108,7 @@ class Deciding:
 
     async def extract(self, ask: ExtractAsk) -> Performed[Extraction]:
         """Derive constraints, admit the sure ones and check all that are in force then."""
-        found = await compute(extract, ask.faults, ask.text, ask.most_per_error, ask.name)
-        sure, maybe = sorted_out(found, ask.verify_threshold, ask.candidate_threshold)
-        admission = replace(admit(ask.held, sure, ask.relaxed, ask.most, readings.demand_key), candidates=tuple(maybe))
+        admission = await compute(_admission, ask)
         answer = await self.consistency(admission.constraints)
         return Performed(
             Extraction(admission, answer),
@@ -209,6 +207,16 @@ def _reworded(ask: MutateAsk) -> Mutation:
         changed, notes = mutating.decomposed(description, ask.max_parts), "The question was split into parts."
     problem = replace(ask.problem, description=changed)
     return Mutation(Mutated(ask.strategy, problem, ask.constraints), notes)
+
+
+def _admission(ask: ExtractAsk) -> Admission:
+    found = extract(ask.faults, ask.text, ask.most_per_error, ask.name)
+    sure, maybe = sorted_out(found, ask.verify_threshold, ask.candidate_threshold)
+    return replace(admit(ask.held, sure, ask.relaxed, ask.most, readings.demand_key), candidates=tuple(maybe))
+
+
+def _named(constraints: Sequence[Constraint]) -> list[tuple[str, Predicate]]:
+    return [(each.constraint_id, found) for each in constraints if (found := _readable(each)) is not None]
 
 
 def _readable(constraint: Constraint) -> Predicate | None:

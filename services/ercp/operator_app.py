@@ -122,7 +122,7 @@ class OperatorApp:
             held = knowledge or self._parts.knowledge.given(())
             window = Window(turn.journal.session_id, derived_uuid(turn.name, "window")[:36], 1)
             segments = await self._parts.generating.segmented(ask.text)
-            sentences = segments.sentences or readings.sentences_of(ask.text)
+            sentences = segments.sentences or await compute(readings.sentences_of, ask.text)
             question = ask.question or (sentences[0].text if sentences else "text")
             obeyed = await compute(hold, ask.text, sentences, ask.constraints)
             analysis = await self._provenance.analyze(question, ask.text, held, window, obeyed.verdicts)

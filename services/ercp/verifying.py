@@ -109,13 +109,19 @@ class Verifying:
             return []
         rows = await self._entailment.classify(pairs.both_ways(reading.topics, planned))
         scores = [float(row[CONTRADICTION]) for row in rows]
-        amounts = readings.mentions_of(reading.facts)
+        return await compute(_contradictions, ask, reading, planned, scores)
 
-        def weigh(first: int, second: int) -> float | None:
-            differ = readings.values_differ(amounts[first], amounts[second])
-            return pairs.least_for(reading.topics[first], reading.topics[second], differ)
 
-        return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
+def _contradictions(
+    ask: VerifyAsk, reading: Reading, planned: Sequence[tuple[int, int]], scores: Sequence[float]
+) -> list[Suspicion]:
+    amounts = readings.mentions_of(reading.facts)
+
+    def weigh(first: int, second: int) -> float | None:
+        differ = readings.values_differ(amounts[first], amounts[second])
+        return pairs.least_for(reading.topics[first], reading.topics[second], differ)
+
+    return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
 
 
 def _reading(ask: VerifyAsk, facts: TextFacts) -> Reading:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from services.common.adapters.onnx.abandonment import Abandonment, AbandonedError, ended_by
+from services.common.adapters.onnx.abandonment import AbandonedError, Abandonment, ended_by
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.model_repository import open_repository
 from services.common.settings import InferenceSettings
@@ -16,7 +16,7 @@ ONE_A_BATCH = BatchPolicy(min_size=1, max_size=1, max_delay_s=0.0, queue_items=1
 TOGETHER = BatchPolicy(min_size=2, max_size=2, max_delay_s=LONGEST_S, queue_items=100)
 
 
-class Ended(Exception):
+class EndedError(Exception):
     """What a model raises that is ended."""
 
 
@@ -38,7 +38,7 @@ class Model:
         self.was_ended.append(ended.is_set())
         if ended.is_set():
             self.go.clear()
-            raise Ended
+            raise EndedError
         return [item * 2 for item in items]
 
     async def begun(self):
@@ -138,7 +138,7 @@ def test_an_inference_of_onnx_runtime_ends():
         try:
             with abandonment.heeded():
                 encoder.encode(texts)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - looked at below
             failures.append(error)
 
     before = encoder.encode([(1_000, 1_001)])
