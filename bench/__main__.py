@@ -21,6 +21,7 @@ BENCHMARKS: Final = {
     "stores": "Vector search and commits of the embedded stores",
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
     "ercp": "The loop of ERCP without model time against dag's sessions alone",
+    "deadlines": "What calls with a deadline of a second leave behind, in processor time",
     "ercp_solver": "Consistency of 10 to 300 predicates against Z3 asked once",
 }
 BESIDE_SERVERS: Final = {

@@ -46,7 +46,7 @@ def _unary(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Callable[
         try:
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
-            data = encode(await behavior(request, context))
+            data = encode(await pipeline.in_time(call, behavior(request, context)))
             pipeline.succeed(call)
         except asyncio.CancelledError:
             pipeline.cancelled(call)
@@ -70,7 +70,11 @@ def _streaming(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Calla
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
             async with aclosing(behavior(request, context)) as responses:
-                async for response in responses:
+                while True:
+                    try:
+                        response = await pipeline.in_time(call, anext(responses))
+                    except StopAsyncIteration:
+                        break
                     yield encode(response)
             pipeline.succeed(call)
         except (asyncio.CancelledError, GeneratorExit):

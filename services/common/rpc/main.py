@@ -23,6 +23,7 @@ from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
 from services.common.collector import settle_collector
 from services.common.composition import Adapters
+from services.common.computing import configure, settle_switching
 from services.common.errors import CrpError, StartupError
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
@@ -62,6 +63,7 @@ async def running_server(
             adapters = await stack.enter_async_context(Adapters(settings, serving=serving))
         telemetry.registry.register(adapters.worker_counts)
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
+        configure(settings.server.computing_threads)
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:
             services = await build(settings, adapters)
@@ -90,6 +92,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     stop = _stop_on_signal()
     async with running_server(name, build, settings, serving=True) as server:
         settle_collector()
+        settle_switching()
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")

@@ -12,16 +12,19 @@ import asyncio
 import os
 import re
 import time
-from typing import Any, Final, NoReturn
+from collections.abc import Awaitable
+from typing import Any, Final, NoReturn, TypeVar
 
 import grpc
 from opentelemetry.trace import Span
 
 from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import CrpError, DeadlineError, ErrorReason, PermissionDeniedError
+from services.common.progress import open_progress
 from services.common.rpc.concurrency import CallLimits
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.in_flight import CallsInFlight
+from services.common.rpc.lateness import late, told_truly
 from services.common.rpc.methods import Method
 from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
 from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
@@ -30,10 +33,14 @@ from services.common.telemetry import Telemetry, open_notes
 from services.common.telemetry.access import AccessLine, AccessLog
 from services.common.telemetry.traces import begin_server_span, end_server_span, keep_received
 
+ResultT = TypeVar("ResultT")
+
 REQUEST_ID_KEY: Final = "x-request-id"
 AUTHORIZATION_KEY: Final = "authorization"
 _SANE_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _NOBODY: Final = Caller("", "", frozenset(), "")
+_MOST_MARGIN: Final = 0.1
+"""Of a call's time, what may be kept back to tell the caller that it is up."""
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -45,11 +52,13 @@ class ServedCall:
         "code",
         "context",
         "counted_tenant",
+        "ends_at",
         "entered",
         "in_flight",
         "method",
         "nested",
         "notes",
+        "progress",
         "reason",
         "received",
         "request_id",
@@ -74,6 +83,8 @@ class ServedCall:
         self.nested = False
         self.span: Span | None = None
         self.notes = open_notes()
+        self.progress = open_progress()
+        self.ends_at: float | None = None
 
 
 class Pipeline:
@@ -87,6 +98,7 @@ class Pipeline:
         self._limits = CallLimits(settings)
         self._in_flight = CallsInFlight(settings.overload_retry_s)
         self._min_left_s = settings.min_deadline_ms / 1000
+        self._margin_s = settings.deadline_margin_ms / 1000
         self._log = telemetry.log.bind()
         self._access = AccessLog(telemetry.log) if log_calls else None
 
@@ -131,7 +143,7 @@ class Pipeline:
             else:
                 self._limits.enter()
             call.entered = True
-        deadline = self._deadline(call)
+        call.ends_at = self._deadline(call)
         caller = _NOBODY
         if call.method.role is not None:
             caller = self._gate.remembered(call.authorization) or await self._gate.prove(
@@ -143,7 +155,22 @@ class Pipeline:
                 self._limits.enter_tenant(caller.tenant_id)
                 call.counted_tenant = True
             call.tenant = caller.tenant_id
-        set_current_call(CallContext(caller, call.request_id, call.method.rpc, deadline, call.authorization))
+        set_current_call(CallContext(caller, call.request_id, call.method.rpc, call.ends_at, call.authorization))
+
+    async def in_time(self, call: ServedCall, work: Awaitable[ResultT]) -> ResultT:
+        """Return the result of ``work``, or end it while there is time to tell the caller.
+
+        Raises:
+            DeadlineError: the caller's time is up; says whether something was stored.
+        """
+        timer = asyncio.timeout_at(call.ends_at)
+        try:
+            async with timer:
+                return await work
+        except TimeoutError:
+            if timer.expired():
+                raise late(call.progress) from None
+            raise
 
     async def drain(self, grace_s: float) -> None:
         """Refuse calls from outside from now on, and wait until none is in flight, ``grace_s`` seconds at most."""
@@ -164,6 +191,8 @@ class Pipeline:
         if not isinstance(error, CrpError):
             self._log.error("unexpected exception", rpc=call.method.rpc, request_id=call.request_id, exc_info=error)
             error = internal_error()
+        if isinstance(error, DeadlineError):
+            error = told_truly(error, call.progress)
         wire = to_wire(error, call.request_id)
         call.code, call.reason = wire.code, error.reason.value
         sent = (*call.context.trailing_metadata(), (REQUEST_ID_KEY, call.request_id), (DETAILS_KEY, wire.details))
@@ -201,17 +230,19 @@ class Pipeline:
             )
 
     def _deadline(self, call: ServedCall) -> float | None:
+        """Return when the call has to be answered: a little before the caller stops waiting, so that it is told."""
         left = call.context.time_remaining()
         if left is None:
             return None
         if left <= self._min_left_s:
             raise DeadlineError(
                 ErrorReason.DEADLINE_EXCEEDED,
-                f"{max(left, 0) * 1000:.1f} ms are left, too few to do anything; nothing was done",
+                f"{max(left, 0) * 1000:.1f} ms are left, too few to do anything",
                 left_ms=f"{max(left, 0) * 1000:.1f}",
                 needed_ms=f"{self._min_left_s * 1000:.1f}",
             )
-        return asyncio.get_running_loop().time() + float(left)
+        margin = min(self._margin_s, float(left) * _MOST_MARGIN)
+        return asyncio.get_running_loop().time() + float(left) - margin
 
 
 def _fresh_id() -> str:

@@ -18,6 +18,7 @@ from services.common.context import Role
 from services.common.rpc.authentication import Authenticator
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
+from services.common.rpc.heartbeat import Heartbeat
 from services.common.rpc.http_endpoint import HttpEndpoint
 from services.common.rpc.methods import MethodTable, OneTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
@@ -79,7 +80,9 @@ class RpcServer:
         telemetry.registry.register(gate.metrics)
         self._pipeline = Pipeline(gate, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
         self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
-        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness)
+        self._heartbeat = Heartbeat()
+        telemetry.registry.register(self._heartbeat)
+        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness, self._heartbeat)
         self._server: grpc.aio.Server | None = None
         self._port = 0
 
@@ -119,6 +122,7 @@ class RpcServer:
         self._listen(self._server)
         self._tell_services()
         await self._server.start()
+        self._heartbeat.start()
         await self._http.start()
         await self._readiness.start()
 
@@ -134,6 +138,7 @@ class RpcServer:
                 await self._pipeline.drain(self._settings.server.drain_grace_s)
             await self._server.stop(max(0.0, until - time.monotonic()))
         await self._http.close()
+        await self._heartbeat.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
 

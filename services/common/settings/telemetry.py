@@ -46,6 +46,8 @@ class TelemetrySettings(BaseModel):
     """Address of ``/metrics``, ``/healthz`` and ``/readyz``."""
     http_port: int | None = Field(default=None, ge=0, le=65535)
     """Port of ``/metrics``, ``/healthz`` and ``/readyz``; 0 takes a free one, unset serves none."""
+    loop_dead_s: float = Field(default=60.0, gt=0, le=3600)
+    """How long the event loop may not turn before ``/healthz`` fails, so that the process is restarted, in seconds."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
