@@ -34,6 +34,7 @@ from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
 from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
+from services.common.queue_counts import QueueCounts
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
@@ -54,6 +55,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 class _Closable(Protocol):
     async def close(self) -> None: ...
+
+
+class _Queued(Protocol):
+    @property
+    def queue_counts(self) -> QueueCounts: ...
 
 
 class _Fed(Protocol):
@@ -91,6 +97,7 @@ class Adapters:
         self.ids: IdSource = ids or RandomIds()
         self.worker_counts = WorkerCounts()
         """What the pools of worker processes count; for a registry."""
+        self.queue_counts: list[QueueCounts] = []  # of the models that are open
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -354,6 +361,8 @@ class Adapters:
                 adapter = await build()
                 if hasattr(adapter, "close"):
                     self._stack.push_async_callback(cast("_Closable", adapter).close)
+                if hasattr(adapter, "queue_counts"):
+                    self.queue_counts.append(cast("_Queued", adapter).queue_counts)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])
 

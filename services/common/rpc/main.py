@@ -35,6 +35,7 @@ from services.common.settings import (
     load_settings,
 )
 from services.common.telemetry import configure_logs, open_telemetry
+from services.common.telemetry.queues import QueueMetrics
 
 Build = Callable[[Settings, Adapters], Awaitable[list[ServedService]]]
 EXIT_SETTINGS: Final = 2
@@ -62,6 +63,7 @@ async def running_server(
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings, serving=serving))
         telemetry.registry.register(adapters.worker_counts)
+        telemetry.registry.register(QueueMetrics(adapters.queue_counts))
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
         configure(settings.server.computing_threads)
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process

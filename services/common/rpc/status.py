@@ -108,6 +108,8 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.LOOP_DEPTH_LIMIT: _EXHAUSTED,
     ErrorReason.EVENT_LIMIT: _EXHAUSTED,
     ErrorReason.STORAGE_FULL: _EXHAUSTED,
+    ErrorReason.WORK_LIMIT: _BUSY,
+    ErrorReason.DEADLINE_UNREACHABLE: _BUSY,
     ErrorReason.STORE_UNAVAILABLE: _UNAVAILABLE,
     ErrorReason.MODEL_UNAVAILABLE: _UNAVAILABLE,
     ErrorReason.LLM_UNAVAILABLE: _UNAVAILABLE,

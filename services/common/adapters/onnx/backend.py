@@ -11,17 +11,21 @@ from collections.abc import Sequence
 from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.session import OnnxEncoder
+from services.common.adapters.onnx.turns import ComputeTurns, processors_turns
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
 class OnnxBackend:
     """``EncoderBackend`` over ONNX Runtime in the process; belongs to one event loop."""
 
-    def __init__(self, entry: ModelEntry, encoder: OnnxEncoder, policy: BatchPolicy) -> None:
+    def __init__(
+        self, entry: ModelEntry, encoder: OnnxEncoder, policy: BatchPolicy, turns: ComputeTurns | None = None
+    ) -> None:
         self._entry = entry
         self._slice = max(1, min(SLICE_ITEMS, policy.queue_items))
-        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy)
+        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy, turns)
 
     @property
     def entry(self) -> ModelEntry:
@@ -32,6 +36,11 @@ class OnnxBackend:
     def waiting(self) -> int:
         """How many distinct items are queued and not yet being computed."""
         return self._batcher.waiting
+
+    @property
+    def counts(self) -> QueueCounts:
+        """What it counts by tenant class."""
+        return self._batcher.counts
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; concurrent calls share batches.
@@ -64,7 +73,7 @@ async def open_onnx_backend(settings: InferenceSettings, repository: ModelReposi
     Raises:
         ModelRepositoryError: the graph cannot be loaded, or it, ``config.pbtxt`` and the manifest do not fit together.
     """
-    return await asyncio.to_thread(_open, settings, repository, entry)
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns())
 
 
 async def open_token_states(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
@@ -75,14 +84,18 @@ async def open_token_states(settings: InferenceSettings, repository: ModelReposi
     """
     if entry.token_states is None:
         raise ModelRepositoryError(f"MANIFEST.json: the embedding model {entry.name} names no token_states")
-    return await asyncio.to_thread(_open, settings, repository, entry, entry.token_states)
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns(), entry.token_states)
 
 
 def _open(
-    settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry, inner: Tensor | None = None
+    settings: InferenceSettings,
+    repository: ModelRepository,
+    entry: ModelEntry,
+    turns: ComputeTurns,
+    inner: Tensor | None = None,
 ) -> OnnxBackend:
     encoder = OnnxEncoder(repository, entry, threads=settings.intra_op_threads, inner=inner)
-    return OnnxBackend(encoder.entry, encoder, _policy(repository.config(entry.name), settings))
+    return OnnxBackend(encoder.entry, encoder, _policy(repository.config(entry.name), settings), turns)
 
 
 def _policy(config: ModelConfig, settings: InferenceSettings) -> BatchPolicy:
