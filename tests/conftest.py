@@ -2,7 +2,9 @@
 
 With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A test that sets up logging leaves it as
 it was: the configuration belongs to the process. Generated examples are the same in every run, so that a change is
-judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones.
+judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones. Of what is long a
+fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
+GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
 """
 
 import logging
@@ -13,11 +15,49 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from tests import leash, tenth
+from tests.patience import patient
+
 VARIABLE = "REQUIRE_BACKENDS"
 
 settings.register_profile("repeatable", derandomize=True)
 settings.register_profile("exploring", derandomize=False, print_blob=True)
 settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Give every test its time on a quiet machine times the patience."""
+    usual = float(config.getoption("timeout", None) or config.getini("timeout"))
+    for item in items:
+        mark = item.get_closest_marker("timeout")
+        seconds = mark.args[0] if mark else usual
+        item.add_marker(pytest.mark.timeout(patient(seconds)), append=False)
+
+
+class Tenths:
+    """Collects from every process how many of how many cases it took, and says so at the end."""
+
+    def __init__(self):
+        self.counts = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error):
+        self.counts.update(getattr(node, "workeroutput", {}).get("tenths", {}))
+
+    def pytest_sessionfinish(self, session):
+        self.counts.update(tenth.counts)
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["tenths"] = self.counts
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for label, (taken, every) in sorted(self.counts.items()):
+            terminalreporter.write_line(f"{label}: {taken:,} of {every:,} cases")
+        if self.counts and not tenth.WHOLE:
+            terminalreporter.write_line(f"{tenth.VARIABLE}=1 or `make test-faults` runs all of them")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Tenths())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,3 +84,17 @@ def _logging_as_it_was():
     root.handlers[:], root.level = handlers, level
     if logs and state:
         logs._shows_content, logs._json_stream = state
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef):
+    with leash.keeping(fixturedef.scope != "function"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown():
+    try:
+        return (yield)
+    finally:
+        leash.end_all()

@@ -9,6 +9,7 @@ import os
 import pytest
 
 from services.common.settings.milvus import MilvusSettings
+from tests.patience import patient
 from tools.real_servers.milvus import VARIABLE, is_ready
 
 PREFIX = "groundtrail_tests"
@@ -44,6 +45,6 @@ def _empty(settings: MilvusSettings) -> None:
             while rows := client.query(
                 name, filter='key > ""', output_fields=["key"], limit=1_000, consistency_level="Strong", timeout=60.0
             ):
-                client.delete(name, ids=[row["key"] for row in rows], timeout=60.0)
+                client.delete(name, ids=[row["key"] for row in rows], timeout=patient(60.0))
     finally:
         client.close()

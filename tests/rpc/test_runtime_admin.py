@@ -20,6 +20,7 @@ from services.common.telemetry import open_telemetry
 from services.gateway.admin_app import AdminApp, ensure_first_key
 from services.gateway.admin_servicer import ROLES, admin_service
 from tests.fakes.runtime_probe import KEYS, NOW, FakeClock, credential_store, key_record, probe_settings
+from tests.patience import patient
 from tests.rpc.test_runtime_errors import failure
 
 ADMIN = admin_pb2.API_KEY_ROLE_ADMIN
@@ -35,7 +36,7 @@ class Admin:
 
     def __call__(self, rpc, request, key="admin"):
         metadata = (("authorization", f"Bearer {KEYS.get(key, key)}"),)
-        return getattr(self.stub, rpc)(request, metadata=metadata, timeout=10)
+        return getattr(self.stub, rpc)(request, metadata=metadata, timeout=patient(10))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from services.common.errors import DeadlineError, ErrorReason, LimitExceededErro
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.triton import TritonSettings
 from tests.fakes.kserve_server import FakeKserve, expected_outputs, serving, tiny_repository
+from tests.patience import patient
 
 FAST = {"backoff_s": 0.01, "start_timeout_s": 5.0}
 
@@ -361,13 +362,13 @@ def _call_ending_in(seconds: float) -> None:
 
 
 async def _until(condition) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(patient(5)):
         while not condition():  # noqa: ASYNC110 - the server's counters have no event
             await asyncio.sleep(0.005)
 
 
 async def _until_served(backend) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patient(10)):
         while True:
             try:
                 assert_outputs([(3, 4)], await backend.run([(3, 4)]))

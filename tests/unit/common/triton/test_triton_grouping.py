@@ -6,6 +6,7 @@ import pytest
 
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.adapters.triton.turns import RequestTurns
+from tests.patience import patient
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ async def test_who_stops_waiting_takes_no_place():
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
-    async with asyncio.timeout(1), turns.turn("next") as place:
+    async with asyncio.timeout(patient(1)), turns.turn("next") as place:
         assert place == 0
 
 
