@@ -76,8 +76,14 @@ def _start_keeper() -> None:
     global _keeper  # noqa: PLW0603 - one keeper for each process that runs tests
     if _keeper is not None and _keeper.poll() is None:
         return
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
-    _keeper = subprocess.Popen([sys.executable, "-I", "-S", _KEEPER], stdin=subprocess.PIPE, process_group=0, **quiet)
+    _keeper = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_KEEPER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        process_group=0,
+    )
     for pid in _held:
         _tell(f"+{pid}\n")
     atexit.register(_end_keeper, _keeper)

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-left = set()
+left: set[int] = set()
 for line in sys.stdin:
     (left.add if line[0] == "+" else left.discard)(int(line[1:]))
 for group in left:
