@@ -25,13 +25,39 @@ settings.register_profile("exploring", derandomize=False, print_blob=True)
 settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
 
 
+LONG_FOLDERS = ("tests/e2e/", "tests/conformance/", "tests/faults/")
+COVERED_FOLDERS = ("tests/unit/", "tests/property/")
+
+
 def pytest_collection_modifyitems(config, items):
-    """Give every test its time on a quiet machine times the patience."""
+    """Take a tenth of what is marked so, give every test its time, and let what takes long begin first.
+
+    Coverage is measured where pure code is tested; tracing would double the time of everything else.
+    """
+    if not any("[" in argument for argument in config.args):
+        left_out = tenth.tenth_of_tests(items)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
     usual = float(config.getoption("timeout", None) or config.getini("timeout"))
     for item in items:
         mark = item.get_closest_marker("timeout")
         seconds = mark.args[0] if mark else usual
         item.add_marker(pytest.mark.timeout(patient(seconds)), append=False)
+        if not item.nodeid.startswith(COVERED_FOLDERS) or item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.no_cover)
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG_FOLDERS))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out whole files, and the conformance tests, which share one server, as if they were one file."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "tests/conformance" if nodeid.startswith("tests/conformance/") else super()._split_scope(nodeid)
+
+    return Files(config, log)
 
 
 class Tenths:

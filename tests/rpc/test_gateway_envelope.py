@@ -28,6 +28,7 @@ from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld, Script, headers_of
 from tests.patience import patient
 from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, MemoryAdapters, suite
+from tests.tenth import tenth
 
 QUERY = "Within how many days must a motor accident be reported?"
 UPGRADE = "upgrade-on-risk reflexive"
@@ -97,15 +98,17 @@ async def test_every_combination_of_if_match_and_cache_directives(tmp_path):
         whole = (await preview(caller, query=QUERY, model="gpt-4o-mini")).preview.estimated_tokens
         etag = (await caller.ask(QUERY, max_envelope_tokens=whole)).answer.envelope.etag
         before = await state_hash(caller)
-        for presented in (None, UNKNOWN, etag, "*"):
-            for directives in directive_lists():
-                fields = {"if_match": presented or "", "cache_directives": directives, "max_envelope_tokens": whole}
-                response = await caller.ask(QUERY, **fields)
-                status = headers_of(response)["CRP-Context-Cache-Status"]
-                outcome = "not_modified" if status == "HIT" else "answer"
-                given = (expected(presented, directives), headers_of(response)["CRP-Context-ETag"])
-                if (status, etag) != given or response.WhichOneof("outcome") != outcome:
-                    wrong.append((presented, directives, status, response.WhichOneof("outcome")))
+        cases = itertools.product((None, UNKNOWN, etag, "*"), directive_lists())
+        for presented, directives in tenth(
+            "If-Match with cache directives", cases, name=lambda case: repr((case[0] == etag or case[0], case[1]))
+        ):
+            fields = {"if_match": presented or "", "cache_directives": directives, "max_envelope_tokens": whole}
+            response = await caller.ask(QUERY, **fields)
+            status = headers_of(response)["CRP-Context-Cache-Status"]
+            outcome = "not_modified" if status == "HIT" else "answer"
+            given = (expected(presented, directives), headers_of(response)["CRP-Context-ETag"])
+            if (status, etag) != given or response.WhichOneof("outcome") != outcome:
+                wrong.append((presented, directives, status, response.WhichOneof("outcome")))
         assert await state_hash(caller) == before  # reuse-ckf, no-store and the rest: nothing was ingested
     assert wrong == []
 

@@ -287,6 +287,7 @@ async def test_closing_stops_a_build(open_store):
     assert one.view().index is None
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("later", ["onnxruntime", "grpc", "spacy", "tokenizers", "graspologic_native"])
 def test_the_library_bears_other_native_ones_after_it(later):
     """A wheel that exports a C++ runtime of its own ends the process here (ADR 0031)."""

@@ -19,6 +19,7 @@ def opened(name, threads):
     return OnnxEncoder(repository, repository.verified(name), threads=threads)
 
 
+@pytest.mark.tenth
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("threads", [1, 2])

@@ -181,6 +181,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
 async def test_the_work_grows_with_the_length_and_nothing_else(analyzer, unit):
     small, large = (unit * 8_000)[:8_000], (unit * 32_000)[:32_000]
