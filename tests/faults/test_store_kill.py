@@ -1,6 +1,7 @@
 """``kill -9`` of a writing process: every acknowledged write is there whole, every other one whole or not at all."""
 
 import asyncio
+import os
 import random
 import sqlite3
 import subprocess
@@ -16,7 +17,7 @@ from tests.faults.store_records import BATCH, LAST_VERSION, batch, step
 from tests.faults.store_writer import SETTINGS
 from tests.leash import running
 
-ROUNDS = 4
+ROUNDS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
 ROOT = Path(__file__).parents[2]
 
 

@@ -20,10 +20,11 @@ from tests.faults.store_records import BATCH, WRITERS, batch
 from tests.integration.milvus_target import milvus_settings
 from tests.integration.milvus_writer import open_store, write
 from tests.leash import running
+from tests.patience import patient
 from tools.real_servers.milvus import new_home, start
 
 ROOT = Path(__file__).parents[2]
-ANSWER_S = 10.0
+ANSWER_S = patient(10.0)
 """Longest until a call is refused when the server is gone: the deadline of the settings below, and a busy machine."""
 
 pytestmark = [pytest.mark.needs_milvus, pytest.mark.slow, pytest.mark.timeout(600)]

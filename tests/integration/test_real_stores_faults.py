@@ -258,7 +258,7 @@ async def test_a_server_that_hangs_is_waited_for_no_longer_than_was_said(both, w
             began = time.monotonic()
             async with refused_for_now():
                 await alice.ingest(page(2), f"hang-{name}-more.md")
-            assert time.monotonic() - began < 60.0
+            assert time.monotonic() - began < patient(60.0)
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await alice._envelopes.BuildEnvelope(build_request(), metadata=METADATA, timeout=1.0)
             assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED

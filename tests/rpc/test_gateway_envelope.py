@@ -90,6 +90,7 @@ def expected(presented, directives):
     return "MISS; reason=expired" if "max-age=0" in directives else "HIT"
 
 
+@pytest.mark.tenth
 async def test_every_combination_of_if_match_and_cache_directives(tmp_path):
     wrong = []
     async with suite(tmp_path) as caller:

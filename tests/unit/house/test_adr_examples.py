@@ -58,6 +58,7 @@ from services.envelope.domain.quality_tier import classify as classify_tier
 from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.gateway.domain.summaries import within
+from tests import tenth
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -502,3 +503,12 @@ def test_0077_combined_state_and_thin_communities():
     thin = thin_communities(["x", "y", "y", "z", "z", "z"], 9)
     assert f"{' and '.join(thin)} are thin" in record(77)
     assert f"10 \u00d7 {len(thin)} = {COMMUNITY_SIZE * len(thin)} facts" in " ".join(record(77).split())
+
+
+def test_0092_the_tenth_of_an_example():
+    text = " ".join(record(92).split())
+    taken = {count: tenth._chosen("an example", [f"case-{n}" for n in range(count)], str) for count in (40, 80)}
+    *first, last = taken[40]
+    assert f"the tenth is {', '.join(first)} and {last}: five" in text
+    assert taken[80][:5] == taken[40]
+    assert len(taken[80]) == 10
