@@ -13,15 +13,16 @@ import sys
 
 import pytest
 import structlog
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import leash, tenth
 from tests.patience import patient
 
 VARIABLE = "REQUIRE_BACKENDS"
 
-settings.register_profile("repeatable", derandomize=True)
-settings.register_profile("exploring", derandomize=False, print_blob=True)
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # both ask the clock on the wall
+settings.register_profile("repeatable", derandomize=True, **UNHURRIED)
+settings.register_profile("exploring", derandomize=False, print_blob=True, **UNHURRIED)
 settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
 
 
@@ -114,7 +115,7 @@ def _logging_as_it_was():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef):
-    with leash.keeping(fixturedef.scope != "function"):
+    with leash.keeping(keep=fixturedef.scope != "function"):
         return (yield)
 
 

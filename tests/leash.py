@@ -58,7 +58,7 @@ def running(command: Sequence[str | os.PathLike[str]], **options: Any) -> "Itera
 
 
 @contextlib.contextmanager
-def keeping(keep: bool) -> Iterator[None]:
+def keeping(*, keep: bool) -> Iterator[None]:
     """Let what is started in the block outlive the test that happens to run, unless the block fails."""
     before = set(_held)
     yield
