@@ -7,6 +7,7 @@ fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No
 GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
 """
 
+import gc
 import logging
 import os
 import sys
@@ -47,6 +48,17 @@ def pytest_collection_modifyitems(config, items):
         if not item.nodeid.startswith(COVERED_FOLDERS) or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.no_cover)
     items.sort(key=lambda item: not item.nodeid.startswith(LONG_FOLDERS))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let the collector of garbage pass over the thousands of tests, while they are made and ever after."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
