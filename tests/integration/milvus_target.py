@@ -5,6 +5,7 @@ What they write stands in collections with a prefix of their own, which are empt
 
 import asyncio
 import os
+from typing import Any
 
 import pytest
 
@@ -24,8 +25,8 @@ def milvus_settings(variable: str = VARIABLE, **changes: object) -> MilvusSettin
         pytest.skip(f"set {variable} to http://host:port of a Milvus, as make test-real does")
     if not any(is_ready(uri) for _ in range(_ATTEMPTS)):
         pytest.fail(f"{variable} is set, and no Milvus answers at {uri}")
-    patient: dict[str, object] = {"timeout_s": 60.0, "start_timeout_s": 120.0, "partitions": 4}
-    values: dict[str, object] = {"uri": uri, "collection_prefix": PREFIX} | patient  # the machine may be busy
+    roomy: dict[str, Any] = {"timeout_s": 60.0, "start_timeout_s": 120.0, "partitions": 4}
+    values: dict[str, Any] = {"uri": uri, "collection_prefix": PREFIX} | roomy  # the machine may be busy
     return MilvusSettings(**values | changes)
 
 

@@ -3,6 +3,7 @@ not there."""
 
 import asyncio
 import struct
+from typing import Any
 
 import grpc
 import pytest
@@ -22,12 +23,12 @@ UNIT = struct.pack("<4f", 1.0, 0.0, 0.0, 0.0)
 
 
 def fact(number=1, content=FEE, **changes):
-    values = {"fact_id": f"f{number}", "content": content, "importance_weight": 0.75} | changes
+    values: dict[str, Any] = {"fact_id": f"f{number}", "content": content, "importance_weight": 0.75} | changes
     return envelope_pb2.EnvelopeFact(**values)
 
 
 def request(*facts, **changes):
-    values = {
+    values: dict[str, Any] = {
         "session_id": "s1",
         "window_id": "w1",
         "window_number": 1,
