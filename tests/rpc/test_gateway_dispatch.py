@@ -239,7 +239,7 @@ async def test_a_deadline_that_passes_leaves_no_pending_window(rpc):
     world = GatewayWorld(script=Script(hold=Hold(rpc, after=True)))
     async with world.serving() as client:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await client.start(timeout=0.7)
+            await client.start(timeout=2.0)
         assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         expected = ["COMMITTED"] if rpc == "CommitWindow" else ["FAILED"]
         await until(lambda: world.statuses() == expected)

@@ -10,6 +10,7 @@ from google.rpc import error_details_pb2
 from services.common.context import current_call
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.rpc.status import INTERNAL_TEXT, STATUS
+from tests.fakes.event_sinks import eventually
 from tests.fakes.runtime_probe import probe
 from tests.patience import patient
 
@@ -170,8 +171,7 @@ async def test_a_cancelled_call_stops_the_work_and_is_counted():
         await asyncio.wait_for(started.wait(), patient(5))
         call.cancel()
         await asyncio.wait_for(stopped.wait(), patient(5))
-        await asyncio.sleep(0.05)
-        assert 'groundtrail_rpc_total{code="CANCELLED",method="Linger"' in p.metrics()
+        await eventually(lambda: 'groundtrail_rpc_total{code="CANCELLED",method="Linger"' in p.metrics())
         assert 'in_flight{method="Linger",service="groundtrail.probe.v1.ProbeService"} 0.0' in p.metrics()
 
 

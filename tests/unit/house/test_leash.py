@@ -14,8 +14,8 @@ from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[3]
 PARENT = """
-import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+import subprocess as run, sys, time
+child = run.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(child.pid, flush=True)
 time.sleep(600)
 """
