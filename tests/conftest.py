@@ -97,6 +97,8 @@ class Tenths:
 
 def pytest_configure(config):
     config.pluginmanager.register(Tenths())
+    if hasattr(config, "workerinput"):
+        leash.end_with_parent()
 
 
 @pytest.hookimpl(wrapper=True)

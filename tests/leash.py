@@ -13,6 +13,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -70,6 +72,18 @@ def end_all(*, also_kept: bool = False) -> None:
     """End what the test that is over has left, and at the end of everything what was kept as well."""
     for process in [process for pid, process in _held.items() if also_kept or pid not in _kept]:
         release(process)
+
+
+def end_with_parent() -> None:
+    """Let this process end within a second of the one that started it: a worker of a run whose head was killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
 def _start_keeper() -> None:
