@@ -13,6 +13,7 @@ from services.common.encoding import sha256_hex
 from services.common.errors import DeadlineError, ErrorReason, UnavailableError
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.settings.llm import LlmSettings
+from tests.patience import patient
 
 
 @dataclass
@@ -96,7 +97,7 @@ async def served(*replies, **settings):
     values: dict[str, Any] = {
         "base_url": f"http://127.0.0.1:{port}/v1",
         "api_key": "sk-secret",
-        "timeout_s": 5.0,
+        "timeout_s": patient(5.0),
     } | settings
     model = await open_language_model(LlmSettings(**values))
     try:
