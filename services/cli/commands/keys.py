@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from crp.gateway.v1 import admin_pb2 as admin
 from crp.gateway.v1 import admin_service_pb2 as service
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -26,7 +27,7 @@ async def create(settings: Settings, output: Output, label: str, roles: list[str
     )
     if days is not None:
         request.expire_time.FromDatetime(datetime.now(tz=UTC) + timedelta(days=days))
-    async with connect(settings) as suite:
+    async with connect(settings, Part.ADMIN) as suite:
         made = await suite.call(suite.admin.CreateApiKey, request)
     output.say(made.api_key, style="bold green")
     output.say("This is the only time that the key is shown: it is stored hashed.", style="yellow")
@@ -69,7 +70,7 @@ async def list_keys(settings: Settings, output: Output) -> Exit:
     """List the tenant's keys by prefix; never the keys."""
     keys: list[admin.ApiKey] = []
     token = ""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.ADMIN) as suite:
         while True:
             page = await suite.call(
                 suite.admin.ListApiKeys, service.ListApiKeysRequest(page_size=100, page_token=token)
@@ -97,7 +98,7 @@ async def list_keys(settings: Settings, output: Output) -> Exit:
 
 async def revoke(settings: Settings, output: Output, key_id: str) -> Exit:
     """Revoke a key; services that cached it refuse it within their cache's lifetime."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.ADMIN) as suite:
         revoked = await suite.call(
             suite.admin.RevokeApiKey, service.RevokeApiKeyRequest(request_id=str(uuid.uuid4()), key_id=key_id)
         )
