@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
@@ -20,21 +20,23 @@ from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.entailment import EntailmentModel
 from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
-from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
-from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
-from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
-from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+
+if TYPE_CHECKING:  # they bring NumPy, which not every process needs
+    from services.common.ports.embedding import EmbeddingModel
+    from services.common.ports.entailment import EntailmentModel
+    from services.common.ports.facts import FactStore
+    from services.common.ports.grounding import GroundingModel
+    from services.common.ports.reranking import Reranker
+    from services.common.ports.token_vectors import TokenVectorModel
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -89,7 +91,7 @@ class Adapters:
             "build_identity", lambda: asyncio.to_thread(installed_build, settings.integrity, settings.inference)
         )
 
-    async def embedding(self) -> EmbeddingModel:
+    async def embedding(self) -> "EmbeddingModel":
         """Return the embedding model of the model repository, its digests verified."""
         from services.common.adapters.encoders.embedding import open_embedding
 
@@ -108,7 +110,7 @@ class Adapters:
         await self.entity_recognizer()  # both import spaCy in a thread, which fails when they do so at the same time
         return await self._once("personal_data", lambda: open_detector(self.settings.inference))
 
-    async def entailment(self) -> EntailmentModel | None:
+    async def entailment(self) -> "EntailmentModel | None":
         """Return the NLI encoder, its digests verified.
 
         ``None`` while the repository holds no model of the default name; stages that need it say so. A model that the
@@ -120,7 +122,7 @@ class Adapters:
 
         return await self._once("entailment", lambda: open_entailment(self.settings.inference))
 
-    async def grounding(self) -> GroundingModel | None:
+    async def grounding(self) -> "GroundingModel | None":
         """Return the grounding model, its digests verified; ``None`` as ``entailment``."""
         if not await self._delivered("grounding"):
             return None
@@ -128,14 +130,14 @@ class Adapters:
 
         return await self._once("grounding", lambda: open_grounding(self.settings.inference))
 
-    async def reranker(self) -> Reranker | None:
+    async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
         from services.common.adapters.encoders.grounding import EncoderGroundingModel
 
         grounding = await self.grounding()
         return grounding.reranker() if isinstance(grounding, EncoderGroundingModel) else None
 
-    async def token_vectors(self) -> TokenVectorModel:
+    async def token_vectors(self) -> "TokenVectorModel":
         """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""
         from services.common.adapters.encoders.token_vectors import open_token_vectors
 
@@ -155,7 +157,7 @@ class Adapters:
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
 
-    async def fact_store(self) -> FactStore:
+    async def fact_store(self) -> "FactStore":
         """Return the store of facts and vectors.
 
         Raises:
@@ -236,7 +238,7 @@ class Adapters:
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
 
-    async def _milvus_facts(self) -> FactStore:
+    async def _milvus_facts(self) -> "FactStore":
         _check_milvus_client()
         from services.common.adapters.milvus import MilvusFactStore
 

@@ -6,17 +6,16 @@ Without an OTLP endpoint nothing is made and nothing is sent; a ``traceparent`` 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from services.common.settings.telemetry import TelemetrySettings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 TRACE_KEYS: Final = ("traceparent", "tracestate")
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -25,11 +24,15 @@ _tracer: ContextVar[trace.Tracer | None] = ContextVar("groundtrail_tracer", defa
 _received: ContextVar[Mapping[str, str] | None] = ContextVar("groundtrail_received_trace", default=None)
 
 
-def open_tracing(settings: TelemetrySettings, service: str, version: str) -> TracerProvider | None:
+def open_tracing(settings: TelemetrySettings, service: str, version: str) -> "TracerProvider | None":
     """Return a provider that exports to the OTLP endpoint, or ``None`` when none is set."""
     if not settings.otlp_endpoint:
         return None
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 
     exporter = OTLPSpanExporter(endpoint=settings.otlp_endpoint, insecure=settings.otlp_insecure)
     provider = TracerProvider(
