@@ -7,15 +7,17 @@ sets a title or turns the direction of reading. Such characters are spelled out,
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from services.dag.exports.plain import plain
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Output:
@@ -90,6 +92,8 @@ class Output:
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator["Advance"]:
         """Show a progress bar on stderr while people wait; silent with ``--json``."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
         bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -105,7 +109,7 @@ class Output:
 class Advance:
     """Moves a progress bar."""
 
-    def __init__(self, bar: Progress, what: str, total: int) -> None:
+    def __init__(self, bar: "Progress", what: str, total: int) -> None:
         self._bar = bar
         self._task = bar.add_task(what, total=total)
 
