@@ -31,7 +31,7 @@ async def alice(monkeypatch):
                 return await method(request, metadata=(("authorization", "alice"),), timeout=20)
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield SimpleNamespace(knowledge=caller._knowledge, call=call)
 
             monkeypatch.setattr(sources, "connect", connect)

@@ -77,6 +77,11 @@ class EncoderEmbeddingModel:
         """Return each text's ids with special tokens, whole, also beyond ``max_tokens``."""
         return [self._tokenizer.text(ids) for ids in self._tokenizer.ids(texts)]
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
+
     async def check(self) -> None:
         """Return when the model can serve.
 

@@ -81,6 +81,11 @@ class EncoderEntailmentModel:
             scores[number] = together(np.array(found))
         return scores
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
+
     async def check(self) -> None:
         """Return when the model can serve.
 

@@ -71,6 +71,11 @@ class EncoderGroundingModel:
         """
         return [self._verdict(reading) for reading in await self._reader.read(requests)]
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
+
     async def check(self) -> None:
         """Return when the model can serve.
 

@@ -50,6 +50,11 @@ class OnnxBackend:
             outputs += await self._batcher.submit(items[start : start + self._slice])
         return outputs
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether the encoder is still to be loaded."""
+        return not self._encoder.is_loaded
+
     async def check(self) -> None:
         """Return unless it was closed or could not be loaded; one that nobody asked for yet is no reason to wait.
 
