@@ -11,6 +11,7 @@ from typing import Final
 from bench.report import machine
 
 BENCHMARKS: Final = {
+    "commands": "Processor time and memory of the commands, and the memory of each service",
     "rpc_overhead": "A call through the runtime against an empty grpc.aio echo server",
     "edge": "What strangers without a credential cost those who have one, against gRPC's own defaults",
     "embedding": "Embedding through the batcher against bare ONNX Runtime",

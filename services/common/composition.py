@@ -20,19 +20,13 @@ from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.entailment import EntailmentModel
 from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
-from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
-from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
-from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
-from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
 from services.common.queue_counts import QueueCounts
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
@@ -44,6 +38,14 @@ if TYPE_CHECKING:
     from services.common.adapters.sqlite.claims import StoreClaim
     from services.common.adapters.text_workers import TextWorkers
     from services.common.rpc.credential_gate import CredentialGate
+
+if TYPE_CHECKING:  # they bring NumPy, which not every process needs
+    from services.common.ports.embedding import EmbeddingModel
+    from services.common.ports.entailment import EntailmentModel
+    from services.common.ports.facts import FactStore
+    from services.common.ports.grounding import GroundingModel
+    from services.common.ports.reranking import Reranker
+    from services.common.ports.token_vectors import TokenVectorModel
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -121,7 +123,7 @@ class Adapters:
             "build_identity", lambda: asyncio.to_thread(installed_build, settings.integrity, settings.inference)
         )
 
-    async def embedding(self) -> EmbeddingModel:
+    async def embedding(self) -> "EmbeddingModel":
         """Return the embedding model of the model repository, its digests verified."""
         from services.common.adapters.encoders.embedding import open_embedding
 
@@ -149,7 +151,7 @@ class Adapters:
 
         return await self._once("text_workers", build)
 
-    async def entailment(self) -> EntailmentModel | None:
+    async def entailment(self) -> "EntailmentModel | None":
         """Return the NLI encoder, its digests verified.
 
         ``None`` while the repository holds no model of the default name; stages that need it say so. A model that the
@@ -161,7 +163,7 @@ class Adapters:
 
         return await self._once("entailment", lambda: open_entailment(self.settings.inference))
 
-    async def grounding(self) -> GroundingModel | None:
+    async def grounding(self) -> "GroundingModel | None":
         """Return the grounding model, its digests verified; ``None`` as ``entailment``."""
         if not await self._delivered("grounding"):
             return None
@@ -169,14 +171,14 @@ class Adapters:
 
         return await self._once("grounding", lambda: open_grounding(self.settings.inference))
 
-    async def reranker(self) -> Reranker | None:
+    async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
         from services.common.adapters.encoders.grounding import EncoderGroundingModel
 
         grounding = await self.grounding()
         return grounding.reranker() if isinstance(grounding, EncoderGroundingModel) else None
 
-    async def token_vectors(self) -> TokenVectorModel:
+    async def token_vectors(self) -> "TokenVectorModel":
         """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""
         from services.common.adapters.encoders.token_vectors import open_token_vectors
 
@@ -196,7 +198,7 @@ class Adapters:
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
 
-    async def fact_store(self) -> FactStore:
+    async def fact_store(self) -> "FactStore":
         """Return the store of facts and vectors.
 
         Raises:
@@ -302,6 +304,7 @@ class Adapters:
         self._stack.push_async_callback(claim.close)
         self._claims.append(claim)
         return path
+
     async def _gate(self, settings: Settings) -> "CredentialGate":
         from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
         from services.common.rpc.credential_gate import CredentialGate
@@ -322,7 +325,7 @@ class Adapters:
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
 
-    async def _milvus_facts(self) -> FactStore:
+    async def _milvus_facts(self) -> "FactStore":
         _check_milvus_client()
         from services.common.adapters.milvus import MilvusFactStore
 
