@@ -254,7 +254,14 @@ def _rows(costs: Sequence[Cost]) -> list[tuple[str, ...]]:
     return rows
 
 
-_COLUMNS: Final = ("call and field", "kinds", "above 0.2 s", "steepest: twice the text", "dearest: longest text", "refused")
+_COLUMNS: Final = (
+    "call and field",
+    "kinds",
+    "above 0.2 s",
+    "steepest: twice the text",
+    "dearest: longest text",
+    "refused",
+)
 
 
 def _show(costs: Sequence[Cost], reads: Reads, faults: Sequence[str], *, recogniser: bool) -> None:

@@ -24,7 +24,26 @@ import services
 
 COMMON = (
     *(" ", "\n", "\t", '"', "'", "(", "[", "a", "A", "1", ".", ",", "-", "_", "%", "\u00a0", "\u201c", "#", "<", "$"),
-    *("a ", "A ", "1 ", "1.", "1,", "a.", "a. A", "a-", "\n ", "[1] ", "[a](", "and ", "of ", "by ", "e.g. ", "a@", "a/", "."),
+    *(
+        "a ",
+        "A ",
+        "1 ",
+        "1.",
+        "1,",
+        "a.",
+        "a. A",
+        "a-",
+        "\n ",
+        "[1] ",
+        "[a](",
+        "and ",
+        "of ",
+        "by ",
+        "e.g. ",
+        "a@",
+        "a/",
+        ".",
+    ),
 )
 ANCHORED = {
     "services.envelope.domain.decomposition_comparisons._FORMS": "a table, whose patterns are matched against whole queries",
@@ -230,6 +249,8 @@ def test_a_pattern_that_is_not_linear_is_found(pattern):
 
 
 @pytest.mark.usefixtures("_limited")
-@pytest.mark.parametrize("pattern", [r"(?<!\s)\s++;", r"\bis\b[^.]{0,40}\bby\b", r"(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<html"])
+@pytest.mark.parametrize(
+    "pattern", [r"(?<!\s)\s++;", r"\bis\b[^.]{0,40}\bby\b", r"(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<html"]
+)
 def test_its_linear_form_is_not(pattern):
     assert _steep(re.compile(pattern)) is None
