@@ -131,8 +131,9 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     channels = PeerChannels(settings, {"ercp": ERCP_SERVICE})
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
-    app = create_app(stub, settings.http, adapters.clock, version("groundtrail"))
-    server = await HttpServer.open(app, settings.http)
+    gate = await adapters.credential_gate(settings)
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"))
+    server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
     return [channels]

@@ -47,7 +47,7 @@ def _unary(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Callable[
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
             await pipeline.begin_work(call, request)
-            data = encode(await behavior(request, context))
+            data = encode(await pipeline.in_time(call, behavior(request, context)))
             pipeline.succeed(call)
         except asyncio.CancelledError:
             pipeline.cancelled(call)
@@ -72,7 +72,11 @@ def _streaming(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Calla
             request = _decoded(method, received) if streams_in else decode(received)
             await pipeline.begin_work(call, request)
             async with aclosing(behavior(request, context)) as responses:
-                async for response in responses:
+                while True:
+                    try:
+                        response = await pipeline.in_time(call, anext(responses))
+                    except StopAsyncIteration:
+                        break
                     with pipeline.sending(call):
                         yield encode(response)
             pipeline.succeed(call)

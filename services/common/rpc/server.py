@@ -7,7 +7,7 @@ the HTTP endpoint for scrapers, and a drain that lets calls in flight finish.
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -16,22 +16,21 @@ from prometheus_client.registry import Collector
 
 from services.common.context import Role
 from services.common.rpc.authentication import Authenticator
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
+from services.common.rpc.heartbeat import Heartbeat
 from services.common.rpc.http_endpoint import HttpEndpoint
 from services.common.rpc.methods import MethodTable, OneTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.tls import server_credentials
+from services.common.rpc.wire_options import server_options
 from services.common.rpc.work import Work
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 from services.common.telemetry import Telemetry
 
 HEALTH_SERVICE: Final = "grpc.health.v1.Health"
-WIRE_SLACK: Final = 2
-"""The wire takes messages up to this multiple of the configured limit, so that what is moderately too large is refused
-with its reason and size; beyond it gRPC refuses without details."""
-MAX_METADATA_BYTES: Final = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,17 @@ class ServedService:
 
 
 class RpcServer:
-    """Serves; ``start`` once, ``drain`` once."""
+    """Serves; ``start`` once, ``drain`` once.
+
+    Callers are proven at a gate: one that is shared with another edge of the process, or one of its own.
+    """
 
     def __init__(
-        self, services: Sequence[ServedService], settings: Settings, authenticator: Authenticator, telemetry: Telemetry
+        self,
+        services: Sequence[ServedService],
+        settings: Settings,
+        authenticator: Authenticator | CredentialGate,
+        telemetry: Telemetry,
     ) -> None:
         self._services = tuple(services)
         self._settings = settings
@@ -73,9 +79,13 @@ class RpcServer:
         for service in self._services:
             if service.metrics is not None:
                 telemetry.registry.register(service.metrics)
-        self._pipeline = Pipeline(authenticator, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
+        gate = authenticator if isinstance(authenticator, CredentialGate) else CredentialGate(authenticator, settings)
+        telemetry.registry.register(gate.metrics)
+        self._pipeline = Pipeline(gate, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
         self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
-        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness)
+        self._heartbeat = Heartbeat()
+        telemetry.registry.register(self._heartbeat)
+        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness, self._heartbeat)
         self._server: grpc.aio.Server | None = None
         self._port = 0
 
@@ -109,12 +119,13 @@ class RpcServer:
             TypeError: the roles of a service are not those of its RPCs.
         """
         handlers = self._handlers()
-        self._server = grpc.aio.server(options=self._options())
+        self._server = grpc.aio.server(options=server_options(self._settings))
         self._server.add_generic_rpc_handlers((OneTable(handlers),))
         health_pb2_grpc.add_HealthServicer_to_server(self._readiness.servicer, self._server)
         self._listen(self._server)
         self._tell_services()
         await self._server.start()
+        self._heartbeat.start()
         await self._http.start()
         await self._readiness.start()
 
@@ -131,6 +142,7 @@ class RpcServer:
                 await self._pipeline.drain(self._settings.server.drain_grace_s)
             await self._server.stop(max(0.0, until - time.monotonic()))
         await self._http.close()
+        await self._heartbeat.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
 
@@ -205,15 +217,6 @@ class RpcServer:
         except RuntimeError:
             text = f"cannot listen on {address}: the port is taken, or the host, socket or certificate cannot be used"
             raise SettingsError([f"GROUNDTRAIL_SERVER__PORT: {text}"]) from None
-
-    def _options(self) -> list[tuple[str, Any]]:
-        return [
-            ("grpc.max_receive_message_length", self._settings.server.max_message_bytes * WIRE_SLACK),
-            ("grpc.max_send_message_length", -1),  # checked where the message is written
-            ("grpc.max_metadata_size", MAX_METADATA_BYTES),
-            ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
-            ("grpc.so_reuseport", 0),  # two processes on one port is an error to be told, not load balancing
-        ]
 
 
 def _bracketed(host: str) -> str:

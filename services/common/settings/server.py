@@ -97,6 +97,11 @@ class ServerSettings(BaseModel):
     """What RetryInfo suggests to a caller that met a concurrency limit, in seconds."""
     min_deadline_ms: int = Field(default=2, ge=0, le=60_000)
     """A call that arrives with less time left is refused at once, in milliseconds; 0 = only when it is over."""
+    deadline_margin_ms: int = Field(default=50, ge=0, le=10_000)
+    """How long before its deadline a call is ended, so that its caller is told what was done, in milliseconds; at most
+    a tenth of the call's time."""
+    computing_threads: int = Field(default=2, ge=1, le=16)
+    """Threads that compute beside the event loop, at most; the interpreter lets one compute at a time."""
     health_interval_s: float = Field(default=5.0, gt=0, le=300)
     """How often readiness polls the backends, in seconds."""
     health_timeout_s: float = Field(default=2.0, gt=0, le=60)

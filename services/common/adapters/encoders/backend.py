@@ -45,6 +45,11 @@ class EncoderBackend(Protocol):
         """
         ...
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether the model is loaded by its first use and has not been used."""
+        ...
+
     async def check(self) -> None:
         """Return when the model can serve.
 

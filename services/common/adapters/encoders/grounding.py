@@ -77,6 +77,11 @@ class EncoderGroundingModel:
         """What the queue in front of the model counts."""
         return self._backend.counts
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
+
     async def check(self) -> None:
         """Return when the model can serve.
 

@@ -9,7 +9,7 @@ of items to a list of results, which it runs in one worker thread. Properties:
 * Within a tenant calls take turns: the batch that holds the next call's longest item runs next. A short question waits
   for about one batch per concurrent call, also while a long document is being ingested, and nothing starves.
 * Equal items are computed once, however many callers wait for them.
-* A caller that goes away takes along the items that nobody else waits for.
+* A caller that goes away takes along the items that nobody else waits for; a batch that nobody waits for is ended.
 * A failing item fails the callers that wait for it and no others.
 * A tenant's queue is bounded: beyond it its call is refused, with the time after which to try again, and nobody else's.
 """
@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar, cast
 
+from services.common.adapters.onnx.abandonment import Abandonment
 from services.common.adapters.onnx.turns import ComputeTurns, Turn
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.fair_turns import FairShares, current_tenant
@@ -87,6 +88,15 @@ class _Slot(Generic[ItemT, ResultT]):
     tenant: str
     running: bool = False
     callers: dict[_Call[ItemT, ResultT], None] = field(default_factory=dict)
+    batch: "_Batch[ItemT, ResultT] | None" = None
+
+
+@dataclass(eq=False, slots=True)
+class _Batch(Generic[ItemT, ResultT]):
+    """What is computed together, and how to end it."""
+
+    slots: list[_Slot[ItemT, ResultT]]
+    abandonment: Abandonment = field(default_factory=Abandonment)
 
 
 def _rank(slot: _Slot[ItemT, ResultT]) -> tuple[int, int]:
@@ -200,13 +210,29 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         for slot in call.waiting.values():
             slot.callers.pop(call, None)
             if slot.running:
-                continue
-            if slot.callers:
+                if slot.batch is not None:
+                    self._end_unless_awaited(slot.batch)
+            elif slot.callers:
                 self._belongs(slot, next(iter(slot.callers)).tenant)
             else:
                 self._dequeue(slot)
                 del self._slots[slot.item]
         call.waiting = {}
+
+    def _end_unless_awaited(self, batch: _Batch[ItemT, ResultT]) -> None:
+        if batch.abandonment.asked or any(slot.callers for slot in batch.slots):
+            return
+        for slot in batch.slots:
+            self._forget(slot)  # whoever asks for the like from now on has it computed anew
+        batch.abandonment.ask()
+
+    def _forget(self, slot: _Slot[ItemT, ResultT]) -> None:
+        if self._slots.get(slot.item) is slot:
+            del self._slots[slot.item]
+
+    def _computed(self, items: Sequence[ItemT], abandonment: Abandonment) -> Sequence[ResultT]:
+        with abandonment.heeded():
+            return self._compute(items)
 
     def _calls(self) -> list[_Call[ItemT, ResultT]]:
         return [call for turns in self._turns.values() for call in turns]
@@ -354,7 +380,8 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
-            results = await loop.run_in_executor(self._executor, self._compute, [slot.item for slot in batch])
+            ending = self._together(batch)
+            results = await loop.run_in_executor(self._executor, self._computed, [slot.item for slot in batch], ending)
             if len(results) != len(batch):
                 raise self._mismatch_error()  # noqa: TRY301 - treated as any failure of the model
         except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to the callers
@@ -369,9 +396,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         """Compute the items of a failed batch one by one, so that only the guilty ones' callers see an error."""
         loop = asyncio.get_running_loop()
         for slot in batch:
-            if len(batch) > 1:
+            if not slot.callers:
+                self._forget(slot)
+            elif len(batch) > 1:
                 try:
-                    (result,) = await loop.run_in_executor(self._executor, self._compute, [slot.item])
+                    ending = self._together([slot])
+                    (result,) = await loop.run_in_executor(self._executor, self._computed, [slot.item], ending)
                 except Exception as own:  # noqa: BLE001 - as above
                     self._reject(slot, own)
                 else:
@@ -379,8 +409,16 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             else:
                 self._reject(slot, error)
 
+    def _together(self, slots: list[_Slot[ItemT, ResultT]]) -> Abandonment:
+        """Return how to end what is computed together from now on."""
+        batch = _Batch(slots)
+        for slot in slots:
+            slot.batch = batch
+        self._end_unless_awaited(batch)
+        return batch.abandonment
+
     def _deliver(self, slot: _Slot[ItemT, ResultT], result: ResultT) -> None:
-        del self._slots[slot.item]
+        self._forget(slot)
         for call in slot.callers:
             call.results[slot.item] = result
             del call.waiting[slot.item]
@@ -388,7 +426,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
                 call.done.set_result(None)
 
     def _reject(self, slot: _Slot[ItemT, ResultT], error: Exception) -> None:
-        del self._slots[slot.item]
+        self._forget(slot)
         for call in list(slot.callers):
             del call.waiting[slot.item]
             self._fail(call, error)

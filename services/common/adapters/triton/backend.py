@@ -122,6 +122,11 @@ class TritonEncoderBackend:
             found.update(zip(group, own, strict=True))
         return [found[item] for item in items]
 
+    @property
+    def at_rest(self) -> bool:
+        """Never: the server loads its models when it starts."""
+        return False
+
     async def check(self) -> None:
         """Return when Triton has the model ready.
 
