@@ -436,6 +436,7 @@ def show(statements: list[Statement]) -> None:
 
 def main() -> None:
     """Measure, print, and say by the exit status whether all bounds hold."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server is ended with the benchmark
     parser = argparse.ArgumentParser(prog="python -m bench.fairness", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="in small")
     statements = asyncio.run(measure(QUICK if parser.parse_args().quick else Plan()))
