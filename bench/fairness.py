@@ -88,9 +88,11 @@ QUICK: Final = Plan(
     flood=100,
     flood_s=15.0,
     deadline_s=20.0,
-    saturated_chars=200,
+    saturated_chars=100,
+    many=12,
+    few=5,
     saturated_calls=24,
-    saturated_s=60.0,
+    saturated_s=85.0,
     rest_reads=40,
     rest_analyses=4,
 )
