@@ -35,6 +35,7 @@ from services.gateway.remedying import Remedying
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, Summarising
 from services.gateway.window_run import WindowRun
+from services.gateway.work import WORK
 from services.gateway.writing import Writing
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
@@ -62,6 +63,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         roles=ROLES,
         check=partial(_check, credentials, model, channels),
         listening=partial(_listening, [channels, *http_channels]),
+        work=WORK,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     return [dispatch, admin_service(admin, adapters.clock)]

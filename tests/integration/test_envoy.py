@@ -22,6 +22,7 @@ from services.gateway.http.server import HttpServer
 from tests.e2e.processes import command, environment, start
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
+from tests.patience import patient
 from tools.real_servers import envoy
 
 pytestmark = [pytest.mark.needs_envoy, pytest.mark.timeout(240)]
@@ -70,7 +71,7 @@ def proxy(binary, suite):
 @pytest.fixture
 def client(proxy, suite):
     headers = {"Authorization": f"Bearer {suite[1]}"}
-    with httpx.Client(base_url=f"http://127.0.0.1:{proxy.port}", headers=headers, timeout=60) as opened:
+    with httpx.Client(base_url=f"http://127.0.0.1:{proxy.port}", headers=headers, timeout=patient(60)) as opened:
         yield opened
 
 
@@ -89,7 +90,7 @@ def test_a_refusal_passes_as_it_is(client):
     missing = client.get(f"/ercp/v1/trace/{uuid.uuid4()}")
     assert (missing.status_code, missing.json()["error"]["reason"]) == (404, "TRACE_NOT_FOUND")
     assert client.get("/ercp/v1/nothing").json()["error"]["reason"] == "PATH_NOT_FOUND"
-    anonymous = httpx.post(client.base_url.join("/ercp/v1/run"), json={"problem": PROBLEM}, timeout=20)
+    anonymous = httpx.post(client.base_url.join("/ercp/v1/run"), json={"problem": PROBLEM}, timeout=patient(20))
     assert (anonymous.status_code, anonymous.json()["error"]["reason"]) == (401, "CREDENTIAL_MISSING")
 
 
@@ -126,13 +127,15 @@ def test_grpc_reaches_ercp_beside_it(proxy, suite):
             mutation_strategy="MUTATION_STRATEGY_REFRAME",
         )
         metadata = (("authorization", f"Bearer {suite[1]}"),)
-        assert stub.Mutate(request, metadata=metadata, timeout=30).new_problem.id == "p1"
+        assert stub.Mutate(request, metadata=metadata, timeout=patient(30)).new_problem.id == "p1"
 
 
 def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
     """The port of the HTTP surface is dead; Envoy answers itself."""
     with envoy.running(binary, suite[0] | {"gateway_http": free_port()}, needed=GRPC_CLUSTERS) as proxy:
-        response = httpx.post(f"http://127.0.0.1:{proxy.port}/ercp/v1/run", json={"problem": PROBLEM}, timeout=30)
+        response = httpx.post(
+            f"http://127.0.0.1:{proxy.port}/ercp/v1/run", json={"problem": PROBLEM}, timeout=patient(30)
+        )
     assert response.status_code == 503
     body = response.json()
     assert (body["error"]["reason"], body["error"]["retryable"]) == ("SERVICE_UNAVAILABLE", True)
@@ -164,7 +167,7 @@ def test_an_event_arrives_before_the_next_one_is_made(binary, suite):
         goes_on = asyncio.Event()
         async with (
             in_front_of(ErcpStub(pausing=goes_on), binary, suite[0]) as url,
-            httpx.AsyncClient(timeout=20) as client,
+            httpx.AsyncClient(timeout=patient(20)) as client,
             client.stream("POST", url, json={"problem": PROBLEM}, headers=EVENTS) as response,
         ):
             chunks, first = response.aiter_text(), ""
@@ -188,7 +191,7 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
         stub = ErcpStub(pausing=goes_on) if headers else ErcpStub(held=goes_on)
         async with (
             in_front_of(stub, binary, suite[0], stream_idle="1s") as url,
-            httpx.AsyncClient(timeout=30) as client,
+            httpx.AsyncClient(timeout=patient(30)) as client,
         ):
             asyncio.get_running_loop().call_later(SILENT_S, goes_on.set)
             return await client.post(url, json={"problem": PROBLEM}, headers=headers)

@@ -31,6 +31,7 @@ from services.gateway.http.problems import SlowRequestError, http_status
 from services.gateway.http.server import HttpServer
 from tests.fakes.ercp_stub import FINGERPRINT, SIGNATURE, TRACE, ErcpStub
 from tests.fakes.open_gate import open_gate
+from tests.patience import patient
 
 SETTINGS = HttpSettings(port=0, max_body_bytes=64 * 1024)
 AUDIT = {"trace_id", "timestamp", "proto_version", "model_fingerprint", "node_signature"}
@@ -463,7 +464,7 @@ async def test_over_a_socket_a_client_that_leaves_ends_its_call(stub):
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
             with pytest.raises(httpx.ReadTimeout):
                 await client.post("/ercp/v1/run", json=DOCUMENT["run"][0], timeout=0.5)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(patient(5)):
             await stub.left.wait()
 
 

@@ -215,6 +215,19 @@ async def test_jwt_claims(changes, reason):
         assert details["ErrorInfo"].reason == reason
 
 
+@pytest.mark.parametrize("tenant", ["shared:regulations", "shared:", "shared:never-granted"])
+async def test_a_jwt_is_of_a_shared_namespace_only_where_the_settings_say_so(tenant):
+    token = signed(tenant=tenant)
+    async with probe({"Whoami": whoami}, settings=with_jwt(secret=SECRET)) as p:
+        error, details = await failure(p.call("Whoami", key=token))
+        assert error.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert details["ErrorInfo"].reason == "CREDENTIAL_INVALID"
+        assert "names a shared namespace as its tenant" in error.details()
+        assert (await p.call("Whoami", key=signed(tenant="sharedness"))).value.startswith("sharedness ")
+    async with probe({"Whoami": whoami}, settings=with_jwt(secret=SECRET, shared_namespaces=True)) as p:
+        assert (await p.call("Whoami", key=token)).value == f"{tenant} jwt:alice writer alice"
+
+
 @pytest.mark.parametrize(
     ("changes", "claim", "told"),
     [

@@ -22,6 +22,7 @@ from services.common.clock import Clock
 from services.common.context import Caller, Role
 from services.common.errors import ErrorReason, UnauthenticatedError
 from services.common.settings import JwtSettings, SettingsError
+from services.common.settings.auth import SHARED_PREFIX
 
 MAX_TOKEN_CHARS: Final = 8192
 MAX_CLAIM_CHARS: Final = 128
@@ -65,6 +66,8 @@ class JwtVerifier:
         expires_at = self._expiry(claims)
         subject = self._text_claim(claims, "sub")
         tenant = self._text_claim(claims, self._settings.tenant_claim)
+        if tenant.startswith(SHARED_PREFIX) and not self._settings.shared_namespaces:
+            raise _invalid("names a shared namespace as its tenant, which this server takes from API keys alone")
         caller = Caller(tenant, f"jwt:{subject}", self._roles(claims), subject)
         return VerifiedToken(caller, expires_at)
 

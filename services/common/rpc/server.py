@@ -6,7 +6,7 @@ the HTTP endpoint for scrapers, and a drain that lets calls in flight finish.
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 import grpc
@@ -18,12 +18,14 @@ from services.common.context import Role
 from services.common.rpc.authentication import Authenticator
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
+from services.common.rpc.heartbeat import Heartbeat
 from services.common.rpc.http_endpoint import HttpEndpoint
 from services.common.rpc.methods import MethodTable, OneTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.tls import server_credentials
 from services.common.rpc.wire_options import server_options
+from services.common.rpc.work import Work
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 from services.common.telemetry import Telemetry
@@ -43,6 +45,7 @@ class ServedService:
         listening: told, before the first call is accepted, the target that this process can be dialled at and the names
             of all services in it; for a service that calls others in its own process. May raise ``SettingsError``.
         metrics: what the service counts besides its calls; registered with the process's registry.
+        work: what RPCs cost that compute or write much, by short name; those without cost no more than a read.
         details: what operators should know of the service though it can serve, by topic, one sentence each; shown by
             ``/readyz``.
     """
@@ -54,6 +57,7 @@ class ServedService:
     listening: Callable[[str, frozenset[str]], None] | None = None
     metrics: Collector | None = None
     details: Callable[[], Mapping[str, str]] | None = None
+    work: Mapping[str, Work] = field(default_factory=dict)
 
 
 class RpcServer:
@@ -79,7 +83,9 @@ class RpcServer:
         telemetry.registry.register(gate.metrics)
         self._pipeline = Pipeline(gate, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
         self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
-        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness)
+        self._heartbeat = Heartbeat()
+        telemetry.registry.register(self._heartbeat)
+        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness, self._heartbeat)
         self._server: grpc.aio.Server | None = None
         self._port = 0
 
@@ -119,6 +125,7 @@ class RpcServer:
         self._listen(self._server)
         self._tell_services()
         await self._server.start()
+        self._heartbeat.start()
         await self._http.start()
         await self._readiness.start()
 
@@ -128,12 +135,14 @@ class RpcServer:
         What a call in flight asks of a service of this same process is part of it, and is answered.
         """
         await self._readiness.drain()
+        self._pipeline.refuse_waiting()
         if self._server is not None:
             until = time.monotonic() + self._settings.server.drain_grace_s
             if any(service.listening is not None for service in self._services):
                 await self._pipeline.drain(self._settings.server.drain_grace_s)
             await self._server.stop(max(0.0, until - time.monotonic()))
         await self._http.close()
+        await self._heartbeat.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
 
@@ -151,12 +160,18 @@ class RpcServer:
             table = MethodTable()
             service.register(cast("grpc.aio.Server", table))
             _check_roles(service, table)
-            self._wrap_all(table, service.roles, handlers)
+            self._wrap_all(table, service.roles, handlers, service.work)
         if self._settings.server.reflection:
             self._wrap_all(self._reflection(), None, handlers)
         return handlers
 
-    def _wrap_all(self, table: MethodTable, roles: Mapping[str, Role] | None, out: dict[str, WrappedHandler]) -> None:
+    def _wrap_all(
+        self,
+        table: MethodTable,
+        roles: Mapping[str, Role] | None,
+        out: dict[str, WrappedHandler],
+        work: Mapping[str, Work] | None = None,
+    ) -> None:
         """Wrap the RPCs of ``table``; without ``roles`` they are reflection's."""
         for service_name, registered in table.handlers.items():
             for name, handler in registered.items():
@@ -169,6 +184,7 @@ class RpcServer:
                     max_bytes=self._settings.server.max_message_bytes,
                     metrics=self._telemetry.rpc_metrics,
                 )
+                method = replace(method, work=(work or {}).get(name))
                 if method.rpc in out:
                     raise TypeError(f"{service_name} is served twice")
                 out[method.rpc] = wrap(self._pipeline, method)
@@ -214,3 +230,5 @@ def _check_roles(service: ServedService, table: MethodTable) -> None:
     missing, extra = implemented - set(service.roles), set(service.roles) - implemented
     if missing or extra:
         raise TypeError(f"{service.name}: RPCs without a role {sorted(missing)}, roles without an RPC {sorted(extra)}")
+    if set(service.work) - implemented:
+        raise TypeError(f"{service.name}: work of no RPC {sorted(set(service.work) - implemented)}")

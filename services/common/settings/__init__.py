@@ -37,6 +37,7 @@ from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
+from services.common.settings.workers import WorkerSettings
 
 __all__ = [
     "AuthSettings",
@@ -62,6 +63,7 @@ __all__ = [
     "StoreSettings",
     "TelemetrySettings",
     "TlsSettings",
+    "WorkerSettings",
     "effective_configuration",
     "known_variables",
     "load_settings",
@@ -100,6 +102,8 @@ class Settings(BaseSettings):
     """The connection to Neo4j; used by the stores that are there."""
     inference: InferenceSettings = InferenceSettings()
     """Models and tokenizers."""
+    workers: WorkerSettings = WorkerSettings()
+    """Processes for work that may have to be ended."""
     integrity: IntegritySettings = IntegritySettings()
     """Which build may run."""
     llm: LlmSettings = LlmSettings()

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from services.common.settings.addresses import without_credentials
 from services.common.settings.server import is_loopback
 
 _HEADER_NAME: Final = re.compile(r"[a-z0-9_.-]{1,64}")
@@ -45,9 +46,13 @@ class TelemetrySettings(BaseModel):
     """Address of ``/metrics``, ``/healthz`` and ``/readyz``."""
     http_port: int | None = Field(default=None, ge=0, le=65535)
     """Port of ``/metrics``, ``/healthz`` and ``/readyz``; 0 takes a free one, unset serves none."""
+    loop_dead_s: float = Field(default=60.0, gt=0, le=3600)
+    """How long the event loop may not turn before ``/healthz`` fails, so that the process is restarted, in seconds."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
+        if "://" not in self.otlp_endpoint:
+            without_credentials(self.otlp_endpoint, "otlp_endpoint is host:port alone")
         given = {
             "otlp_insecure": self.otlp_insecure,
             "otlp_headers": bool(self.otlp_headers.get_secret_value()),

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from services.common.settings.environment import SettingsError
 from services.common.settings.telemetry import TelemetrySettings, header_pairs
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
 
 TRACE_KEYS: Final = ("traceparent", "tracestate")
 _TRACES_PATH: Final = "/v1/traces"
@@ -29,7 +29,7 @@ _tracer: ContextVar[trace.Tracer | None] = ContextVar("groundtrail_tracer", defa
 _received: ContextVar[Mapping[str, str] | None] = ContextVar("groundtrail_received_trace", default=None)
 
 
-def open_tracing(settings: TelemetrySettings, service: str, version: str) -> TracerProvider | None:
+def open_tracing(settings: TelemetrySettings, service: str, version: str) -> "TracerProvider | None":
     """Return a provider that exports to the OTLP endpoint, or ``None`` when none is set.
 
     Raises:
@@ -37,6 +37,11 @@ def open_tracing(settings: TelemetrySettings, service: str, version: str) -> Tra
     """
     if not settings.otlp_endpoint:
         return None
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+
     exporter = _http_exporter(settings) if settings.otlp_protocol == "http/protobuf" else _grpc_exporter(settings)
     provider = TracerProvider(
         resource=Resource.create({"service.name": f"groundtrail-{service}", "service.version": version}),
@@ -47,7 +52,7 @@ def open_tracing(settings: TelemetrySettings, service: str, version: str) -> Tra
     return provider
 
 
-def _grpc_exporter(settings: TelemetrySettings) -> SpanExporter:
+def _grpc_exporter(settings: TelemetrySettings) -> "SpanExporter":
     import grpc
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 
@@ -62,7 +67,7 @@ def _grpc_exporter(settings: TelemetrySettings) -> SpanExporter:
     )
 
 
-def _http_exporter(settings: TelemetrySettings) -> SpanExporter:
+def _http_exporter(settings: TelemetrySettings) -> "SpanExporter":
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from requests import Session
 
