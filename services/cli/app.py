@@ -4,15 +4,21 @@ from enum import StrEnum
 from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.commands import ask as ask_command
-from services.cli.commands import audit, dag, doctor, ingest, keys, search, sources, systems, version
-from services.cli.commands.dag import DagForm
-from services.cli.commands.ocsf import ExportForm
-from services.cli.runner import run
+from services.cli.forms import DagForm, ExportForm
+from services.cli.later import Later, run
+
+if TYPE_CHECKING:
+    from services.cli.commands import ask as ask_command
+    from services.cli.commands import audit, dag, doctor, ingest, keys, search, sources, systems, version
+else:
+    ask_command, audit, dag, doctor, ingest, keys, search, sources, systems, version = (
+        Later(f"services.cli.commands.{name}")
+        for name in ("ask", "audit", "dag", "doctor", "ingest", "keys", "search", "sources", "systems", "version")
+    )
 
 app = typer.Typer(
     name="groundtrail",

@@ -8,16 +8,18 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from services.dag.exports.plain import plain
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _UNESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 """What JSON allows in a string as it is and a terminal acts on; written as escapes, which mean the same."""
@@ -99,6 +101,8 @@ class Output:
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator["Advance"]:
         """Show a progress bar on stderr while people wait; silent with ``--json``."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
         bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -114,7 +118,7 @@ class Output:
 class Advance:
     """Moves a progress bar."""
 
-    def __init__(self, bar: Progress, what: str, total: int) -> None:
+    def __init__(self, bar: "Progress", what: str, total: int) -> None:
         self._bar = bar
         self._task = bar.add_task(what, total=total)
 

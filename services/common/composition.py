@@ -20,24 +20,32 @@ from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.entailment import EntailmentModel
 from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
-from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
-from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
-from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
-from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
+from services.common.queue_counts import QueueCounts
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+from services.common.workers.counts import WorkerCounts
+from services.common.workers.frames import Json
+from services.common.workers.pool import WorkerLimits, WorkerPool
 
 if TYPE_CHECKING:
     from services.common.adapters.sqlite.claims import StoreClaim
+    from services.common.adapters.text_workers import TextWorkers
+    from services.common.rpc.credential_gate import CredentialGate
+
+if TYPE_CHECKING:  # they bring NumPy, which not every process needs
+    from services.common.ports.embedding import EmbeddingModel
+    from services.common.ports.entailment import EntailmentModel
+    from services.common.ports.facts import FactStore
+    from services.common.ports.grounding import GroundingModel
+    from services.common.ports.reranking import Reranker
+    from services.common.ports.token_vectors import TokenVectorModel
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -49,6 +57,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 class _Closable(Protocol):
     async def close(self) -> None: ...
+
+
+class _Queued(Protocol):
+    @property
+    def queue_counts(self) -> QueueCounts: ...
 
 
 class _Fed(Protocol):
@@ -84,6 +97,9 @@ class Adapters:
         self._claims: list[StoreClaim] = []
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
+        self.worker_counts = WorkerCounts()
+        """What the pools of worker processes count; for a registry."""
+        self.queue_counts: list[QueueCounts] = []  # of the models that are open
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -107,7 +123,7 @@ class Adapters:
             "build_identity", lambda: asyncio.to_thread(installed_build, settings.integrity, settings.inference)
         )
 
-    async def embedding(self) -> EmbeddingModel:
+    async def embedding(self) -> "EmbeddingModel":
         """Return the embedding model of the model repository, its digests verified."""
         from services.common.adapters.encoders.embedding import open_embedding
 
@@ -117,16 +133,25 @@ class Adapters:
         """Return the entity recogniser of the model repository, its digests verified."""
         from services.common.adapters.spacy.recognizer import open_recognizer
 
-        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference))
+        workers = await self._text_workers()
+        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference, workers=workers))
 
     async def personal_data(self) -> PersonalDataDetector:
         """Return the detector of personal data."""
         from services.common.adapters.presidio.detector import open_detector
 
-        await self.entity_recognizer()  # both import spaCy in a thread, which fails when they do so at the same time
-        return await self._once("personal_data", lambda: open_detector(self.settings.inference))
+        workers = await self._text_workers()
+        return await self._once("personal_data", lambda: open_detector(self.settings.inference, workers))
 
-    async def entailment(self) -> EntailmentModel | None:
+    async def _text_workers(self) -> "TextWorkers":
+        from services.common.adapters.text_workers import TextWorkers
+
+        async def build() -> "TextWorkers":
+            return TextWorkers(self.settings.workers, self.worker_counts)
+
+        return await self._once("text_workers", build)
+
+    async def entailment(self) -> "EntailmentModel | None":
         """Return the NLI encoder, its digests verified.
 
         ``None`` while the repository holds no model of the default name; stages that need it say so. A model that the
@@ -138,7 +163,7 @@ class Adapters:
 
         return await self._once("entailment", lambda: open_entailment(self.settings.inference))
 
-    async def grounding(self) -> GroundingModel | None:
+    async def grounding(self) -> "GroundingModel | None":
         """Return the grounding model, its digests verified; ``None`` as ``entailment``."""
         if not await self._delivered("grounding"):
             return None
@@ -146,14 +171,14 @@ class Adapters:
 
         return await self._once("grounding", lambda: open_grounding(self.settings.inference))
 
-    async def reranker(self) -> Reranker | None:
+    async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
         from services.common.adapters.encoders.grounding import EncoderGroundingModel
 
         grounding = await self.grounding()
         return grounding.reranker() if isinstance(grounding, EncoderGroundingModel) else None
 
-    async def token_vectors(self) -> TokenVectorModel:
+    async def token_vectors(self) -> "TokenVectorModel":
         """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""
         from services.common.adapters.encoders.token_vectors import open_token_vectors
 
@@ -173,7 +198,7 @@ class Adapters:
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
 
-    async def fact_store(self) -> FactStore:
+    async def fact_store(self) -> "FactStore":
         """Return the store of facts and vectors.
 
         Raises:
@@ -241,6 +266,21 @@ class Adapters:
             "credentials", lambda: SqliteCredentialStore.open(self._path(GATEWAY_FILE), self.settings.store)
         )
 
+    def worker_pool(self, name: str, module: str, configuration: Json, limits: WorkerLimits) -> WorkerPool:
+        """Return a pool of worker processes, ended with the adapters."""
+        pool = WorkerPool(name, module, configuration, limits, self.worker_counts.of_pool(name))
+        self.closing(pool.close)
+        return pool
+
+    async def credential_gate(self, settings: Settings) -> "CredentialGate":
+        """Return where the callers of this process are proven, over gRPC and HTTP alike.
+
+        Args:
+            settings: of the process that asks first.
+        """
+        kind = "open" if settings.server.insecure_local else "proving"
+        return await self._once(f"credential_gate {kind}", lambda: self._gate(settings))
+
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
@@ -265,6 +305,14 @@ class Adapters:
         self._claims.append(claim)
         return path
 
+    async def _gate(self, settings: Settings) -> "CredentialGate":
+        from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
+        from services.common.rpc.credential_gate import CredentialGate
+
+        if settings.server.insecure_local:
+            return CredentialGate(LocalAuthenticator(), settings)
+        return CredentialGate(open_authenticator(settings.auth, await self.credentials(), self.clock), settings)
+
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
         _check_neo4j_driver()
         from services.common.adapters.neo4j import Neo4jKnowledgeGraph
@@ -277,7 +325,7 @@ class Adapters:
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
 
-    async def _milvus_facts(self) -> FactStore:
+    async def _milvus_facts(self) -> "FactStore":
         _check_milvus_client()
         from services.common.adapters.milvus import MilvusFactStore
 
@@ -316,6 +364,8 @@ class Adapters:
                 adapter = await build()
                 if hasattr(adapter, "close"):
                     self._stack.push_async_callback(cast("_Closable", adapter).close)
+                if hasattr(adapter, "queue_counts"):
+                    self.queue_counts.append(cast("_Queued", adapter).queue_counts)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.processes import ROOT, command, environment, start
+from tests.patience import patient
 
 DOCUMENTS = [
     [f"file:{path.name}", "text/markdown" if path.suffix == ".md" else "text/html", path.read_text(encoding="utf-8")]
@@ -51,7 +52,7 @@ def drive(folder: Path, addresses: dict[str, str], key: str) -> dict:
         env=environment(folder) | {"PYTHONPATH": str(ROOT / "gen")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(120),
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]

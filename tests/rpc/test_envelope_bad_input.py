@@ -22,6 +22,7 @@ from services.common.settings.stores import StoreSettings
 from services.envelope import envelope_app
 from tests.fakes import envelope_world
 from tests.fakes.envelope_world import MODEL, World, refused
+from tests.patience import patient
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
@@ -73,7 +74,7 @@ async def test_a_negative_budget_is_refused(request_type, field):
     async with World().serving() as clients:
         call = clients().channel.unary_unary(f"/crp.envelope.v1.EnvelopeService/{rpc}")
         async with refused(INVALID, "INVALID_FIELD", field):
-            await call(sent, metadata=(("authorization", "alice"),), timeout=20)
+            await call(sent, metadata=(("authorization", "alice"),), timeout=patient(20))
 
 
 @pytest.mark.parametrize(

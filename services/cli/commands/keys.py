@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from crp.gateway.v1 import admin_pb2 as admin
 from crp.gateway.v1 import admin_service_pb2 as service
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -57,7 +58,7 @@ async def create(settings: Settings, output: Output, wish: Wish) -> Exit:
         request.expire_time.FromDatetime(datetime.now(tz=UTC) + timedelta(days=wish.days))
     if settings.client.server:
         _refuse_tenant(wish.tenant)
-        async with connect(settings) as suite:
+        async with connect(settings, Part.ADMIN) as suite:
             made = await suite.call(suite.admin.CreateApiKey, request)
     else:
         async with _local_keys(settings) as keys:
@@ -147,7 +148,7 @@ async def list_keys(settings: Settings, output: Output, tenant: str = "") -> Exi
 async def _keys_of_the_server(settings: Settings) -> list[admin.ApiKey]:
     keys: list[admin.ApiKey] = []
     token = ""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.ADMIN) as suite:
         while True:
             page = await suite.call(
                 suite.admin.ListApiKeys, service.ListApiKeysRequest(page_size=100, page_token=token)
@@ -162,7 +163,7 @@ async def revoke(settings: Settings, output: Output, key_id: str) -> Exit:
     """Revoke a key; services that cached it refuse it within their cache's lifetime."""
     request = service.RevokeApiKeyRequest(request_id=str(uuid.uuid4()), key_id=key_id)
     if settings.client.server:
-        async with connect(settings) as suite:
+        async with connect(settings, Part.ADMIN) as suite:
             revoked = await suite.call(suite.admin.RevokeApiKey, request)
     else:
         async with _local_keys(settings) as keys:

@@ -17,6 +17,7 @@ from grpc.aio import AioRpcError, Channel
 
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason
+from services.common.progress import Progress, current_progress
 from services.common.rpc.nesting import WITHIN_KEY, own_mark
 from services.common.rpc.pipeline import AUTHORIZATION_KEY, REQUEST_ID_KEY
 from services.common.rpc.status import DETAILS_KEY, from_wire
@@ -26,6 +27,20 @@ from services.common.telemetry import inject_trace
 
 _LOG: Final = logging.getLogger(__name__)
 _WIRE_SLACK: Final = 2
+_SESSIONS: Final = "/crp.dag.v1.SessionService/"
+WRITING_RPCS: Final = frozenset(
+    _SESSIONS + name
+    for name in (
+        "CreateSession",
+        "OpenWindow",
+        "CommitWindow",
+        "FailWindow",
+        "AppendEvent",
+        "TerminateSession",
+        "EraseSession",
+    )
+)
+"""What a service may ask of another that stores something: the caller of the one is told so if its time is up."""
 
 
 def open_channel(target: str, settings: Settings, *, name: str = "a service of this deployment") -> Channel:
@@ -37,7 +52,12 @@ def open_channel(target: str, settings: Settings, *, name: str = "a service of t
         name: what errors call the peer.
     """
     most = settings.server.max_message_bytes * _WIRE_SLACK
-    options = [("grpc.max_receive_message_length", most), ("grpc.max_send_message_length", -1)]
+    options = [
+        ("grpc.max_receive_message_length", most),
+        ("grpc.max_send_message_length", -1),
+        # A connection of its own: calls that wait for calls of theirs on one connection could fill its streams.
+        ("grpc.use_local_subchannel_pool", 1),
+    ]
     if settings.peers.tls.server_name:
         options.append(("grpc.ssl_target_name_override", settings.peers.tls.server_name))  # type: ignore[arg-type]
     credentials = None if target.startswith("unix:") else channel_credentials(settings.peers.tls)
@@ -87,7 +107,9 @@ class PeerChannel(Channel):
 
     def unary_unary(self, *args: Any, **kwargs: Any) -> Any:
         """Return the callable of an RPC."""
-        return self._callable(self._inner.unary_unary(*args, **kwargs), _AwaitedCall)
+        rpc = args[0] if args else kwargs["method"]
+        wrapper = _WritingCall if rpc in WRITING_RPCS else _AwaitedCall
+        return self._callable(self._inner.unary_unary(*args, **kwargs), wrapper)
 
     def stream_unary(self, *args: Any, **kwargs: Any) -> Any:
         """Return the callable of an RPC that streams requests."""
@@ -130,7 +152,7 @@ class PeerChannel(Channel):
             return left
         remaining = deadline - asyncio.get_running_loop().time()
         if remaining <= 0:
-            text = f"no time was left to call {self._peer.name}; nothing was sent"
+            text = f"no time was left to call {self._peer.name}"
             raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, peer=self._peer.name)
         return remaining if timeout is None else min(remaining, timeout)
 
@@ -152,6 +174,28 @@ class _AwaitedCall(_PeerCall):
             return (yield from self._inner.__await__())
         except AioRpcError as error:
             raise _translated(error, self._peer) from error
+
+
+class _WritingCall(_AwaitedCall):
+    """A call that stores something, unless it is refused."""
+
+    def __init__(self, inner: Any, peer: _Peer) -> None:
+        super().__init__(inner, peer)
+        self._progress: Progress | None = current_progress()
+        if self._progress is not None:
+            self._progress.begin()
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        error: BaseException | None = None
+        try:
+            return (yield from super().__await__())
+        except BaseException as broken:
+            error = broken
+            raise
+        finally:
+            if self._progress is not None:
+                self._progress.end(error)
+                self._progress = None
 
 
 class _StreamedCall(_PeerCall):

@@ -23,8 +23,8 @@ from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
 from services.common.collector import settle_collector
 from services.common.composition import Adapters
+from services.common.computing import configure, settle_switching
 from services.common.errors import CrpError, StartupError
-from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
     ServerSettings,
@@ -35,6 +35,7 @@ from services.common.settings import (
     load_settings,
 )
 from services.common.telemetry import configure_logs, open_telemetry
+from services.common.telemetry.queues import QueueMetrics
 
 Build = Callable[[Settings, Adapters], Awaitable[list[ServedService]]]
 EXIT_SETTINGS: Final = 2
@@ -61,14 +62,17 @@ async def running_server(
         stack.callback(telemetry.close)
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings, serving=serving))
+        telemetry.registry.register(adapters.worker_counts)
+        telemetry.registry.register(QueueMetrics(adapters.queue_counts))
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
+        configure(settings.server.computing_threads)
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:
             services = await build(settings, adapters)
-            authenticator = await _authenticator(settings, adapters)
+            gate = await adapters.credential_gate(settings)
         except OSError as error:
             raise StartupError(f"{error.filename or settings.store.data_dir}: {error.strerror or error}") from error
-        server = RpcServer(services, settings, authenticator, telemetry)
+        server = RpcServer(services, settings, gate, telemetry)
         stack.push_async_callback(server.drain)
         await server.start()
         adapters.listening(server.address)
@@ -90,6 +94,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     stop = _stop_on_signal()
     async with running_server(name, build, settings, serving=True) as server:
         settle_collector()
+        settle_switching()
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")
@@ -158,12 +163,6 @@ def _option(problem: Any) -> str:
     """Return the option that a problem is about, ``--http-port: ``; empty when it is about several."""
     name = "-".join(str(part) for part in problem["loc"]).replace("_", "-")
     return f"--{name}: " if name else ""
-
-
-async def _authenticator(settings: Settings, adapters: Adapters) -> Authenticator:
-    if settings.server.insecure_local:
-        return LocalAuthenticator()
-    return open_authenticator(settings.auth, await adapters.credentials(), adapters.clock)
 
 
 def _log_build(build: BuildIdentity) -> None:

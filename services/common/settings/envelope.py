@@ -126,9 +126,6 @@ class EnvelopeSettings(BaseModel):
     embedding_batch: int = Field(default=64, ge=1, le=1024)
     """Facts embedded and searched for entities in one call during ingestion. 1-1024, default 64."""
 
-    parser_threads: int = Field(default=2, ge=1, le=64)
-    """Documents parsed at once, each in a thread. 1-64, default 2."""
-
     recluster_after_facts: int = Field(default=50, ge=0)
     """New facts after which communities are computed again (CRP-SPEC-009). Default 50; 0 = only on demand."""
 

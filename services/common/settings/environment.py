@@ -20,6 +20,10 @@ NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA")
 """Variables that tests and evaluation read; no process takes settings from them."""
 
 
+_FOR_CHILDREN: Final = ("PATH", "HOME", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "TMPDIR", "TZ")
+"""What an interpreter and its libraries need, by the beginnings of the names; nothing else is for a child."""
+
+
 class SettingsError(Exception):
     """The settings cannot be used; one line per problem, none of which holds a value."""
 
@@ -91,3 +95,8 @@ class StrictEnvironment(EnvSettingsSource):
         given = {name: value for name, value in self.env_vars.items() if name.lower() not in files}
         self.env_vars = given | {name.lower(): value for name, value in read.items()}
         return super().__call__()
+
+
+def environment_of_children() -> dict[str, str]:
+    """Return the variables for a process that reads hostile documents: no settings, and no secret of anybody's."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_FOR_CHILDREN)}

@@ -11,7 +11,9 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
+from services.common.errors import ErrorReason
 from services.common.model_repository.config import parse_model_config
+from services.common.rpc.credential_gate import RefusalMetrics
 from services.common.settings import Settings, known_variables
 from services.common.settings.environment import secret_variables
 from services.common.settings.http import HttpSettings
@@ -255,7 +257,7 @@ def manager() -> dict:
 
 def test_envoy_filters_stand_in_the_order_that_transcoding_needs():
     names = [item["name"].rsplit(".", 1)[-1] for item in manager()["http_filters"]]
-    assert names == ["cors", "grpc_web", "grpc_json_transcoder", "router"]
+    assert names == ["local_ratelimit", "cors", "grpc_web", "grpc_json_transcoder", "router"]
 
 
 def test_envoy_reaches_every_service_on_its_port():
@@ -365,6 +367,9 @@ def exported_metrics() -> set[str]:
     registry = CollectorRegistry()
     RpcMetrics(registry).of_method("s", "m").end("OK", 0.1)
     registry.register(SinkMetrics())
+    refusals = RefusalMetrics()
+    refusals.count("grpc", ErrorReason.CREDENTIAL_MISSING)
+    registry.register(refusals)
     return {sample.name for family in registry.collect() for sample in family.samples}
 
 

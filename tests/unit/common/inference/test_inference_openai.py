@@ -4,6 +4,7 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from services.common.encoding import sha256_hex
 from services.common.errors import DeadlineError, ErrorReason, UnavailableError
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.settings.llm import LlmSettings
+from tests.patience import patient
 
 
 @dataclass
@@ -76,7 +78,7 @@ def error(status, code="x", **headers):
 
 
 def request(**changes):
-    values = {
+    values: dict[str, Any] = {
         "query": "How high is the deductible?",
         "messages": (ChatMessage(ChatRole.SYSTEM, "Only facts."), ChatMessage(ChatRole.USER, "How high?")),
         "evidence": (EvidenceFact("fact-1", "private evidence", 0.9),),
@@ -92,7 +94,11 @@ async def served(*replies, **settings):
     provider = FakeProvider(*replies)
     server = await asyncio.start_server(provider.handle, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    values = {"base_url": f"http://127.0.0.1:{port}/v1", "api_key": "sk-secret", "timeout_s": 5.0} | settings
+    values: dict[str, Any] = {
+        "base_url": f"http://127.0.0.1:{port}/v1",
+        "api_key": "sk-secret",
+        "timeout_s": patient(5.0),
+    } | settings
     model = await open_language_model(LlmSettings(**values))
     try:
         yield model, provider

@@ -2,6 +2,7 @@ import pytest
 
 from services.common.settings import (
     AuthSettings,
+    EdgeSettings,
     JwtSettings,
     PeerTlsSettings,
     ServerSettings,
@@ -101,6 +102,18 @@ def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
         (lambda: JwtSettings(secret="s" * 32, public_key_file="k", audience="a"), "set one of"),
         (lambda: JwtSettings(jwks_file="j", public_key_file="k", audience="a"), "set one of"),
         (lambda: TelemetrySettings(otlp_insecure=True), "otlp_endpoint"),
+        (lambda: TelemetrySettings(otlp_headers="a=b"), "otlp_headers: no meaning without otlp_endpoint"),
+        (lambda: TelemetrySettings(otlp_endpoint="https://c/v1/traces"), "set otlp_protocol=http/protobuf"),
+        (lambda: _over_http("c:4318"), "must be http"),
+        (lambda: _over_http("https://u:p@c"), "put them into otlp_headers"),
+        (lambda: _over_http("https://c", otlp_insecure=True), "otlp_insecure is for gRPC"),
+        (lambda: _over_http("http://c", otlp_headers="a=b"), "in the open"),
+        (lambda: _over_http("http://c", otlp_ca_file="f"), "otlp_ca_file has no meaning"),
+        (lambda: _over_http("https://c", otlp_headers="a"), "part 1 is not name=value"),
+        (lambda: _over_http("https://c", otlp_headers="a=b,A=c"), "part 2 is not name=value"),
+        (lambda: _over_http("https://c", otlp_headers="a=b%0d%0ac"), "part 1 is not name=value"),
+        (lambda: Settings(edge=EdgeSettings(max_streams_per_connection=511)), "less than twice"),
+        (lambda: EdgeSettings(trusted_proxies=["10.0.0.1/8"]), "no address and no network"),
         (lambda: AuthSettings(environment="Prod"), "environment"),
         (lambda: ServerSettings(port=65536), "65535"),
         (lambda: ServerSettings(prot=1), "prot"),
@@ -109,6 +122,10 @@ def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
 def test_impossible_combinations_are_refused(make, said):
     with pytest.raises(ValueError, match=said):
         make()
+
+
+def _over_http(endpoint, **more):
+    return TelemetrySettings(otlp_protocol="http/protobuf", otlp_endpoint=endpoint, **more)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"])
