@@ -26,6 +26,8 @@ from services.common.settings import Settings
 from services.common.telemetry import inject_trace
 
 _LOG: Final = logging.getLogger(__name__)
+SOME_PEER: Final = "a service of this deployment"
+"""What errors call a peer whose name was not said."""
 _WIRE_SLACK: Final = 2
 _SESSIONS: Final = "/crp.dag.v1.SessionService/"
 WRITING_RPCS: Final = frozenset(
@@ -43,7 +45,7 @@ WRITING_RPCS: Final = frozenset(
 """What a service may ask of another that stores something: the caller of the one is told so if its time is up."""
 
 
-def open_channel(target: str, settings: Settings, *, name: str = "a service of this deployment") -> Channel:
+def open_channel(target: str, settings: Settings, *, name: str = SOME_PEER) -> Channel:
     """Return a channel to a peer; it connects on first use and reconnects by itself.
 
     Args:
@@ -65,7 +67,7 @@ def open_channel(target: str, settings: Settings, *, name: str = "a service of t
         inner = grpc.aio.insecure_channel(target, options=options)
     else:
         inner = grpc.aio.secure_channel(target, credentials, options=options)
-    return PeerChannel(inner, _Peer(name, target), settings.peers.timeout_s)
+    return PeerChannel(inner, target, settings.peers.timeout_s, name)
 
 
 class _Peer(NamedTuple):
@@ -76,9 +78,9 @@ class _Peer(NamedTuple):
 class PeerChannel(Channel):
     """A channel that carries the running call's context along."""
 
-    def __init__(self, inner: Channel, peer: _Peer, timeout_s: float) -> None:
+    def __init__(self, inner: Channel, target: str, timeout_s: float, name: str = SOME_PEER) -> None:
         self._inner = inner
-        self._peer = peer
+        self._peer = _Peer(name, target)
         self._timeout_s = timeout_s
 
     async def __aenter__(self) -> Self:
