@@ -85,21 +85,25 @@ def _page(media_type: str) -> dict[str, Any]:
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
 _ENVELOPE: Final = {"facts": [{"fact_id": "f1", "content": FACT}]}
 _ANALYSIS: Final = {
-    **{"session_id": "s", "window_id": "w", "window_number": 2, "query": QUESTION, "envelope": _ENVELOPE},
-    **{"response_text": FACT, "cache_no_store": True, "cache_no_cache": True},
+    "session_id": "s",
+    "window_id": "w",
+    "window_number": 2,
+    "query": QUESTION,
+    "envelope": _ENVELOPE,
+    "response_text": FACT,
+    "cache_no_store": True,
+    "cache_no_cache": True,
 }
 _VERDICT: Final = {
     "constraint_verdicts": {"verdicts": [{"constraint_id": "c", "detector": "words", "state": "CONSTRAINT_STATE_HELD"}]}
 }
 _BUILD: Final = {
-    **{
-        "session_id": "s",
-        "window_id": "w",
-        "window_number": 1,
-        "query": QUESTION,
-        "model": "gpt-4o",
-        "context_window_tokens": 200_000,
-    },
+    "session_id": "s",
+    "window_id": "w",
+    "window_number": 1,
+    "query": QUESTION,
+    "model": "gpt-4o",
+    "context_window_tokens": 200_000,
 }
 _PROBLEM: Final = {"problem": {"id": "p", "description": QUESTION}}
 _RULE: Final = {
@@ -328,7 +332,9 @@ class Caller:
         report = GetMessageClass(self._methods[place.method].input_type.fields_by_name["report"].message_type)
         written = report.FromString(fitting_report(window.session_id, window.window_id, window.window_number, text))
         return {
-            **{"session_id": window.session_id, "window_id": window.window_id, "quality_tier": "QUALITY_TIER_D"},
+            "session_id": window.session_id,
+            "window_id": window.window_id,
+            "quality_tier": "QUALITY_TIER_D",
             "report": MessageToDict(written, preserving_proto_field_name=True),
         }
 

@@ -208,7 +208,7 @@ class Adapters:
             return await self._once("fact_store", self._milvus_facts)
         from services.common.adapters.sqlite.facts import SqliteFactStore
 
-        async def opened() -> FactStore:
+        async def opened() -> "FactStore":
             path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
             model = await self.embedding()
             return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension)

@@ -120,8 +120,12 @@ def _collected():
 
 
 _EXAMPLES = {
-    **{code.CATEGORY_DIGIT: "1", code.CATEGORY_SPACE: " ", code.CATEGORY_WORD: "a"},
-    **{code.CATEGORY_NOT_DIGIT: "a", code.CATEGORY_NOT_SPACE: "a", code.CATEGORY_NOT_WORD: " "},
+    code.CATEGORY_DIGIT: "1",
+    code.CATEGORY_SPACE: " ",
+    code.CATEGORY_WORD: "a",
+    code.CATEGORY_NOT_DIGIT: "a",
+    code.CATEGORY_NOT_SPACE: "a",
+    code.CATEGORY_NOT_WORD: " ",
 }
 
 

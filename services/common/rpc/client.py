@@ -26,8 +26,6 @@ from services.common.settings import Settings
 from services.common.telemetry import inject_trace
 
 _LOG: Final = logging.getLogger(__name__)
-SOME_PEER: Final = "a service of this deployment"
-"""What errors call a peer whose name was not said."""
 _WIRE_SLACK: Final = 2
 _SESSIONS: Final = "/crp.dag.v1.SessionService/"
 WRITING_RPCS: Final = frozenset(
@@ -45,7 +43,7 @@ WRITING_RPCS: Final = frozenset(
 """What a service may ask of another that stores something: the caller of the one is told so if its time is up."""
 
 
-def open_channel(target: str, settings: Settings, *, name: str = SOME_PEER) -> Channel:
+def open_channel(target: str, settings: Settings, *, name: str = "a service of this deployment") -> Channel:
     """Return a channel to a peer; it connects on first use and reconnects by itself.
 
     Args:
@@ -67,10 +65,12 @@ def open_channel(target: str, settings: Settings, *, name: str = SOME_PEER) -> C
         inner = grpc.aio.insecure_channel(target, options=options)
     else:
         inner = grpc.aio.secure_channel(target, credentials, options=options)
-    return PeerChannel(inner, target, settings.peers.timeout_s, name)
+    return PeerChannel(inner, Peer(name, target), settings.peers.timeout_s)
 
 
-class _Peer(NamedTuple):
+class Peer(NamedTuple):
+    """Whom a channel leads to: what callers may be told of it, and its address, which they may not."""
+
     name: str
     target: str
 
@@ -78,9 +78,9 @@ class _Peer(NamedTuple):
 class PeerChannel(Channel):
     """A channel that carries the running call's context along."""
 
-    def __init__(self, inner: Channel, target: str, timeout_s: float, name: str = SOME_PEER) -> None:
+    def __init__(self, inner: Channel, peer: Peer, timeout_s: float) -> None:
         self._inner = inner
-        self._peer = _Peer(name, target)
+        self._peer = peer
         self._timeout_s = timeout_s
 
     async def __aenter__(self) -> Self:
@@ -162,7 +162,7 @@ class PeerChannel(Channel):
 class _PeerCall:
     """A started call; whatever is not defined here is the inner call's (``cancel``, ``trailing_metadata``, …)."""
 
-    def __init__(self, inner: Any, peer: _Peer) -> None:
+    def __init__(self, inner: Any, peer: Peer) -> None:
         self._inner = inner
         self._peer = peer
 
@@ -181,7 +181,7 @@ class _AwaitedCall(_PeerCall):
 class _WritingCall(_AwaitedCall):
     """A call that stores something, unless it is refused."""
 
-    def __init__(self, inner: Any, peer: _Peer) -> None:
+    def __init__(self, inner: Any, peer: Peer) -> None:
         super().__init__(inner, peer)
         self._progress: Progress | None = current_progress()
         if self._progress is not None:
@@ -209,7 +209,7 @@ class _StreamedCall(_PeerCall):
             raise _translated(error, self._peer) from error
 
 
-def _translated(error: AioRpcError, peer: _Peer) -> Exception:
+def _translated(error: AioRpcError, peer: Peer) -> Exception:
     found = next((value for key, value in error.trailing_metadata() or () if key == DETAILS_KEY), None)
     details = found if isinstance(found, bytes) else None
     if details is None:  # gRPC's own text, which may name addresses
