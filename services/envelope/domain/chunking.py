@@ -10,7 +10,7 @@ Invariants: reading order is kept; the same document gives the same drafts; no w
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from services.envelope.domain.document import Block, BlockKind, Document
@@ -203,13 +203,13 @@ def group_leaning(sentences: list[str]) -> list[str]:
 
 def merge_short(texts: list[str], count: CountTokens) -> list[str]:
     """Join texts of fewer than 10 tokens to the one before them, or to the next one when they come first."""
-    merged: list[str] = []
+    merged: list[list[str]] = []  # joined at the end: what takes up every text in turn would be copied each time
     for text in texts:
-        if merged and (count(text) < MIN_FACT_TOKENS or count(merged[-1]) < MIN_FACT_TOKENS):
-            merged[-1] = f"{merged[-1]} {text}"
+        if merged and (count(text) < MIN_FACT_TOKENS or count(" ".join(merged[-1])) < MIN_FACT_TOKENS):
+            merged[-1].append(text)
         else:
-            merged.append(text)
-    return merged
+            merged.append([text])
+    return [" ".join(parts) for parts in merged]
 
 
 def windows(text: str, count: CountTokens) -> list[str]:
@@ -267,16 +267,16 @@ def chunk(document: Document, count: CountTokens) -> tuple[FactDraft, ...]:
 
 def _join_fragments(units: list[_Unit], count: CountTokens) -> list[_Unit]:
     """Join paragraphs that are still below 10 tokens to a neighbouring paragraph of the same section."""
-    joined: list[_Unit] = []
+    joined: list[tuple[_Unit, list[str]]] = []
     for unit in units:
-        last = joined[-1] if joined else None
+        last, parts = joined[-1] if joined else (None, [])
         fits = last is not None and last.joinable and unit.joinable and last.section == unit.section
-        if last is not None and fits and min(count(last.text), count(unit.text)) < MIN_FACT_TOKENS:
-            text = f"{last.text}{'' if last.text.endswith(_CLOSED) else '.'} {unit.text}"
-            joined[-1] = _Unit(text, last.section, last.location, joinable=True)
+        # The short one first: the text that grows would be counted anew for every unit that it takes up.
+        if fits and (count(unit.text) < MIN_FACT_TOKENS or count("".join(parts)) < MIN_FACT_TOKENS):
+            parts.append(f"{'' if parts[-1].endswith(_CLOSED) else '.'} {unit.text}")
         else:
-            joined.append(unit)
-    return joined
+            joined.append((unit, [unit.text]))
+    return [replace(unit, text="".join(parts)) for unit, parts in joined]
 
 
 def _has_words(text: str) -> bool:
