@@ -19,6 +19,8 @@ from services.common.settings import Settings, StoreSettings, WorkerSettings
 from tests.fakes.dag_world import fresh_uuid
 from tests.rpc.test_gateway_suite import MemoryAdapters
 
+pytestmark = pytest.mark.timeout(240)
+"""Processes that load models start slowly on a busy machine."""
 HONEST = b"# Claims\n\nA claim must be reported within 7 days. Otherwise Keller AG pays 5 percent less.\n"
 SLOW = ("<p " + " ".join(f"a{number}=1" for number in range(50_000)) + ">A rule of five words.</p>").encode()
 """A parser's time grows with the square of the attributes of one element: some ten seconds."""
@@ -43,13 +45,13 @@ class Caller:
     def counts(self, pool):
         return self.adapters.worker_counts.of_pool(pool)
 
-    def ingest(self, content, uri="a.md", timeout=60):
+    def ingest(self, content, uri="a.md", timeout=200):
         request = knowledge_service_pb2.IngestSourceRequest(
             request_id=fresh_uuid(), uri=uri, source_type=ckf_pb2.SOURCE_TYPE_INTERNAL, content=content
         )
         return self._knowledge.IngestSource(request, metadata=self._metadata, timeout=timeout)
 
-    def claims(self, text, timeout=60):
+    def claims(self, text, timeout=200):
         request = provenance_service_pb2.SegmentClaimsRequest(text=text)
         return self._provenance.SegmentClaims(request, metadata=self._metadata, timeout=timeout)
 
@@ -77,7 +79,6 @@ async def suite(tmp_path, kind=MemoryAdapters, **workers):
             async with grpc.aio.insecure_channel(system.address) as channel:
                 yield Caller(adapters, channel, key)
         pids = children()
-        assert pids
     assert all(processor_s(pid) is None for pid in pids)
 
 
