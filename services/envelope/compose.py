@@ -48,6 +48,7 @@ from services.envelope.state_hashes import StateHashes
 from services.envelope.token_cache import TokenVectorCache
 from services.envelope.version_writer import TextModels
 from services.envelope.warm_facts import WarmFacts
+from services.envelope.work import ENVELOPE_WORK, KNOWLEDGE_WORK
 
 MIB: Final = 1024 * 1024
 KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
@@ -198,8 +199,15 @@ def served(parts: EnvelopeParts, apps: EnvelopeApps) -> list[ServedService]:
             KNOWLEDGE_ROLES,
             check,
             metrics=RetrievalMetrics(apps.searches),
+            work=KNOWLEDGE_WORK,
         ),
-        ServedService(ENVELOPE_SERVICE, lambda server: add_envelope(envelope, server), ENVELOPE_ROLES, check),
+        ServedService(
+            ENVELOPE_SERVICE,
+            lambda server: add_envelope(envelope, server),
+            ENVELOPE_ROLES,
+            check,
+            work=ENVELOPE_WORK,
+        ),
     ]
 
 

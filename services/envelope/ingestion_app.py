@@ -4,12 +4,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.names import plain_name
 from services.common.ports.facts import FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
+from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
+from services.envelope.counted_facts import count_beside
 from services.envelope.domain.chunking import MAX_FACT_TOKENS
 from services.envelope.domain.identity import fact_id_for, source_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
@@ -62,13 +66,15 @@ class IngestionApp:
             LimitExceededError: MESSAGE_TOO_LARGE, DOCUMENT_TOO_COMPLEX or STORAGE_FULL.
             UnavailableError: a model or store is down.
         """
-        document_hash = sha256_hex(document.content)
+        at("reading the document")
+        document_hash = await compute(sha256_hex, document.content)
         async with self._stores.locks.of(tenant_id, document.uri):
             former = await self._settled(tenant_id, document.uri)
             if former is not None and former.document_hash == document_hash and await self._is_current(former):
                 return await self._unchanged(former, ticket)
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
-            version = await self._document_version(tenant_id, document, former, parsed.title or document.uri)
+            title = plain_name(parsed.title) or document.uri
+            version = await self._document_version(tenant_id, document, former, title)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             weight = document.importance_weight
             if weight is None:
@@ -99,7 +105,7 @@ class IngestionApp:
             NotFoundError: FACT_NOT_FOUND, a superseded fact does not exist.
             PermissionDeniedError: NAMESPACE_READ_ONLY, a superseded fact stands in a shared namespace.
         """
-        self._require_short(entries)
+        await self._require_short(entries)
         superseded = await self._superseded(tenant_id, entries)
         async with self._stores.locks.of(tenant_id, entries.uri):
             former = await self._settled(tenant_id, entries.uri)
@@ -126,7 +132,8 @@ class IngestionApp:
         found = await self._stores.graph.find_source(tenant_id, uri)
         if found is None or found.status is SourceStatus.ACTIVE:
             return found
-        await self._stores.recovery.settle(found)
+        with writing():
+            await self._stores.recovery.settle(found)
         return await self._stores.graph.find_source(tenant_id, uri)
 
     async def _is_current(self, source: SourceRecord) -> bool:
@@ -138,7 +145,9 @@ class IngestionApp:
     async def _unchanged(self, source: SourceRecord, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         outcome = IngestOutcome(source, 0, 0, source.fact_count, unchanged=True)
         receipt = ticket.receipt(source.tenant_id, outcome, self._stores.clock.now())
-        await self._stores.graph.put_source(source, receipt)
+        with writing():
+            await self._stores.graph.put_source(source, receipt)
+        stored()
         return outcome
 
     async def _document_version(
@@ -183,8 +192,9 @@ class IngestionApp:
                 return source_id
             generation += 1
 
-    def _require_short(self, entries: FactEntries) -> None:
-        counts = self._models.tokens.count([entry.content for entry in entries.facts], self._settings.tokenizer_model)
+    async def _require_short(self, entries: FactEntries) -> None:
+        texts = [entry.content for entry in entries.facts]
+        counts = await count_beside(self._models.tokens, texts, self._settings.tokenizer_model)
         violations = tuple(
             FieldViolation(f"facts[{index}].content", f"must have at most {MAX_FACT_TOKENS} tokens")
             for index, count in enumerate(counts)

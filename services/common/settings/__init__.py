@@ -14,6 +14,7 @@ from services.common.settings.auth import AuthSettings, JwtSettings
 from services.common.settings.client import ClientSettings
 from services.common.settings.dag import DagSettings
 from services.common.settings.dpe import DpeSettings
+from services.common.settings.edge import EdgeSettings
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.environment import (
     DELIMITER,
@@ -43,6 +44,7 @@ __all__ = [
     "ClientSettings",
     "DagSettings",
     "DpeSettings",
+    "EdgeSettings",
     "EnvelopeSettings",
     "ErcpSettings",
     "EventSinkSettings",
@@ -84,6 +86,8 @@ class Settings(BaseSettings):
     """The gRPC server."""
     auth: AuthSettings = AuthSettings()
     """API keys and JWTs."""
+    edge: EdgeSettings = EdgeSettings()
+    """What a peer may take that has proven nothing yet."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """Logs, traces and metrics."""
     peers: PeerSettings = PeerSettings()
@@ -124,6 +128,13 @@ class Settings(BaseSettings):
         session = self.store.facts == "milvus" and self.milvus.consistency == "session"
         if session and self.envelope.shared_store:
             msg = "envelope.shared_store with facts on Milvus needs milvus.consistency=strong"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _one_connection_carries_all_calls(self) -> Self:
+        if 0 < self.edge.max_streams_per_connection < 2 * self.server.max_concurrent_calls:
+            msg = "edge.max_streams_per_connection is less than twice server.max_concurrent_calls"
             raise ValueError(msg)
         return self
 

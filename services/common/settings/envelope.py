@@ -145,8 +145,9 @@ class EnvelopeSettings(BaseModel):
     and grows with the square; later ones compare what is new. Default 200,000."""
 
     shared_store: bool = False
-    """Whether other processes write the same store: a store that cannot tell what changed is then read anew for every
-    build (ADR 0068). Default off."""
+    """Whether other processes write the same stores: a store that cannot tell what changed is then read anew for every
+    build (ADR 0068), and embedded stores are not kept for one process alone (ADR 0090). Default off: a second server on
+    one data directory is refused."""
 
     @field_validator("shared_namespaces")
     @classmethod

@@ -9,6 +9,7 @@ import difflib
 import fnmatch
 import math
 import re
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -94,6 +95,11 @@ class BpeTokenCounter:
             return exact
         return [math.ceil(tokens * (1 + profile.safety_margin_ratio)) for tokens in exact]
 
+    def load(self) -> None:
+        """Open every encoding now, so that no count waits for one."""
+        for count in self._counts.values():
+            count("")
+
     def models(self) -> tuple[str, ...]:
         """Return the known model names, sorted."""
         return tuple(sorted(self._profiles))
@@ -133,12 +139,15 @@ class BpeTokenCounter:
 
 
 async def open_token_counter(settings: InferenceSettings) -> BpeTokenCounter:
-    """Load the built-in encodings and the operator's tokenizers.
+    """Load the operator's tokenizers; the built-in encodings now, or each when it first counts, as ``load`` says.
 
     Raises:
         TokenizerFileError: a ``tokenizer.json`` of the settings cannot be read.
     """
-    return await asyncio.to_thread(_open, settings.tokenizers, settings.approximate_margin_ratio)
+    counter = await asyncio.to_thread(_open, settings.tokenizers, settings.approximate_margin_ratio)
+    if settings.load == "start":
+        await asyncio.to_thread(counter.load)
+    return counter
 
 
 def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float) -> BpeTokenCounter:
@@ -185,9 +194,15 @@ def open_counter_of(
 
 
 def _built_in(encoding: str) -> Count:
-    tokenizer = _compiled_core().tokenizer_for_encoding(encoding)
+    """Return what counts by a built-in encoding, whose table of some 60 MB is opened when it first counts."""
+    opening = threading.Lock()
+    opened: list[Any] = []
 
     def count(text: str) -> int:
+        with opening:
+            if not opened:
+                opened.append(_compiled_core().tokenizer_for_encoding(encoding))
+        tokenizer = opened[0]
         try:
             return int(tokenizer.count(text))
         except UnicodeEncodeError:  # a lone surrogate has no UTF-8 form; the provider would see a replacement
