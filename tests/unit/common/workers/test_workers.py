@@ -11,6 +11,7 @@ import textwrap
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -29,7 +30,7 @@ from services.common.workers.frames import MAX_FRAME_BYTES, frame, lengths
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
 MODULE = "tests.fakes.worker_process"
-LIMITS = {"processes": 1, "memory_mib": 512, "job_s": 30.0, "idle_s": 60.0, "grace_s": 0.05}
+LIMITS: dict[str, Any] = {"processes": 1, "memory_mib": 512, "job_s": 30.0, "idle_s": 60.0, "grace_s": 0.05}
 
 
 @asynccontextmanager
