@@ -19,7 +19,7 @@ from services.dag.domain.committing import CommitAsk
 from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
-from services.dag.results import Committed
+from services.dag.results import Committed, Opened
 from services.dag.transparency import ExportProofs
 from services.dag.writing import RequestKey
 
@@ -46,10 +46,18 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
     async def OpenWindow(self, request: pb.OpenWindowRequest, context: Context) -> pb.OpenWindowResponse:
         """Open a window."""
         validate.open_window(request)
-        key = _key("OpenWindow", request, answers.opened)
+        made: list[bytes] = []
+
+        def encode(result: Opened) -> bytes:
+            made.append(answers.opened(result))
+            return made[-1]
+
+        key = _key("OpenWindow", request, encode)
         ask = convert.open_ask(request)
         answer = await self._app.open_window(current_call().caller, request.session_token, ask, key)
-        return pb.OpenWindowResponse.FromString(answer)
+        response = pb.OpenWindowResponse.FromString(answer)
+        response.fresh = bool(made) and answer is made[-1]  # else a receipt of before, or of a twin that came first
+        return response
 
     async def CommitWindow(self, request: pb.CommitWindowRequest, context: Context) -> pb.CommitWindowResponse:
         """Commit a window."""

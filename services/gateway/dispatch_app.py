@@ -172,7 +172,9 @@ class DispatchApp:
         note(session_id=place.session_id, window_id=place.window_id)
         try:
             _check_session(job.command.continuation, place)
-            status = await self._sessions.window_status(place.session_id, place.window_id)
+            status = WindowStatus.PENDING  # of a window that was opened a moment ago; a retry has to ask
+            if not opened.fresh:
+                status = await self._sessions.window_status(place.session_id, place.window_id)
             system = job.ai_system
             if system is not None and prohibited_rows(system) and status is not WindowStatus.COMMITTED:
                 return await self._prohibited(job, system, steps, opened, status)

@@ -19,7 +19,7 @@ from services.common.computing import WorkEndedError
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.rpc import pipeline
-from services.common.rpc.client import PeerChannel
+from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings import ServerSettings
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
@@ -29,6 +29,7 @@ from tests.fakes.dag_world import World as DagWorld
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import GOOD, ErcpWorld
 from tests.fakes.gateway_world import GatewayWorld, WordCounter
+from tests.fakes.open_gate import open_gate
 from tests.rpc.test_runtime_errors import failure
 from tests.unit.common.test_computing import Spinning, until
 
@@ -142,8 +143,8 @@ async def test_a_connection_that_closes(work):
     spinning = work("services.ercp.operator_app.hold")
     settings = HttpSettings(port=0, drain_grace_s=1)
     async with ErcpWorld(replies=(GOOD,)).serving() as client:
-        stub = ErcpServiceStub(PeerChannel(client.channel, "ercp", SECONDS))
-        server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+        stub = ErcpServiceStub(PeerChannel(client.channel, Peer("ercp", "ercp"), SECONDS))
+        server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0"), settings)
         try:
             body = json.dumps({"reasoning_text": GOOD}).encode()
             _, writer = await asyncio.open_connection("127.0.0.1", server.port)

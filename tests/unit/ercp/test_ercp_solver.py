@@ -12,6 +12,7 @@ from services.common.grounding.words import sentences
 from services.ercp.domain import solver
 from services.ercp.domain.predicates import Span, extract_facts, parse_text
 from services.ercp.domain.solver import Consistency, check, explain
+from tests.patience import patient
 
 MS = 20_000
 
@@ -136,10 +137,10 @@ def test_the_answer_comes_in_time_whatever_the_solver_does():
     answer = check(many, 1)
     assert answer.status is Consistency.UNKNOWN
     assert answer.reason
-    assert time.monotonic() - started < 0.001 + 2 * solver.GRACE_S + 20.0  # loose: the machine may be busy
+    assert time.monotonic() - started < 0.001 + 2 * solver.GRACE_S + patient(20.0)
     for thread in threading.enumerate():
         if thread.name == "ercp-solver":  # left behind, and not to meet the next test's clock
-            thread.join(30)
+            thread.join(patient(30))
 
 
 def test_a_core_that_could_not_be_minimised_in_time_says_so(monkeypatch):
@@ -179,7 +180,7 @@ def test_z3_is_loaded_when_a_set_is_checked_and_not_before():
         "assert 'z3' not in sys.modules and 'pint' not in sys.modules; "
         "s.check([('c', p.parse_text('x = 5 m'))], 1000); assert 'z3' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=50)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=patient(50))
 
 
 def test_a_check_that_nobody_waits_for_is_stopped(monkeypatch):

@@ -19,6 +19,7 @@ def opened(name, threads):
     return OnnxEncoder(repository, repository.verified(name), threads=threads)
 
 
+@pytest.mark.tenth
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("threads", [1, 2])
@@ -38,6 +39,7 @@ def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
 
 
 @pytest.mark.slow
+@pytest.mark.tenth
 @pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_no_width_changes_a_bit(name):
     encoder = opened(name, 2)
