@@ -53,7 +53,7 @@ def _measured(threads: int, interval_s: float) -> list[float]:
     process.start()
     try:
         with grpc.insecure_channel(f"127.0.0.1:{here.recv()}") as channel:
-            echo = channel.unary_unary(_RPC)
+            echo: Any = channel.unary_unary(_RPC)
             echo(b"x", wait_for_ready=True, timeout=60)
             return [_asked(echo) for _ in range(CALLS)]
     finally:
@@ -85,7 +85,7 @@ async def _echo(told: Connection) -> None:
         return request
 
     service, _, name = _RPC.strip("/").partition("/")
-    handlers = {name: grpc.unary_unary_rpc_method_handler(echo)}
+    handlers: dict[str, Any] = {name: grpc.unary_unary_rpc_method_handler(echo)}
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
     port = server.add_insecure_port("127.0.0.1:0")
