@@ -32,7 +32,7 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
         from services.allinone.compose import build_services
 
         return await build_services(settings, adapters)
-    services: "list[ServedService]" = []
+    services: list[ServedService] = []
     if Part.SESSIONS in parts:
         from services.dag.compose import build as build_dag
 

@@ -17,7 +17,6 @@ from services.dag.exports.picture import picture_of
 from services.dag.exports.plain import plain
 from services.dag.exports.tree import tree
 
-
 _FORMATS: Final = {
     DagForm.TREE: sessions.DAG_FORMAT_UNSPECIFIED,
     DagForm.DOT: sessions.DAG_FORMAT_DOT,

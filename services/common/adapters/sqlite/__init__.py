@@ -22,7 +22,7 @@ _MODULES: Final = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: N807 - Python's name for what a module lacks (PEP 562)
+def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
