@@ -23,7 +23,7 @@ else:
 app = typer.Typer(
     name="groundtrail",
     help="Answers that are grounded, checked, chained and repeatable.\n\n"
-    "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run the whole suite inside "
+    "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run what they ask inside "
     "the process, on the data under GROUNDTRAIL_STORE__DATA_DIR (default .groundtrail).\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong input, 3 negative verdict (broken chain, halted answer, refused file), "
     "4 not found, 5 denied, 6 unavailable or over a limit, 130 stopped by Ctrl-C.",
