@@ -1,6 +1,5 @@
 """The ``groundtrail`` command: what it is called, what it takes, what it prints; each command is in ``commands/``."""
 
-from enum import StrEnum
 from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.forms import DagForm, ExportForm
+from services.cli.forms import DagForm, ExportForm, GroundingWord
 from services.cli.later import Later, run
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant, and the master key.")
+key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenants, and the master key.")
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
@@ -41,15 +40,6 @@ fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge
 app.add_typer(fact_app, name="facts")
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
-
-
-class GroundingWord(StrEnum):
-    """What ``--grounding-mode`` takes (CRP-LLM-Grounding-Mode)."""
-
-    STRICT = "context-strict"
-    PREFERRED = "context-preferred"
-    OPEN = "open"
-
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
@@ -349,6 +339,9 @@ def create_key(
         list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
+    tenant: Annotated[
+        str, typer.Option(help="The tenant that it opens; made in the store, not by a server; none = default.")
+    ] = "",
     namespace: Annotated[
         str | None, typer.Option(help="A shared namespace that it writes; made in the store, not by a server.")
     ] = None,
@@ -356,19 +349,20 @@ def create_key(
     as_json: AsJson = False,
 ) -> None:
     """Create a key and show it this once."""
-    if namespace is not None:
-        run(
-            partial(keys.create_for_namespace, label=label, roles=role or ["writer"], namespace=namespace, days=days),
-            as_json=as_json,
-        )
-        return
-    run(partial(keys.create, label=label, roles=role or ["writer"], days=days), as_json=as_json)
+    wish = keys.Wish(label, role or ["writer"], days, tenant, namespace or "")
+    run(partial(keys.create, wish=wish), as_json=as_json)
 
 
 @key_app.command("list")
-def list_keys(*, as_json: AsJson = False) -> None:
-    """List keys by prefix, with roles and state."""
-    run(keys.list_keys, as_json=as_json)
+def list_keys(
+    tenant: Annotated[
+        str, typer.Option(help="Keys of this tenant alone; none = all of the data directory, or the server's.")
+    ] = "",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List keys by prefix, with tenant, roles and state."""
+    run(partial(keys.list_keys, tenant=tenant), as_json=as_json)
 
 
 @key_app.command("revoke")

@@ -101,9 +101,7 @@ class Suite:
         Raises:
             CrpError: what the server refused or could not do.
         """
-        pending: Awaitable[Any] = method(
-            request, timeout=timeout_s, metadata=(("authorization", f"Bearer {self.api_key}"),)
-        )
+        pending: Awaitable[Any] = method(request, timeout=timeout_s, metadata=self._credential())
         try:
             return await pending
         except grpc.aio.AioRpcError as error:
@@ -112,10 +110,14 @@ class Suite:
     async def stream(self, method: Any, request: Any) -> AsyncIterator[Any]:
         """Call a server-streaming RPC and yield its responses. Raises as ``call``."""
         try:
-            async for response in method(request, metadata=(("authorization", f"Bearer {self.api_key}"),)):
+            async for response in method(request, metadata=self._credential()):
                 yield response
         except grpc.aio.AioRpcError as error:
             raise self._error(error) from None
+
+    def _credential(self) -> tuple[tuple[str, str], ...]:
+        """Return the credential as metadata; none for a server that asks for none."""
+        return (("authorization", f"Bearer {self.api_key}"),) if self.api_key else ()
 
     def _error(self, error: grpc.aio.AioRpcError) -> CrpError:
         details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")

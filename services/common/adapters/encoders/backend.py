@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.model_repository import ModelEntry
+from services.common.queue_counts import QueueCounts
 
 SLICE_ITEMS: Final = 512
 """A call queues at most this many items at once, so that one caller never fills the queue."""
@@ -26,6 +27,11 @@ class EncoderBackend(Protocol):
     @property
     def entry(self) -> ModelEntry:
         """The manifest's entry of the model that is served."""
+        ...
+
+    @property
+    def counts(self) -> QueueCounts:
+        """What its queue counts by tenant class."""
         ...
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:

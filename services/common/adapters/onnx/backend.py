@@ -12,19 +12,23 @@ from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, Toke
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.on_demand import OnDemandEncoder
 from services.common.adapters.onnx.session import OnnxEncoder, check_inputs
+from services.common.adapters.onnx.turns import ComputeTurns, processors_turns
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
 class OnnxBackend:
     """``EncoderBackend`` over ONNX Runtime in the process; belongs to one event loop."""
 
-    def __init__(self, entry: ModelEntry, encoder: OnDemandEncoder, policy: BatchPolicy) -> None:
+    def __init__(
+        self, entry: ModelEntry, encoder: OnDemandEncoder, policy: BatchPolicy, turns: ComputeTurns | None = None
+    ) -> None:
         self._entry = entry
         self._encoder = encoder
         self._loading: asyncio.Task[OnnxEncoder] | None = None
         self._slice = max(1, min(SLICE_ITEMS, policy.queue_items))
-        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy)
+        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy, turns)
 
     @property
     def entry(self) -> ModelEntry:
@@ -35,6 +39,11 @@ class OnnxBackend:
     def waiting(self) -> int:
         """How many distinct items are queued and not yet being computed."""
         return self._batcher.waiting
+
+    @property
+    def counts(self) -> QueueCounts:
+        """What it counts by tenant class."""
+        return self._batcher.counts
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; concurrent calls share batches.
@@ -87,7 +96,7 @@ async def open_onnx_backend(settings: InferenceSettings, repository: ModelReposi
         ModelRepositoryError: ``config.pbtxt`` and the manifest do not fit together, or the graph of a model that is
             loaded now cannot be loaded or does not fit them.
     """
-    return await asyncio.to_thread(_open, settings, repository, entry)
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns())
 
 
 async def open_token_states(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
@@ -98,11 +107,15 @@ async def open_token_states(settings: InferenceSettings, repository: ModelReposi
     """
     if entry.token_states is None:
         raise ModelRepositoryError(f"MANIFEST.json: the embedding model {entry.name} names no token_states")
-    return await asyncio.to_thread(_open, settings, repository, entry, entry.token_states)
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns(), entry.token_states)
 
 
 def _open(
-    settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry, inner: Tensor | None = None
+    settings: InferenceSettings,
+    repository: ModelRepository,
+    entry: ModelEntry,
+    turns: ComputeTurns,
+    inner: Tensor | None = None,
 ) -> OnnxBackend:
     check_inputs(entry)
     policy = _policy(repository.config(entry.name), settings)
@@ -113,10 +126,10 @@ def _open(
 
     encoder = OnDemandEncoder(entry.name, load)
     if inner is not None:  # asked for by its first use
-        return OnnxBackend(encoder.open().entry, encoder, policy)
+        return OnnxBackend(encoder.open().entry, encoder, policy, turns)
     if settings.load == "start":
         encoder.open()
-    return OnnxBackend(entry, encoder, policy)
+    return OnnxBackend(entry, encoder, policy, turns)
 
 
 def _policy(config: ModelConfig, settings: InferenceSettings) -> BatchPolicy:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import onnxruntime
 
 from services.common.adapters.encoders.backend import Outputs, TokenIds
 from services.common.adapters.encoders.outputs import checked
+from services.common.adapters.onnx.abandonment import ended_by
 from services.common.adapters.onnx.declaration import output_declaration
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.model_repository import (
@@ -83,7 +84,9 @@ class OnnxEncoder:
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
-            outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask})
+            options = onnxruntime.RunOptions()
+            with ended_by(partial(setattr, options, "terminate", True)):  # noqa: FBT003 - setattr's signature
+                outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask}, options)
         except Exception as error:
             raise UnavailableError(
                 ErrorReason.MODEL_UNAVAILABLE,

@@ -151,12 +151,20 @@ async def open_token_counter(settings: InferenceSettings) -> BpeTokenCounter:
 
 
 def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float) -> BpeTokenCounter:
-    profiles = dict(MODELS)
+    profiles, files = _profiles(tokenizers)
     counts = {name: _built_in(name) for name in (CL100K, O200K)}
+    counts |= {name: _from_file(path, model) for name, (path, model) in files.items()}
+    return BpeTokenCounter(profiles, counts, approximate_margin_ratio)
+
+
+def _profiles(tokenizers: Sequence[TokenizerSettings]) -> tuple[dict[str, ModelProfile], dict[str, tuple[Path, str]]]:
+    """Return what is known of each model, and of the operator's tokenizer files the path and the model."""
+    profiles: dict[str, ModelProfile] = dict(MODELS)
+    files: dict[str, tuple[Path, str]] = {}
     for given in tokenizers:
         if given.path is not None:
             name = f"tokenizer.json of {given.model}"
-            counts[name] = _from_file(given.path, given.model)
+            files[name] = (given.path, given.model)
             profiles[given.model] = ModelProfile(given.model, name, given.context_window_tokens)
         elif given.encoding is not None:
             profiles[given.model] = ModelProfile(
@@ -166,7 +174,23 @@ def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: flo
                 approximate=True,
                 safety_margin_ratio=given.safety_margin_ratio,
             )
-    return BpeTokenCounter(profiles, counts, approximate_margin_ratio)
+    return profiles, files
+
+
+def open_counter_of(
+    model: str, tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float
+) -> Callable[[Sequence[str]], list[int]]:
+    """Return what counts the tokens of texts for one model, with that model's tokenizer alone in memory; blocking.
+
+    Raises:
+        InvalidRequestError: UNKNOWN_MODEL.
+        TokenizerFileError: its ``tokenizer.json`` cannot be read.
+    """
+    profiles, files = _profiles(tokenizers)
+    name = BpeTokenCounter(profiles, {}, approximate_margin_ratio).profile(model).tokenizer
+    count = _from_file(*files[name]) if name in files else _built_in(name)
+    counter = BpeTokenCounter(profiles, {name: count}, approximate_margin_ratio)
+    return lambda texts: counter.count(texts, model)
 
 
 def _built_in(encoding: str) -> Count:
