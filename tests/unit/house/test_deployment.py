@@ -425,7 +425,7 @@ def test_http_paths_of_the_probes_are_served():
 
 
 def documented_memory():
-    """Return MiB by service as docs/operations.md tells them: idle with its models loaded, and the most that was seen."""
+    """Return MiB by service as docs/operations.md tells them: with models loaded, and the most that was seen."""
     rows = re.findall(
         r"^\| `?([a-z ]+)`? \| [\d,]+ \| ([\d,]+) \| ([\d,]+) \|$",
         (ROOT / "docs/operations.md").read_text(encoding="utf-8"),
