@@ -26,7 +26,7 @@ class Costs:
     """Adds up processor seconds by file, in every process of a run, and says the sums at its end."""
 
     def __init__(self) -> None:
-        self.by_file: Counter[str] = Counter()
+        self.by_file: Any = Counter()  # of floats
         self._own_s = 0.0
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -55,7 +55,7 @@ class Costs:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the sums."""
-        folders: Counter[str] = Counter()
+        folders: Any = Counter()
         for name, seconds in self.by_file.items():
             parts = name.split("/")
             folders["/".join(parts[: 3 if parts[1:2] == ["unit"] and len(parts) > 3 else 2])] += seconds
