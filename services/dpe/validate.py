@@ -23,7 +23,8 @@ _MAX_ID_CHARS = 64
 _ID = f"must hold 1 to {_MAX_ID_CHARS} characters"
 _MAX_QUERY_CHARS = 100_000
 _MAX_SUB_QUERIES = 100
-_MAX_SUB_QUERY_CHARS = 10_000
+_MAX_SUB_QUERY_CHARS = 32_768
+"""As long as the longest query that the gateway takes: one sentence may be the whole of it."""
 _PROMPTS_PER_RESPONSE = 4
 """A prompt may be so many times as long as an answer: it holds the envelope."""
 _FLOAT_BYTES = 4

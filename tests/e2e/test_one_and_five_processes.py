@@ -71,7 +71,7 @@ def one_process(folder: Path) -> dict:
 
 
 def six_processes(folder: Path) -> dict:
-    env = environment(folder / "six")
+    env = environment(folder / "six", GROUNDTRAIL_ENVELOPE__SHARED_STORE="true")  # of knowledge and envelope
     key = first_key(folder, env)
     servers = {}
     try:

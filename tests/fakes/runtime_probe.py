@@ -140,7 +140,15 @@ def probe_settings(**server):
 
 @contextlib.asynccontextmanager
 async def probe(
-    behaviours=None, *, roles=None, settings=None, check=healthy, target=None, credentials=None, listening=None
+    behaviours=None,
+    *,
+    roles=None,
+    settings=None,
+    check=healthy,
+    target=None,
+    credentials=None,
+    listening=None,
+    work=None,
 ):
     """Serve ``behaviours`` (default: an echo) and yield a ``Probe``; every RPC needs WRITER unless ``roles`` says."""
     behaviours = behaviours or {"Echo": echo}
@@ -149,7 +157,12 @@ async def probe(
     store = await credential_store()
     telemetry = open_telemetry(settings.telemetry, "probe", "0")
     served = ServedService(
-        SERVICE, register(behaviours), roles or dict.fromkeys(behaviours, Role.WRITER), check, listening
+        SERVICE,
+        register(behaviours),
+        roles or dict.fromkeys(behaviours, Role.WRITER),
+        check,
+        listening,
+        work=work or {},
     )
     server = RpcServer([served], settings, open_authenticator(settings.auth, store, clock), telemetry)
     await server.start()

@@ -1,6 +1,7 @@
 """deploy/envoy/envoy.yaml in the real Envoy before the suite as a process: gRPC and ERCP's own JSON on one port."""
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -13,12 +14,14 @@ import httpx
 import pytest
 from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
 
+from bench import http2_frames as h2
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
 from services.gateway.http.server import HttpServer
 from tests.e2e.processes import command, environment, start
 from tests.fakes.ercp_stub import ErcpStub
+from tests.fakes.open_gate import open_gate
 from tests.patience import patient
 from tools.real_servers import envoy
 
@@ -147,7 +150,7 @@ def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
 async def in_front_of(stub, binary, clusters, **options):
     """Serve a stub's HTTP surface with an Envoy before it; yield the URL of a run."""
     settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
-    server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+    server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0"), settings)
     opened = envoy.running(binary, clusters | {"gateway_http": server.port}, **options)
     try:
         proxy = await asyncio.to_thread(opened.__enter__)
@@ -200,3 +203,56 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
         assert "event: result" in response.text
     else:
         assert response.json()["status"] == "converged"
+
+
+def test_requests_are_bounded_by_address(proxy):
+    """Each address has a bucket of its own: 1,000 requests at once, then 200 a second. Envoy answers these itself."""
+    lines = ("OPTIONS /healthz HTTP/1.1", "Host: x", "Origin: http://localhost", "Access-Control-Request-Method: GET")
+    preflight = "\r\n".join([*lines, "", ""]).encode()
+
+    async def asked(source, count) -> list[int]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port, local_addr=(source, 0))
+        statuses = []
+        for _ in range(count):
+            writer.write(preflight)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await reader.readexactly(int(length or 0))
+            statuses.append(int(head.split(b" ", 2)[1]))
+        writer.close()
+        return statuses
+
+    async def told() -> tuple[list[int], list[int]]:
+        floods = await asyncio.gather(*(asked("127.0.0.2", 500) for _ in range(8)))
+        return [status for flood in floods for status in flood], await asked("127.0.0.3", 20)
+
+    flood, other = asyncio.run(told())
+    assert flood.count(200) >= 1_000
+    assert flood.count(429) >= 200
+    assert other == [200] * 20
+
+
+def test_who_gives_streams_up_as_they_are_opened_is_disconnected(proxy):
+    """Rapid reset: gRPC's core bounds what it costs; Envoy ends the connection."""
+
+    async def told() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+        writer.write(h2.PREFACE + h2.settings() + h2.acknowledged())
+        block = h2.call("/crp.dag.v1.SessionService/GetState")
+        with contextlib.suppress(ConnectionError):
+            for first in range(1, 20_000, 200):
+                ids = range(first, first + 200, 2)
+                writer.write(b"".join(h2.headers(stream, block) + h2.reset(stream) for stream in ids))
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            with contextlib.suppress(ConnectionError):
+                while await reader.read(65_536):
+                    pass
+        writer.close()
+
+    asyncio.run(told())
+    admin = f"http://127.0.0.1:{proxy.admin}/stats?filter=premature|rst_stream|too_many"
+    counts = httpx.get(admin, timeout=10).text
+    found = {name: int(value) for name, _, value in (line.partition(": ") for line in counts.splitlines())}
+    assert found["http.edge.downstream_rq_too_many_premature_resets"] == 1

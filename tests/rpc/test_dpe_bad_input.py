@@ -56,7 +56,7 @@ REFUSED = [
     pytest.param(request(query=""), ["query"], id="no-query"),
     pytest.param(request(query=" \n\t"), ["query"], id="blank-query"),
     pytest.param(request(query="x" * 100_001), ["query"], id="huge-query"),
-    pytest.param(request(sub_queries=["a", "x" * 10_001]), ["sub_queries[1]"], id="huge-sub-query"),
+    pytest.param(request(sub_queries=["a", "x" * 32_769]), ["sub_queries[1]"], id="huge-sub-query"),
     pytest.param(request(sub_queries=["a"] * 101), ["sub_queries"], id="too-many-sub-queries"),
     pytest.param(request(prompt="x" * 2_000_001), ["prompt"], id="huge-prompt"),
     pytest.param(request(grounding_mode=99), ["grounding_mode"], id="unknown-grounding-mode"),

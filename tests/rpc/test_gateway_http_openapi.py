@@ -18,14 +18,16 @@ from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
 from tests.fakes.ercp_stub import ErcpStub
+from tests.fakes.open_gate import open_gate
 from tests.patience import patient
 from tests.tenth import examples
 
-APP = create_app(ErcpStub(), HttpSettings(port=0), SystemClock(), "0.1.0")
+APP = create_app(ErcpStub(), open_gate(), HttpSettings(port=0), SystemClock(), "0.1.0")
 DOCUMENT = APP.openapi()
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 WRONG = schemathesis.openapi.from_asgi(
-    "/openapi.json", create_app(ErcpStub(wants_credential=True), HttpSettings(port=0), SystemClock(), "0.1.0")
+    "/openapi.json",
+    create_app(ErcpStub(wants_credential=True), open_gate(), HttpSettings(port=0), SystemClock(), "0.1.0"),
 )
 WRONG.config.generation.update(modes=[GenerationMode.NEGATIVE])
 ENDPOINTS = {

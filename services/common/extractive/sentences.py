@@ -17,7 +17,7 @@ _ABBREVIATION: Final = re.compile(
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|p|pp|fig|vol)|\d)\.$",
     re.IGNORECASE,
 )
-_CONTINUES: Final = re.compile(r"\s+[a-z0-9(]")
+_CONTINUES: Final = re.compile(r"(?<!\s)\s++[a-z0-9(]")
 _LEANING: Final = re.compile(
     r"(?:it|its|this|that|these|those|they|their|he|she|his|her|such|both|however|otherwise|therefore|thus|hence|instead|"
     r"moreover|furthermore|also|then|afterwards|in (?:that|this|such) cases?|the same|until the same)\b",

@@ -215,7 +215,7 @@ def _counts(value: Value, text: str, offset: int) -> bool:
 
 _APPOSED: Final = "apposed"
 _PART_OF: Final = "part of"
-_OF: Final = re.compile(r"\s+of\b", re.IGNORECASE)
+_OF: Final = re.compile(r"(?<!\s)\s++of\b", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"\s(?P<word>[^\W\d_]+)")
 
 

@@ -24,13 +24,13 @@ _AT_LEAST: Final = re.compile(
     re.IGNORECASE,
 )
 _OVER: Final = re.compile(r"\b(?:over|from)\s+$", re.IGNORECASE)
-_RANGE_BEHIND: Final = re.compile(r"\s*(?:to|until|[-–—])\s*[\d€£$]", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
+_RANGE_BEHIND: Final = re.compile(r"(?<!\s)\s*+(?:to|until|[-–—])\s*+[\d€£$]", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
 _OR_LESS: Final = re.compile(
-    r"\s*(?:old )?(?:or (?:less|fewer|below|under|younger|earlier|shorter)\b|at (?:the )?(?:most|latest)\b)",
+    r"(?<!\s)\s*+(?:old )?(?:or (?:less|fewer|below|under|younger|earlier|shorter)\b|at (?:the )?(?:most|latest)\b)",
     re.IGNORECASE,
 )
 _OR_MORE: Final = re.compile(
-    r"\s*(?:old )?(?:or (?:more|above|over|longer|older|later|higher|greater)\b|at (?:the )?(?:least|earliest)\b)",
+    r"(?<!\s)\s*+(?:old )?(?:or (?:more|above|over|longer|older|later|higher|greater)\b|at (?:the )?(?:least|earliest)\b)",
     re.IGNORECASE,
 )
 

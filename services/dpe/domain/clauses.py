@@ -26,9 +26,11 @@ from services.dpe.domain.text_types import Span
 from services.dpe.domain.words import Word, words
 
 _CONJUNCTIONS: Final = "and|but|while|whereas|although|though|yet|so|or"
+_BLANKS: Final = r"(?<!\s)\s++"
+"""A whole run of blanks: a search that began again inside it would take time with the square of its length."""
 _COORDINATOR: Final = re.compile(
-    rf"(?P<hard>\s*;\s+|\s+[–—]\s+)|(?P<colon>:\s+(?=[^\W\d_]))|(?P<soft>,?\s+(?=(?:{_CONJUNCTIONS})\s))"  # noqa: RUF001
-    r"|(?P<comma>,\s+(?=[^\W\d_]))",
+    rf"(?P<hard>(?:{_BLANKS})?+;\s++|{_BLANKS}[–—]\s++)|(?P<colon>:\s++(?=[^\W\d_]))"  # noqa: RUF001
+    rf"|(?P<soft>(?:,\s++|{_BLANKS})(?=(?:{_CONJUNCTIONS})\s))|(?P<comma>,\s++(?=[^\W\d_]))",
     re.IGNORECASE,
 )
 _CONJUNCTION: Final = re.compile(rf"(?:{_CONJUNCTIONS})\s+", re.IGNORECASE)

@@ -61,7 +61,7 @@ _SCALE_FACTORS: Final = {
     "thousand": 10**3, "k": 10**3, "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,
     "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12, "tn": 10**12,
 }  # fmt: skip
-_CONTINENTAL: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+")
+_CONTINENTAL: Final = re.compile(rf"\d{{1,3}}(?:\.\d{{3}}){{1,{MAX_DIGITS // 3}}},\d{{1,{MAX_DIGITS}}}")
 
 
 def parse_digits(text: str) -> Decimal | None:

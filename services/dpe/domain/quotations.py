@@ -6,6 +6,7 @@ the marks of citations are not part of a sentence.
 """
 
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +15,7 @@ from services.dpe.domain.facts import FactView
 from services.dpe.domain.text_types import Span
 from services.dpe.domain.words import normal_text
 
-_MARKS: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+[.!?]?$", re.IGNORECASE)  # noqa: RUF001
+_MARKS: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*+\])++[.!?]?", re.IGNORECASE)  # noqa: RUF001
 _MIN_WORDS: Final = 3
 
 
@@ -45,4 +46,8 @@ def quotations(sentences: Sequence[str], views: Sequence[FactView]) -> dict[int,
 
 
 def _comparable(text: str) -> str:
-    return normal_text(_MARKS.sub("", text.strip()))
+    text = text.strip()
+    # The last of all marks, not a search for marks before the end: that would read a long run of them from each anew.
+    last = deque(_MARKS.finditer(text), maxlen=1)
+    closes = bool(last) and last[0].end() == len(text)
+    return normal_text(text[: last[0].start()] if closes else text)

@@ -20,8 +20,9 @@ _SYMMETRIC: Final = re.compile(
     re.IGNORECASE,
 )
 _PASSIVE: Final = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|ht|ld|ne|de)\b.*\bby\b", re.IGNORECASE
+    r"\b(?:is|are|was|were|be|been|being)(?=\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|ht|ld|ne|de)(?P<end>)\b)", re.IGNORECASE
 )
+_AGENT: Final = re.compile(r"\bby\b", re.IGNORECASE)
 
 
 def subject_and_rest(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
@@ -42,7 +43,7 @@ def crossed(claim: str, clauses: Sequence[FactClause]) -> FactClause | None:
     """
     own = subject_and_rest(claim)
     read = [(clause, parts) for clause in clauses if (parts := subject_and_rest(clause.text)) is not None]
-    if own is None or len(read) < 2 or _PASSIVE.search(claim):  # noqa: PLR2004 - two make a crossing
+    if own is None or len(read) < 2 or _is_passive(claim):  # noqa: PLR2004 - two make a crossing
         return None
     for clause, (subject, rest) in read:
         others = [parts for other, parts in read if other is not clause]
@@ -55,6 +56,18 @@ def crossed(claim: str, clauses: Sequence[FactClause]) -> FactClause | None:
             if claims_it and crosses and is_negated(claim) == is_negated(clause.text):
                 return clause
     return None
+
+
+def _is_passive(text: str) -> bool:
+    """Say whether a passive is followed by its agent in the same line: only the first of a line need look for it."""
+    line_end = -1
+    for passive in _PASSIVE.finditer(text):
+        if passive.end("end") > line_end:
+            break_at = text.find("\n", passive.end("end"))
+            line_end = break_at if break_at >= 0 else len(text)
+            if _AGENT.search(text, passive.end("end"), line_end):
+                return True
+    return False
 
 
 def swapped(claim: str, names: Sequence[Entity], clause: FactClause) -> tuple[Entity, Entity] | None:

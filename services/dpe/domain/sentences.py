@@ -28,7 +28,7 @@ _TERMINATOR: Final = re.compile(r"[.!?…]+|[。！？]+")  # noqa: RUF001 - ful
 _CLOSERS: Final = "\"'”’)]}»*_`"  # noqa: RUF001 - typographic closers
 _MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+", re.IGNORECASE)  # noqa: RUF001
 _WORD_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
-_WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]*([^\W_]+)")  # noqa: RUF001 - typographic openers
+_WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]{0,16}+([^\W_]+)")  # noqa: RUF001 - typographic openers
 _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
 _LANGUAGE_CHARS: Final = 20_000
 """So much of a text shows which language it is in."""

@@ -82,7 +82,7 @@ _LIST_MARK: Final = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+)?\(?\d{1,3}[.)](?=\s)",
 _IDENTIFIER: Final = re.compile(
     r"(?<![\w./-])(?=[A-Za-z/.-]{0,64}\d)(?=[\d/.-]{0,64}[A-Za-z])[A-Za-z\d]{1,64}(?:[-/.][A-Za-z\d]{1,64}){0,12}"
 )
-_NOT_IDENTIFIER: Final = _compile(r"[\d.,]+(?:st|nd|rd|th|s|[kmbx])")
+_NOT_IDENTIFIER: Final = _compile(r"(?<![\d.,])[\d.,]++(?:st|nd|rd|th|s|[kmbx])")
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
 _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{_NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
 _FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")

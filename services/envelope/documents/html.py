@@ -6,6 +6,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from services.envelope.documents.attributes import most_attributes
 from services.envelope.documents.limits import require_at_most
 from services.envelope.documents.text import collapse
 from services.envelope.domain.document import Block, BlockKind, Document, row_text
@@ -47,6 +48,8 @@ _BLOCK_TAGS: Final = frozenset(
     }
 )
 MAX_DEPTH: Final = 2_000
+MAX_ATTRIBUTES: Final = 4_096
+"""Of one element: the parser compares each with all others, and takes 20 ms for so many."""
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _OFTEN_OPEN: Final = frozenset(
     {
@@ -83,9 +86,11 @@ def read_html(text: str) -> Document:
     """Parse HTML; navigation, scripts, styles and forms are left out.
 
     Raises:
-        LimitExceededError: MESSAGE_TOO_LARGE: elements nest deeper than any document that people write.
+        LimitExceededError: MESSAGE_TOO_LARGE: elements nest deeper, or one has more attributes, than in any document
+            that people write.
     """
     require_at_most("nested elements", _depth(text), MAX_DEPTH)
+    require_at_most("attributes of one element", most_attributes(text, MAX_ATTRIBUTES), MAX_ATTRIBUTES)
     tree = LexborHTMLParser(text)
     title_node = tree.css_first("title")
     title = collapse(title_node.text()) if title_node else ""

@@ -18,7 +18,7 @@ _HEADING_CHARS: Final = 80
 _RUNNING_PAGES: Final = 3
 _HYPHENATED: Final = re.compile(r"(\w)[-\u00ad]$")
 _DIGITS: Final = re.compile(r"\d+")
-_ITEM_START: Final = re.compile(r"\s*(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|[a-zA-Z])[.)])\s+\S")
+_ITEM_START: Final = re.compile(r"(?<!\s)\s*+(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|[a-zA-Z])[.)])\s++\S")
 
 
 def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:

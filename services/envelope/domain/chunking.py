@@ -10,9 +10,10 @@ Invariants: reading order is kept; the same document gives the same drafts; no w
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from services.common.names import plain_name
 from services.envelope.domain.document import Block, BlockKind, Document
 from services.envelope.domain.sentences import split_sentences
 
@@ -43,6 +44,10 @@ _GENERIC_TITLE_WORDS: Final = frozenset(
 )
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 MAX_GROUP_SENTENCES: Final = 3
+MAX_CONTEXT_CHARS: Final = 2_000
+"""A longer heading or lead-in is text of its own: repeated before all that it stands above, it would multiply."""
+MAX_LIST_DEPTH: Final = 32
+"""Items nested deeper are read as items of this depth."""
 _CLOSED: Final = (".", "!", "?", ":", ";", "…")
 
 
@@ -93,11 +98,11 @@ class _Chunker:
                 self._item(block)
                 continue
             self._close_parents(0)
-            if block.kind is BlockKind.HEADING:
+            if block.kind is BlockKind.HEADING and len(block.text) <= MAX_CONTEXT_CHARS:
                 self._close_lead_in()
                 self._headings = [entry for entry in self._headings if entry[0] < block.level]
                 self._headings.append((0 if index == 0 and block.level == 1 else block.level, block.text))
-            elif block.kind is BlockKind.PARAGRAPH:
+            elif block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
                 self._close_lead_in()
                 self._paragraph(block)
             else:
@@ -109,7 +114,7 @@ class _Chunker:
 
     def _paragraph(self, block: Block) -> None:
         sentences = list(split_sentences(block.text))
-        if sentences and sentences[-1].endswith(":"):
+        if sentences and sentences[-1].endswith(":") and len(sentences[-1]) <= MAX_CONTEXT_CHARS:
             self._lead_in = _LeadIn(sentences.pop(), block.place)
         for index, text in enumerate(merge_short(group_leaning(sentences), self._count)):
             if self._needs_title(text, first=index == 0):
@@ -118,7 +123,8 @@ class _Chunker:
                 self._emit(text, block.place, joinable=True)
 
     def _item(self, block: Block) -> None:
-        self._close_parents(block.level)
+        level = min(block.level, MAX_LIST_DEPTH)
+        self._close_parents(level)
         parents = [
             parent for _, parent in sorted(self._parents.items()) if self._count(parent.text) <= WHOLE_ITEM_TOKENS
         ]
@@ -127,7 +133,7 @@ class _Chunker:
         context = parents[-1].text if parents else self._context()
         whole = _joined(context, block.text)
         announces = block.text.endswith(":") and self._count(whole) <= WHOLE_ITEM_TOKENS
-        self._parents[block.level] = _LeadIn(whole, block.place, used=not announces)
+        self._parents[level] = _LeadIn(whole, block.place, used=not announces)
         if announces:
             return
         if self._count(block.text) <= WHOLE_ITEM_TOKENS:
@@ -176,7 +182,7 @@ class _Chunker:
         if not _has_words(text):
             return
         section = " > ".join(f"{'#' * max(level, 1)} {title}" for level, title in self._headings)
-        location = ", ".join(part for part in (place, section) if part)
+        location = plain_name(", ".join(part for part in (place, section) if part))
         self._units.append(_Unit(text, section, location, joinable))
 
 
@@ -203,13 +209,13 @@ def group_leaning(sentences: list[str]) -> list[str]:
 
 def merge_short(texts: list[str], count: CountTokens) -> list[str]:
     """Join texts of fewer than 10 tokens to the one before them, or to the next one when they come first."""
-    merged: list[str] = []
+    merged: list[list[str]] = []
     for text in texts:
-        if merged and (count(text) < MIN_FACT_TOKENS or count(merged[-1]) < MIN_FACT_TOKENS):
-            merged[-1] = f"{merged[-1]} {text}"
+        if merged and (count(text) < MIN_FACT_TOKENS or count(" ".join(merged[-1])) < MIN_FACT_TOKENS):
+            merged[-1].append(text)
         else:
-            merged.append(text)
-    return merged
+            merged.append([text])
+    return [" ".join(parts) for parts in merged]
 
 
 def windows(text: str, count: CountTokens) -> list[str]:
@@ -267,16 +273,21 @@ def chunk(document: Document, count: CountTokens) -> tuple[FactDraft, ...]:
 
 def _join_fragments(units: list[_Unit], count: CountTokens) -> list[_Unit]:
     """Join paragraphs that are still below 10 tokens to a neighbouring paragraph of the same section."""
-    joined: list[_Unit] = []
+    joined: list[list[_Unit]] = []
     for unit in units:
-        last = joined[-1] if joined else None
+        last = joined[-1][0] if joined else None
         fits = last is not None and last.joinable and unit.joinable and last.section == unit.section
-        if last is not None and fits and min(count(last.text), count(unit.text)) < MIN_FACT_TOKENS:
-            text = f"{last.text}{'' if last.text.endswith(_CLOSED) else '.'} {unit.text}"
-            joined[-1] = _Unit(text, last.section, last.location, joinable=True)
+        if fits and (count(unit.text) < MIN_FACT_TOKENS or count(_run_on(joined[-1])) < MIN_FACT_TOKENS):
+            joined[-1].append(unit)
         else:
-            joined.append(unit)
-    return joined
+            joined.append([unit])
+    return [replace(parts[0], text=_run_on(parts)) if len(parts) > 1 else parts[0] for parts in joined]
+
+
+def _run_on(units: list[_Unit]) -> str:
+    """Return the texts of units one after the other, each closed before the next."""
+    closed = [unit.text if unit.text.endswith(_CLOSED) else f"{unit.text}." for unit in units[:-1]]
+    return " ".join([*closed, units[-1].text])
 
 
 def _has_words(text: str) -> bool:

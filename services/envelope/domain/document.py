@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import Final
+
+MAX_COLUMN_CHARS: Final = 500
+"""A longer head of a column is not repeated in each of its cells."""
 
 
 @unique
@@ -57,5 +61,6 @@ def row_text(columns: tuple[str, ...], cells: tuple[str, ...]) -> str:
         if not cell:
             continue
         name = columns[index].rstrip(":") if index < len(columns) else ""
+        name = name if len(name) <= MAX_COLUMN_CHARS else ""
         parts.append(f"{name}: {cell}" if name else cell)
     return "; ".join(parts)

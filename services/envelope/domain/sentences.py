@@ -63,15 +63,19 @@ _CLOSING: Final = "\"'\u201d\u2019\u00bb)]"
 _BOUNDARY: Final = re.compile(
     rf"(?<![.!?\u2026])([.!?\u2026]++)([{re.escape(_CLOSING)}]*+)(\s++)(?=([{re.escape(_OPENING)}]*)(\S))"
 )
-_LAST_WORD: Final = re.compile(r"(\S+)$")
+_LAST_WORD: Final = re.compile(r"(?<!\S)\S++$")
+_LONGEST_WORD: Final = 64
+"""Longer words are no abbreviation, whatever stands at their end."""
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of one paragraph, stripped, in order; their words are exactly the paragraph's."""
     sentences: list[str] = []
-    start = 0
+    start = len(text) - len(text.lstrip())
     for match in _BOUNDARY.finditer(text):
-        if _ends_sentence(text[start : match.start()], match.group(1), match.group(5)):
+        # Only the last word is looked at: the whole sentence so far would be read again at each of its full stops.
+        before = text[max(start, match.start() - _LONGEST_WORD) : match.start()]
+        if _ends_sentence(before, match.group(1), match.group(5), opens=match.start() - len(before) == start):
             sentences.append(text[start : match.end(2)].strip())
             start = match.end()
     rest = text[start:].strip()
@@ -80,7 +84,7 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _ends_sentence(before: str, mark: str, following: str) -> bool:
+def _ends_sentence(before: str, mark: str, following: str, *, opens: bool) -> bool:
     if not (following.isupper() or following.isdigit() or not following.isalnum()):
         return False
     if mark != ".":
@@ -88,12 +92,12 @@ def _ends_sentence(before: str, mark: str, following: str) -> bool:
     found = _LAST_WORD.search(before)
     if found is None:
         return False
-    word = found.group(1).lstrip(_OPENING)
+    word = found.group().lstrip(_OPENING)
     bare = word.lower()
     if bare in _ALWAYS_CONTINUES:
         return following.isupper()
     if bare in _ABBREVIATIONS:
         return False
     is_initial = len(word) == 1 and word.isalpha() and word.isupper()
-    is_list_number = word.isdigit() and before.strip() == word
+    is_list_number = word.isdigit() and opens and before.strip() == word
     return not (is_initial or is_list_number)

@@ -43,7 +43,7 @@ async def session_id(monkeypatch):
         async with World().serving() as client:
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield Served(client.stub)
 
             for module in (dag_command, ocsf_command):

@@ -46,7 +46,7 @@ async def world(monkeypatch):
         async with world.serving() as client:
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield Served(client.stub)
 
             monkeypatch.setattr(command, "connect", connect)

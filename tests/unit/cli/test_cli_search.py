@@ -47,7 +47,7 @@ async def serve(monkeypatch):
                 await alice.call("IngestFacts", uri="rules", source_type="SOURCE_TYPE_INTERNAL", facts=facts)
 
                 @asynccontextmanager
-                async def connect(_settings):
+                async def connect(_settings, *_parts):
                     yield Served(alice._knowledge)
 
                 monkeypatch.setattr(search_command, "connect", connect)

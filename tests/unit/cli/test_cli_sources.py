@@ -32,7 +32,7 @@ async def alice(monkeypatch):
                 return await method(request, metadata=(("authorization", "alice"),), timeout=patient(20))
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield SimpleNamespace(knowledge=caller._knowledge, call=call)
 
             monkeypatch.setattr(sources, "connect", connect)

@@ -181,3 +181,24 @@ def test_z3_is_loaded_when_a_set_is_checked_and_not_before():
         "s.check([('c', p.parse_text('x = 5 m'))], 1000); assert 'z3' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=patient(50))
+
+
+def test_a_check_that_nobody_waits_for_is_stopped(monkeypatch):
+    """Asked for while the formulas are made: Z3 is asked nothing any more, long before the deadline."""
+    stop, asked = solver.Stop(), []
+    add = solver.System.add
+
+    def adding(*arguments):
+        stop.ask()
+        add(*arguments)
+
+    monkeypatch.setattr(solver.System, "add", adding)
+    monkeypatch.setattr("z3.Solver.check", lambda *_: asked.append(True))
+    answer = check(named("x = 5", "x = 6"), 3_600_000, stop=stop)
+    assert (answer.status, asked) == (Consistency.UNKNOWN, [])
+
+
+def test_a_check_that_was_stopped_before_it_began_asks_nothing():
+    stop = solver.Stop()
+    stop.ask()
+    assert check(named("x = 5", "x = 6"), 3_600_000, stop=stop).status is Consistency.UNKNOWN

@@ -4,6 +4,7 @@ The numbers come from the code: what a record prints is what its rule gives toda
 A number that no line of the code gives is not repeated here; the vectors that a record names hold the code to it.
 """
 
+import asyncio
 import functools
 import hashlib
 import hmac
@@ -20,6 +21,7 @@ import rfc8785
 
 from services.common import merkle
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
+from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
@@ -503,6 +505,24 @@ def test_0077_combined_state_and_thin_communities():
     thin = thin_communities(["x", "y", "y", "z", "z", "z"], 9)
     assert f"{' and '.join(thin)} are thin" in record(77)
     assert f"10 \u00d7 {len(thin)} = {COMMUNITY_SIZE * len(thin)} facts" in " ".join(record(77).split())
+
+
+async def test_0090_modes_and_the_wait_for_a_lock(tmp_path):
+    text = " ".join(record(90).split())
+    assert f"0666 & ~0022 = {0o666 & ~0o022:04o}" in text
+    assert f"0600 & ~0022 = {0o600 & ~0o022:04o}" in text
+    assert (claims.SERVER_WAIT_S, claims.COMMAND_WAIT_S) == (5.0, 3.0)
+    assert "(a server 5 s, a command 3 s)" in text
+    assert f"at 2.1 s waits until {2.1 + claims.COMMAND_WAIT_S:.1f} s" in text
+    first, second = [
+        await claims.StoreClaim.take(tmp_path / "sessions.db", exclusive=False, serving=False) for _ in range(2)
+    ]
+    server = asyncio.create_task(claims.StoreClaim.take(tmp_path / "sessions.db", exclusive=True, serving=True))
+    await first.close()
+    await asyncio.sleep(0.1)
+    assert not server.done()
+    await second.close()
+    await (await server).close()
 
 
 def test_0092_the_tenth_of_an_example():

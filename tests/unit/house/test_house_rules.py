@@ -191,3 +191,28 @@ def test_no_environment_file_or_key_is_tracked():
         if path.name == ".env" or path.suffix in {".pem", ".key", ".p12", ".db", ".sqlite"}
     ]
     assert suspicious == []
+
+
+THREADS = {
+    "services/cli/": "one command, one caller",
+    "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
+    "services/common/composition.py": "the start",
+    "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
+    "services/envelope/communit": "in the background, for no caller in particular",
+    "services/envelope/ingestion_app.py": "documents are read apart",
+    "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",
+    "services/ercp/deciding.py": "waits for Z3, which has a thread of its own and is interrupted",
+    "services/gateway/http/ercp_routes.py": "reads a body, in one call into C",
+}
+"""Where work leaves the event loop otherwise than by ``compute``, which is ended with its caller (ADR 0087)."""
+
+
+def test_what_is_computed_for_a_caller_can_be_ended():
+    found = {
+        name_of(path)
+        for path in (ROOT / "services").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"to_thread", "run_in_executor"}
+    }
+    assert sorted(name for name in found if not name.startswith(tuple(THREADS))) == []
+    assert [where for where in THREADS if not any(name.startswith(where) for name in found)] == []

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
-from services.common.adapters.spacy.recognizer import PIECE_CHARS, SpacyEntityRecognizer, open_recognizer
+from services.common.adapters.spacy.reading import PIECE_CHARS, SpacyReading
+from services.common.adapters.spacy.recognizer import SpacyEntityRecognizer, ThreadReader, open_recognizer
 from services.common.adapters.spacy.spans import merge
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.model_repository import ModelRepositoryError
@@ -180,7 +181,8 @@ class BrokenPipeline:
 
 async def test_failures_have_reasons():
     good = await open_recognizer(InferenceSettings())
-    broken = SpacyEntityRecognizer(good._entry, BrokenPipeline(), good._executor, turn_texts=64, queue_texts=1)
+    reader = ThreadReader(SpacyReading(BrokenPipeline()))
+    broken = SpacyEntityRecognizer(good._entry, reader, turn_texts=64, queue_texts=1)
     with pytest.raises(UnavailableError) as caught:
         await broken.recognize(["x"])
     assert caught.value.metadata["cause"] == "MemoryError"
@@ -188,6 +190,7 @@ async def test_failures_have_reasons():
     with pytest.raises(LimitExceededError) as full:
         await broken.recognize(["x"])
     assert full.value.reason is ErrorReason.QUEUE_FULL
+    await broken.close()
     await good.close()
     await good.close()
     with pytest.raises(UnavailableError):

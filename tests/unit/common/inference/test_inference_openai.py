@@ -112,10 +112,9 @@ async def served(*replies, **settings):
 async def test_reply_with_counts_and_fingerprint():
     async with served(completion()) as (model, _):
         reply = await model.complete(request())
-    host = reply.model_fingerprint.split("/")[0]
     assert (reply.text, reply.finish_reason) == ("Up to 250 euros.", "stop")
     assert (reply.prompt_tokens, reply.completion_tokens) == (21, 6)
-    assert reply.model_fingerprint == f"{host}/gpt-4o-mini-2024-07-18@fp_7+sha256:{sha256_hex('Up to 250 euros.')}"
+    assert reply.model_fingerprint == f"llm/gpt-4o-mini-2024-07-18@fp_7+sha256:{sha256_hex('Up to 250 euros.')}"
 
 
 async def test_only_messages_and_sampling_leave_the_process(monkeypatch):
@@ -198,7 +197,7 @@ async def test_failures_that_pass_are_tried_again(first):
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-async def test_failure_is_llm_unavailable_with_cause(reply, cause, attempts, retry_after_s):
+async def test_failure_is_llm_unavailable_with_cause(reply, cause, attempts, retry_after_s, caplog):
     async with served(reply) as (model, provider):
         with pytest.raises(UnavailableError) as caught:
             await model.complete(request())
@@ -206,8 +205,10 @@ async def test_failure_is_llm_unavailable_with_cause(reply, cause, attempts, ret
     assert caught.value.metadata["cause"] == cause
     assert caught.value.retry_after_s == retry_after_s
     assert len(provider.requests) == attempts
-    assert "SECRET" not in caught.value.message
-    assert "SECRET" not in "".join(caught.value.metadata.values())
+    told = f"{caught.value.message} {caught.value.metadata}"
+    assert "SECRET" not in told
+    assert "127.0.0.1" not in told  # where the model stands is for the log
+    assert "127.0.0.1" in caplog.text
 
 
 async def test_caller_deadline_wins_over_the_own_timeout():
@@ -215,6 +216,13 @@ async def test_caller_deadline_wins_over_the_own_timeout():
         with pytest.raises(DeadlineError) as caught:
             await model.complete(request(timeout_s=0.1))
     assert caught.value.reason is ErrorReason.DEADLINE_EXCEEDED
+    assert "127.0.0.1" not in f"{caught.value.message} {caught.value.metadata}"
+
+
+async def test_the_fingerprint_names_the_provider_as_the_settings_do_and_no_host():
+    async with served(completion(), provider="house-model") as (model, _):
+        reply = await model.complete(request())
+    assert reply.model_fingerprint.startswith("house-model/gpt-4o-mini-2024-07-18@fp_7+sha256:")
 
 
 async def test_own_timeout_is_unavailability():

@@ -61,9 +61,9 @@ def test_nothing_is_computed_beyond_the_items_but_an_embedders_step(name, shapes
     seen = []
 
     class Watched:
-        def run(self, outputs, feed, inner=encoder._session):
+        def run(self, outputs, feed, options, inner=encoder._session):
             seen.append(feed["input_ids"].shape)
-            return inner.run(outputs, feed)
+            return inner.run(outputs, feed, options)
 
     monkeypatch.setattr(encoder, "_session", Watched())
     encoder.encode([tuple(range(1_000, 1_011))])

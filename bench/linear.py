@@ -1,0 +1,330 @@
+"""Whether any text costs more than linear time: every RPC and route that takes text, every kind of repetition.
+
+    python -m bench.linear [--tenth N] [--calls PART…] [--kinds PART…] [--no-recogniser] [--write]
+
+The suite runs in a process of its own, its encoders without their arithmetic (``bench.linear_server``), so that what is
+measured is everything but inference. Each call is measured in processor seconds of that process and its children. The
+text is doubled until a call takes 0.2 s; twice that text may then take 2.5 times as long, and what 100,000 characters
+take, measured or reckoned from there, is at most 10 s. Meanwhile another tenant reads, and between two reads calls an
+empty grpc.aio echo server: its 99th percentile is the reads' measure. Fields that few callers fill get a fixed tenth of
+the kinds, all others every kind.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import math
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import grpc
+import httpx
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from bench.linear_calls import PLACES, Caller, Place, unplaced
+from bench.linear_kinds import KINDS, Kind
+from bench.linear_load import Reads, Server, read_on, started
+from bench.report import machine
+
+FLOOR_S: Final = 0.2
+MOST_RATIO: Final = 2.5
+MOST_S: Final = 10.0
+LONG: Final = 100_000
+HONEST: Final = 20_000
+MOST_TIMES_ECHO: Final = 3.0
+FIRST: Final = 1_500
+TIMEOUT_S: Final = 120.0
+DOCS: Final = Path("docs/benchmarks.md")
+_HANDBOOK: Final = Path("examples/handbook")
+_BEGIN: Final = "<!-- written by python -m bench.linear --write -->"
+_END: Final = "<!-- end of what bench.linear writes -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a kind of text cost at a place.
+
+    Attributes:
+        chars: of the shorter text.
+        seconds: of processor for it.
+        ratio: of the text of twice the length to it; ``None`` where the field takes no text that costs 0.2 s.
+        long_s: for 100,000 characters, or all that the field takes; measured or reckoned.
+        said: OK or the refusal.
+    """
+
+    place: Place
+    kind: Kind
+    chars: int
+    seconds: float
+    ratio: float | None
+    long_s: float
+    said: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within the bounds."""
+        return (self.ratio is None or self.ratio <= MOST_RATIO) and self.long_s <= MOST_S
+
+
+class Measure:
+    """Calls the suite and reads its processor time.
+
+    Args:
+        caller: calls as the tenant that sends hostile texts.
+        server: the suite.
+        read_s: processor seconds that one read of the other tenant takes.
+    """
+
+    def __init__(self, caller: Caller, server: Server, read_s: float = 0.0) -> None:
+        self._caller = caller
+        self._server = server
+        self.read_s = read_s
+
+    async def cost(self, place: Place, kind: Kind) -> Cost:
+        """Double the text until a call takes 0.2 s, then once more."""
+        chars, top = FIRST, min(place.most, LONG)
+        chars = min(chars, top)
+        seconds, said = await self.spent(place, kind.make(chars))
+        while seconds < FLOOR_S and chars < top:
+            chars = min(2 * chars, top)
+            seconds, said = await self.spent(place, kind.make(chars))
+        if seconds < FLOOR_S:
+            return Cost(place, kind, chars, seconds, None, seconds, said)
+        if 2 * chars > place.most:
+            chars = place.most // 2
+            seconds, said = await self.spent(place, kind.make(chars))
+        twice, said = await self.spent(place, kind.make(2 * chars))
+        if twice / seconds > MOST_RATIO:  # once more: the first call of a kind also fills caches
+            seconds = min(seconds, (await self.spent(place, kind.make(chars)))[0])
+            again, said = await self.spent(place, kind.make(2 * chars))
+            twice = min(twice, again)
+        ratio = twice / max(seconds, 0.01)
+        long_s = twice * max(1.0, ratio if ratio > MOST_RATIO else 2.0) ** math.log2(max(1.0, top / (2 * chars)))
+        if long_s > MOST_S / 2 and twice < MOST_S and 2 * chars < top:
+            long_s, said = await self.spent(place, kind.make(top))
+        return Cost(place, kind, chars, seconds, ratio if seconds >= FLOOR_S / 2 else None, long_s, said)
+
+    async def spent(self, place: Place, text: str) -> tuple[float, str]:
+        """Return the processor seconds of a call, the other tenant's reads taken off, and what was said."""
+        before, began = self._server.processor_s(), time.perf_counter()
+        said = await self._caller.call(place, text, TIMEOUT_S)
+        took = time.perf_counter() - began
+        return max(0.0, self._server.processor_s() - before - self.read_s * took), said
+
+
+@contextlib.asynccontextmanager
+async def measuring(*, recogniser: bool) -> AsyncIterator[tuple[Measure, Server, Server]]:
+    """Start the suite and the echo; yield what measures, the suite and the echo."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        flags = () if recogniser else ("--no-recogniser",)
+        suite = stack.enter_context(started("suite", "--folder", folder, *flags))
+        echo = stack.enter_context(started("echo"))
+        address, options = suite.said["address"], (("grpc.max_receive_message_length", -1),)
+        base = f"http://127.0.0.1:{suite.said['http_port']}"
+        async with (
+            grpc.aio.insecure_channel(address, options) as channel,
+            httpx.AsyncClient(base_url=base, trust_env=False) as http,
+        ):
+            yield Measure(Caller(channel, http, suite.said["keys"]["writes"]), suite), suite, echo
+
+
+@contextlib.asynccontextmanager
+async def beside_a_reader(measure: Measure, suite: Server, echo: Server) -> AsyncIterator[Reads]:
+    """Let another tenant read until the block ends; the times are there afterwards."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    arguments = (theirs, suite.said["address"], suite.said["keys"]["reads"], echo.said["address"])
+    process = context.Process(target=read_on, args=arguments, daemon=True)
+    process.start()
+    found = Reads()
+    try:
+        await asyncio.sleep(3)
+        before, began = suite.processor_s(), time.perf_counter()
+        await asyncio.sleep(3)
+        measure.read_s = (suite.processor_s() - before) / (time.perf_counter() - began)
+        yield found
+    finally:
+        ours.send("stop")
+        done = await asyncio.to_thread(ours.poll, 300)
+        if done:
+            told: Reads = ours.recv()
+            found.reads.extend(told.reads)
+            found.echoes.extend(told.echoes)
+        process.join(10)
+
+
+def honest(length: int) -> str:
+    """Return prose of the handbook, of a length."""
+    text = "\n\n".join(page.read_text() for page in sorted(_HANDBOOK.glob("*.md")))
+    return (text * (length // len(text) + 1))[:length]
+
+
+def chosen(places: Sequence[Place], kinds: Sequence[Kind], tenth: int | None) -> list[tuple[Place, Kind]]:
+    """Return what to measure: every kind at a main place, a tenth elsewhere; of it all a tenth when asked for."""
+    pairs = [
+        (place, kind)
+        for row, place in enumerate(places)
+        for column, kind in enumerate(kinds)
+        if place.main or (row + column) % 10 == 0 or len(kinds) < 10
+    ]
+    return pairs if tenth is None else pairs[tenth % 10 :: 10]
+
+
+def p99_ms(times: Sequence[float]) -> float:
+    """Return the 99th percentile in milliseconds."""
+    return float(np.percentile(times, 99)) * 1_000 if times else math.nan
+
+
+async def run(arguments: argparse.Namespace) -> int:
+    """Measure, print, write; return the exit status."""
+    say = Console(width=150).print
+    forgotten = unplaced()
+    if forgotten:
+        say(f"fields that take text and are not measured: {', '.join(forgotten)}")
+        return 1
+    places = [place for place in PLACES if _named(place.name, arguments.calls)]
+    kinds = [kind for kind in KINDS if _named(kind.name, arguments.kinds)]
+    pairs = chosen(places, kinds, arguments.tenth)
+    faults: list[str] = []
+    costs: list[Cost] = []
+    async with measuring(recogniser=not arguments.no_recogniser) as (measure, suite, echo):
+        for place in places:
+            text = honest(min(HONEST, place.most))
+            said = (await measure.spent(place, '{"note": "honest"}' if place.path == "data" else text))[1]
+            if said != "OK":
+                faults.append(f"{place.name} refuses honest prose: {said}")
+        async with beside_a_reader(measure, suite, echo) as reads:
+            for number, (place, kind) in enumerate(pairs):
+                cost = await measure.cost(place, kind)
+                costs.append(cost)
+                if not cost.holds or arguments.verbose:
+                    say(f"{number}/{len(pairs)} {_line(cost)}", markup=False, highlight=False)
+                    sys.stdout.flush()
+    faults += [_line(cost) for cost in costs if not cost.holds]
+    times_echo = p99_ms(reads.reads) / p99_ms(reads.echoes) if reads.echoes else math.nan
+    if not times_echo <= MOST_TIMES_ECHO:
+        faults.append(
+            f"another tenant's read: p99 {p99_ms(reads.reads):.1f} ms, {times_echo:.1f} times the echo's "
+            f"{p99_ms(reads.echoes):.1f} ms; the bound is {MOST_TIMES_ECHO:.0f}"
+        )
+    _show(costs, reads, faults, recogniser=not arguments.no_recogniser)
+    if arguments.write:
+        write(costs, reads, faults, recogniser=not arguments.no_recogniser)
+    return 1 if faults else 0
+
+
+def _named(name: str, parts: Sequence[str]) -> bool:
+    return not parts or any(part in name for part in parts)
+
+
+def _line(cost: Cost) -> str:
+    ratio = "-" if cost.ratio is None else f"{cost.ratio:.2f}"
+    return (
+        f"{cost.place.name}, {cost.kind.name}: {cost.seconds:.2f} s for {cost.chars:,} characters, twice the text "
+        f"{ratio} times, {cost.long_s:.1f} s for the longest; {cost.said[:80]}"
+    )
+
+
+def _rows(costs: Sequence[Cost]) -> list[tuple[str, ...]]:
+    rows = []
+    for place in dict.fromkeys(cost.place.name for cost in costs):
+        own = [cost for cost in costs if cost.place.name == place]
+        ratios = [cost for cost in own if cost.ratio is not None]
+        steepest = max(ratios, key=lambda cost: cost.ratio or 0.0, default=None)
+        dearest = max(own, key=lambda cost: cost.long_s)
+        refused = sum(cost.said != "OK" for cost in own)
+        rows.append(
+            (
+                place,
+                str(len(own)),
+                str(len(ratios)),
+                "-" if steepest is None else f"{steepest.ratio:.2f} ({steepest.kind.name})",
+                f"{dearest.long_s:.1f} s ({dearest.kind.name})",
+                str(refused),
+            )
+        )
+    return rows
+
+
+_COLUMNS: Final = (
+    "call and field",
+    "kinds",
+    "above 0.2 s",
+    "steepest: twice the text",
+    "dearest: longest text",
+    "refused",
+)
+
+
+def _show(costs: Sequence[Cost], reads: Reads, faults: Sequence[str], *, recogniser: bool) -> None:
+    table = Table(title=_about(costs, recogniser=recogniser), title_justify="left")
+    for column in _COLUMNS:
+        table.add_column(column)
+    for row in _rows(costs):
+        table.add_row(*(part.replace("[", "\\[") for part in row))
+    console = Console(width=150)
+    console.print(table)
+    console.print(_latency(reads))
+    for fault in faults:
+        console.print(f"BROKEN: {fault}", markup=False, highlight=False)
+    console.print(f"{len(faults)} bounds broken" if faults else "every bound holds")
+
+
+def _about(costs: Sequence[Cost], *, recogniser: bool) -> str:
+    return (
+        f"{len(costs):,} pairs of field and kind; processor of the process tree without ONNX arithmetic, recogniser of "
+        f"names and personal data {'included' if recogniser else 'left out'}"
+    )
+
+
+def _latency(reads: Reads) -> str:
+    return (
+        f"Another tenant meanwhile: {len(reads.reads):,} reads (GetState) with a median of "
+        f"{float(np.median(reads.reads or [math.nan])) * 1_000:.1f} ms and a p99 of {p99_ms(reads.reads):.1f} ms; empty "
+        f"echo {float(np.median(reads.echoes or [math.nan])) * 1_000:.1f} and {p99_ms(reads.echoes):.1f} ms."
+    )
+
+
+def write(costs: Sequence[Cost], reads: Reads, faults: Sequence[str], *, recogniser: bool) -> None:
+    """Put the results into docs/benchmarks.md, in place of those before."""
+    text = DOCS.read_text()
+    before, begins, rest = text.partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    if not begins:
+        raise SystemExit(f"{DOCS} has no line {_BEGIN}")
+    rows = [_COLUMNS, ("---",) * len(_COLUMNS), *_rows(costs)]
+    body = [
+        f"{_about(costs, recogniser=recogniser)}. {machine()}.",
+        "",
+        *("| " + " | ".join(part.replace("|", "\\|") for part in row) + " |" for row in rows),
+        "",
+        _latency(reads),
+        "",
+        "Every bound holds." if not faults else f"{len(faults)} bounds are broken:",
+        *(f"- {fault}" for fault in faults),
+    ]
+    DOCS.write_text(f"{before}{_BEGIN}\n" + "\n".join(body).rstrip() + f"\n{_END}{after}")
+
+
+def main() -> None:
+    """Measure what the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m bench.linear", description=__doc__.splitlines()[0])
+    parser.add_argument("--tenth", type=int, metavar="N", help="measure the N-th tenth alone (0 to 9)")
+    parser.add_argument("--calls", nargs="*", default=[], metavar="PART", help="fields whose name holds one of these")
+    parser.add_argument("--kinds", nargs="*", default=[], metavar="PART", help="kinds whose name holds one of these")
+    parser.add_argument("--no-recogniser", action="store_true", help="leave out names and personal data")
+    parser.add_argument("--verbose", action="store_true", help="tell every pair")
+    parser.add_argument("--write", action="store_true", help="write the results to docs/benchmarks.md")
+    raise SystemExit(asyncio.run(run(parser.parse_args())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""How many attributes the elements of an HTML text have, counted before the parser compares each with all others."""
+
+import re
+from typing import Final
+
+_BLANK: Final = r"[\t\n\f\r ]"
+_ATTRIBUTE: Final = rf"""[^\t\n\f\r />][^\t\n\f\r />=]*+(?:{_BLANK}*+={_BLANK}*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
+_EACH: Final = re.compile(_ATTRIBUTE)
+_PIECE: Final = re.compile(
+    # What a comment, a script or a style sheet holds are no elements; one that is never closed goes on to the end.
+    r"<!--(?:[^-]++|-(?!->))*+|<(?:script|style)\b(?:[^<]++|<(?!/(?:script|style)\b))*+"
+    rf"|<[a-z][^\t\n\f\r />]*+(?P<attributes>(?:[\t\n\f\r /]++|{_ATTRIBUTE})*+)",
+    re.IGNORECASE,
+)
+
+
+def most_attributes(text: str, few: int) -> int:
+    """Return how many attributes the element with the most has; 0 where none can have more than ``few``."""
+    most = 0
+    for piece in _PIECE.finditer(text):
+        attributes = piece["attributes"]
+        if attributes is not None and len(attributes) > 2 * few:  # a letter and a blank each
+            most = max(most, sum(1 for _ in _EACH.finditer(attributes)))
+    return most
