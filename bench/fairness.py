@@ -234,7 +234,7 @@ def _timed(into: list[float], found: Other, call: Any) -> None:
     try:
         call()
     except grpc.RpcError as error:
-        found.failed[error.code().name] += 1  # type: ignore[attr-defined]
+        found.failed[error.code().name] += 1
     into.append(time.perf_counter() - began)
 
 
