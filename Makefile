@@ -91,9 +91,10 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
-test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again, and new examples for every property
+test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again, new examples for every property, linear time of every call
 	@GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
 	@GROUNDTRAIL_TEST_EXPLORE=1 $(BIN)/pytest -q --timeout 900 tests/property
+	@$(BIN)/python -m bench linear
 
 $(TRAINING_STAMP): $(BIN)/uv requirements-training.lock pyproject.toml
 	@test -x $(TRAINING)/bin/python || $(PYTHON) -m venv $(TRAINING)
