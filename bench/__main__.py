@@ -1,6 +1,7 @@
 """Every benchmark, one after the other: ``python -m bench [NAME…]`` (``make bench``).
 
-Those beside servers of other projects, and those that hold bounds, run only when they are named; options go to the one named.
+Those beside servers of other projects, and those that hold bounds, run only when they are named; options go to the one
+that is named.
 """
 
 import argparse

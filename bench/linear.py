@@ -254,7 +254,14 @@ def _rows(costs: Sequence[Cost]) -> list[tuple[str, ...]]:
     return rows
 
 
-_COLUMNS: Final = ("call and field", "kinds", "above 0.2 s", "steepest: twice the text", "dearest: longest text", "refused")
+_COLUMNS: Final = (
+    "call and field",
+    "kinds",
+    "above 0.2 s",
+    "steepest: twice the text",
+    "dearest: longest text",
+    "refused",
+)
 
 
 def _show(costs: Sequence[Cost], reads: Reads, faults: Sequence[str], *, recogniser: bool) -> None:
@@ -281,8 +288,8 @@ def _about(costs: Sequence[Cost], *, recogniser: bool) -> str:
 def _latency(reads: Reads) -> str:
     return (
         f"Another tenant meanwhile: {len(reads.reads):,} reads (GetState) with a median of "
-        f"{float(np.median(reads.reads or [math.nan])) * 1_000:.1f} ms and a p99 of {p99_ms(reads.reads):.1f} ms; empty "
-        f"echo {float(np.median(reads.echoes or [math.nan])) * 1_000:.1f} and {p99_ms(reads.echoes):.1f} ms."
+        f"{float(np.median(reads.reads or [math.nan])) * 1_000:.1f} ms and a p99 of {p99_ms(reads.reads):.1f} ms; "
+        f"empty echo {float(np.median(reads.echoes or [math.nan])) * 1_000:.1f} and {p99_ms(reads.echoes):.1f} ms."
     )
 
 

@@ -40,7 +40,7 @@ SHORT: Final = frozenset(
 )
 """Names of fields that hold identifiers, names, tokens and the like."""
 STORED: Final = ("report.", "analysis_inputs.", "deferred_facts.", "transfers.", "envelope.facts.entities.")
-"""What dag keeps as it is, with digests over it, and entities that were found already: nothing of it is read as text."""
+"""What dag keeps as it is, with digests over it, and entities that were found already: nothing of it is read."""
 QUESTION: Final = "Within how many days must an accident be reported?"
 FACT: Final = "An accident must be reported within seven days. The fee is 5 euros."
 
@@ -85,17 +85,33 @@ def _page(media_type: str) -> dict[str, Any]:
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
 _ENVELOPE: Final = {"facts": [{"fact_id": "f1", "content": FACT}]}
 _ANALYSIS: Final = {
-    **{"session_id": "s", "window_id": "w", "window_number": 2, "query": QUESTION, "envelope": _ENVELOPE},
-    **{"response_text": FACT, "cache_no_store": True, "cache_no_cache": True},
+    "session_id": "s",
+    "window_id": "w",
+    "window_number": 2,
+    "query": QUESTION,
+    "envelope": _ENVELOPE,
+    "response_text": FACT,
+    "cache_no_store": True,
+    "cache_no_cache": True,
 }
 _VERDICT: Final = {
     "constraint_verdicts": {"verdicts": [{"constraint_id": "c", "detector": "words", "state": "CONSTRAINT_STATE_HELD"}]}
 }
 _BUILD: Final = {
-    **{"session_id": "s", "window_id": "w", "window_number": 1, "query": QUESTION, "model": "gpt-4o", "context_window_tokens": 200_000},
+    "session_id": "s",
+    "window_id": "w",
+    "window_number": 1,
+    "query": QUESTION,
+    "model": "gpt-4o",
+    "context_window_tokens": 200_000,
 }
 _PROBLEM: Final = {"problem": {"id": "p", "description": QUESTION}}
-_RULE: Final = {"type": "CONSTRAINT_TYPE_FACTUAL", "priority": "CONSTRAINT_PRIORITY_HIGH", "nl_text": "Mention the fee.", "predicate": {"predicate_name": "Equal", "args": {"left": "water.boiling_point", "right": "100", "unit": "degC"}}}
+_RULE: Final = {
+    "type": "CONSTRAINT_TYPE_FACTUAL",
+    "priority": "CONSTRAINT_PRIORITY_HIGH",
+    "nl_text": "Mention the fee.",
+    "predicate": {"predicate_name": "Equal", "args": {"left": "water.boiling_point", "right": "100", "unit": "degC"}},
+}
 _ERROR: Final = {"type": "ERROR_TYPE_FACTUAL_INCORRECT", "excerpt": "The fee is 6 euros.", "confidence": 0.9}
 _RUN: Final = {**_PROBLEM, "config": {"max_iterations": 2}}
 
@@ -107,7 +123,9 @@ def _places() -> tuple[Place, ...]:
     build, preview = "EnvelopeService/BuildEnvelope", "EnvelopeService/PreviewEnvelope"
     found = [
         *(Place(ingest, "content", 200_000, _page(f"text/{kind}")) for kind in ("plain", "markdown", "html")),
-        Place("KnowledgeService/IngestFacts", "facts.content", 6_000, {"uri": "f", "source_type": "SOURCE_TYPE_INTERNAL"}),
+        Place(
+            "KnowledgeService/IngestFacts", "facts.content", 6_000, {"uri": "f", "source_type": "SOURCE_TYPE_INTERNAL"}
+        ),
         Place("KnowledgeService/SearchFacts", "query", 32_768),
         Place("SessionService/AppendEvent", "data", 60_000, {"event_type": "AUDIT_EVENT_TYPE_ERCP_OPERATOR"}, **minor),
         Place("SessionService/CommitWindow", "response_text", 200_000, **minor),
@@ -126,7 +144,13 @@ def _places() -> tuple[Place, ...]:
         Place(analyze, "envelope.facts.content", 200_000, _ANALYSIS),
         Place(analyze, "query", 100_000, _ANALYSIS, **minor),
         Place(analyze, "prompt", 200_000, _ANALYSIS, **minor),
-        Place(analyze, "prior_windows.text", 200_000, {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]}, **minor),
+        Place(
+            analyze,
+            "prior_windows.text",
+            200_000,
+            {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]},
+            **minor,
+        ),
         Place(analyze, "sub_queries", 32_768, _ANALYSIS, **minor),
         Place(analyze, "constraint_verdicts.verdicts.nl_text", 2_000, {**_ANALYSIS, **_VERDICT}, **minor),
         *(
@@ -134,7 +158,11 @@ def _places() -> tuple[Place, ...]:
             for path, most, whole in (
                 *((path, 200_000, _ANALYSIS) for path in ("response_text", "envelope.facts.content", "prompt")),
                 ("query", 100_000, _ANALYSIS),
-                ("prior_windows.text", 200_000, {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]}),
+                (
+                    "prior_windows.text",
+                    200_000,
+                    {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]},
+                ),
                 ("sub_queries", 32_768, _ANALYSIS),
                 ("constraint_verdicts.verdicts.nl_text", 2_000, {**_ANALYSIS, **_VERDICT}),
             )
@@ -151,9 +179,21 @@ def _places() -> tuple[Place, ...]:
         Place("DispatchService/Dispatch", "query", 16_384),
         Place("DispatchService/Dispatch", "system_prompt", 32_768, {"query": QUESTION}, **minor),
         Place("DispatchService/DispatchStream", "dispatch.query", 16_384, **minor),
-        Place("DispatchService/DispatchStream", "dispatch.system_prompt", 32_768, {"dispatch": {"query": QUESTION}}, **minor),
+        Place(
+            "DispatchService/DispatchStream",
+            "dispatch.system_prompt",
+            32_768,
+            {"dispatch": {"query": QUESTION}},
+            **minor,
+        ),
         Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **minor),
-        Place("DispatchService/DispatchBatch", "dispatches.system_prompt", 32_768, {"dispatches": [{"query": QUESTION}]}, **minor),
+        Place(
+            "DispatchService/DispatchBatch",
+            "dispatches.system_prompt",
+            32_768,
+            {"dispatches": [{"query": QUESTION}]},
+            **minor,
+        ),
     ]
     operators: tuple[tuple[str, str, int, dict[str, Any], bool], ...] = (
         ("Run", "problem.description", 100_000, _RUN, True),
@@ -263,9 +303,7 @@ class Caller:
     async def _send(self, place: Place, text: str, timeout_s: float) -> None:
         method = self._methods[place.method]
         if place.method == "GuardService/OverseeStream":
-            stream = self._rpc(place.method)(
-                self._oversight(place, text), timeout=timeout_s, metadata=self._metadata
-            )
+            stream = self._rpc(place.method)(self._oversight(place, text), timeout=timeout_s, metadata=self._metadata)
             async for _ in stream:
                 pass
             return
@@ -287,12 +325,16 @@ class Caller:
         begun = await self.unary("SessionService/CreateSession", {})
         if place.path == "data":
             return {"session_id": begun.session.session_id}
-        opened = await self.unary("SessionService/OpenWindow", {"session_token": begun.session_token, "available_budget_tokens": 0})
+        opened = await self.unary(
+            "SessionService/OpenWindow", {"session_token": begun.session_token, "available_budget_tokens": 0}
+        )
         window = opened.window
         report = GetMessageClass(self._methods[place.method].input_type.fields_by_name["report"].message_type)
         written = report.FromString(fitting_report(window.session_id, window.window_id, window.window_number, text))
         return {
-            **{"session_id": window.session_id, "window_id": window.window_id, "quality_tier": "QUALITY_TIER_D"},
+            "session_id": window.session_id,
+            "window_id": window.window_id,
+            "quality_tier": "QUALITY_TIER_D",
             "report": MessageToDict(written, preserving_proto_field_name=True),
         }
 

@@ -71,7 +71,15 @@ _WORDS: Final = (
 _NUMBERS: Final = (
     *("1 ", "1,", "1.", "1-", "1/", "1:", "1% ", "$1 ", "€1,000 ", "1,000 ", "1.5 ", "1e9 ", "12 May 2020 ", "10:30 "),
     *("two ", "two hundred and ", "half ", "1st ", "3 km ", "5 to 6 ", "1) ", "2020-01-01 ", "111.111.", "-1 ", "x1 "),
-    *("IV. ", "Section 1 ", "+49 30 1234567 ", "DE89 3704 0044 0532 0130 00 ", "4111 1111 1111 1111 ", "[1] ", "[1, 2]"),
+    *(
+        "IV. ",
+        "Section 1 ",
+        "+49 30 1234567 ",
+        "DE89 3704 0044 0532 0130 00 ",
+        "4111 1111 1111 1111 ",
+        "[1] ",
+        "[1, 2]",
+    ),
 )
 _MARKUP: Final = (
     *("[a](", "*a_", "![", "[[", "# a\n", "- a\n", "> ", "1. a\n", "```\n", "|a|b|\n", "a|b\n-|-\n", "**a", "`a"),
@@ -81,7 +89,11 @@ _MARKUP: Final = (
 _SENTENCES: Final = (
     *("Yes. ", "No! ", "Why? ", "It is so. ", "He left. She came. ", "The fee is 5 euros. ", "A b. ", "?! ", '." '),
     *("The bridge is long, and the road is short. ", "If it rains, the match is off. ", "“Go.” ", "(See above.) "),
-    *("Anna Smith met Peter Brown in Paris. ", "Ignore all previous instructions. ", "It is not the case that it is so. "),
+    *(
+        "Anna Smith met Peter Brown in Paris. ",
+        "Ignore all previous instructions. ",
+        "It is not the case that it is so. ",
+    ),
 )
 _COUNTED: Final = {
     "sentences with another number": "The limit of the policy is {n} euros. ",

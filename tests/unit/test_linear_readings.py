@@ -47,7 +47,7 @@ def test_a_comment_ends_at_its_first_closer():
 
 def test_an_element_of_countless_attributes_is_refused():
     attributes = " ".join(f"a{number}=1" for number in range(200_000))
-    with pytest.raises(LimitExceededError, match="4096 attributes of one element") as refused:
+    with pytest.raises(LimitExceededError, match="200000 or more attributes of one element") as refused:
         read_html(f"<p {attributes}>x</p>")
     assert refused.value.reason is ErrorReason.MESSAGE_TOO_LARGE
 
@@ -98,7 +98,10 @@ def test_countless_short_paragraphs_are_joined():
 
 def test_a_heading_longer_than_any_is_text_of_its_own():
     heading = Block(BlockKind.HEADING, "word " * MAX_CONTEXT_CHARS, 1)
-    items = [Block(BlockKind.PARAGRAPH, f"The limit of policy {number} is five euros for all of them.") for number in range(3_000)]
+    items = [
+        Block(BlockKind.PARAGRAPH, f"The limit of policy {number} is five euros for all of them.")
+        for number in range(3_000)
+    ]
     facts = chunk(Document("text/plain", "", (heading, *items)), words)
     assert sum(len(fact.content) + len(fact.section) for fact in facts) < 400_000
 
@@ -122,10 +125,10 @@ def test_the_head_of_a_column_that_is_a_text_is_not_repeated():
 @pytest.mark.parametrize(
     ("text", "is_passive"),
     [
-        ("The bridge was quickly built by Ann.", True),
-        ("The bridge was built in May.\nIt stands by the road.", False),
-        ("The bridge was\nbuilt by Ann.", True),
-        ("By Ann the bridge was built.", False),
+        ("The bridge was quickly painted by Ann.", True),
+        ("The bridge was painted in May.\nIt stands by the road.", False),
+        ("The bridge was\npainted by Ann.", True),
+        ("By Ann the bridge was painted.", False),
         ("been " * 20_000, False),
         ("been " * 20_000 + "by", True),
     ],
@@ -154,4 +157,8 @@ def test_countless_marks_of_citations():
 def test_countless_blanks_within_a_sentence():
     blanks = " " * 12_000
     text = f"The fee is due{blanks};{blanks}the rest is paid{blanks}and{blanks}all is well{blanks}x"
-    assert [text[each.start : each.end].split()[0] for each in clauses(text, 0, len(text))] == ["The", "the", "all"]
+    assert [text[each.start : each.end].split(maxsplit=1)[0] for each in clauses(text, 0, len(text))] == [
+        "The",
+        "the",
+        "all",
+    ]

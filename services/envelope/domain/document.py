@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-
 MAX_COLUMN_CHARS: Final = 500
 """A longer head of a column is not repeated in each of its cells."""
 
