@@ -34,8 +34,8 @@ $(DEV_STAMP): $(BIN)/uv requirements-dev.lock requirements.lock pyproject.toml
 demo: $(RUN_STAMP) ## Set up on a fresh machine and see a question answered, checked and chained
 	@$(BIN)/groundtrail demo
 
-test: $(DEV_STAMP) ## Set up and run every test that needs no other server
-	@$(BIN)/pytest -q -n auto --dist loadfile --cov --cov-report=json:.coverage.json --cov-report=
+test: $(DEV_STAMP) ## Set up and run every test that needs no other server; of what is long, a fixed tenth
+	@$(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=json:.coverage.json --cov-report=
 	@$(BIN)/python tools/coverage_floor.py .coverage.json
 
 lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
@@ -91,9 +91,10 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
-test-faults: $(DEV_STAMP) ## The long fault runs: kill -9 again and again, new examples for every property, linear time of every call
+test-faults: $(DEV_STAMP) ## What is long, whole: kill -9 again and again, new examples, every case of what make test samples
 	@GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
-	@GROUNDTRAIL_TEST_EXPLORE=1 $(BIN)/pytest -q --timeout 900 tests/property
+	@GROUNDTRAIL_TEST_WHOLE=1 GROUNDTRAIL_TEST_EXPLORE=1 $(BIN)/pytest -q --timeout 900 tests/property
+	@GROUNDTRAIL_TEST_WHOLE=1 $(BIN)/pytest -q --timeout 900 -m tenth tests
 	@$(BIN)/python -m bench linear
 
 $(TRAINING_STAMP): $(BIN)/uv requirements-training.lock pyproject.toml

@@ -12,7 +12,9 @@ from typing import Final
 from bench.report import machine
 
 BENCHMARKS: Final = {
+    "commands": "Processor time and memory of the commands, and the memory of each service",
     "rpc_overhead": "A call through the runtime against an empty grpc.aio echo server",
+    "edge": "What strangers without a credential cost those who have one, against gRPC's own defaults",
     "embedding": "Embedding through the batcher against bare ONNX Runtime",
     "encoders": "Every encoder through the batching backend against bare ONNX Runtime",
     "ingestion": "Ingestion of documents with the real embedder and stores",
@@ -21,6 +23,7 @@ BENCHMARKS: Final = {
     "stores": "Vector search and commits of the embedded stores",
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
     "ercp": "The loop of ERCP without model time against dag's sessions alone",
+    "deadlines": "What calls with a deadline of a second leave behind, in processor time",
     "ercp_solver": "Consistency of 10 to 300 predicates against Z3 asked once",
 }
 HELD: Final = {

@@ -1,8 +1,8 @@
 """The process that ``bench.linear`` measures: the whole suite over SQLite, its encoders without their arithmetic.
 
 Tokenizers, windows, signals and everything else around inference are the real ones; only what ONNX Runtime would
-compute is replaced, by vectors and scores that depend on the tokens, so that what is measured is the suite's own work. The
-recogniser of names and the detector of personal data are real unless ``recogniser`` is false.
+compute is replaced, by vectors and scores that depend on the tokens, so that what is measured is the suite's own work.
+The recogniser of names and the detector of personal data are real unless ``recogniser`` is false.
 """
 
 import argparse

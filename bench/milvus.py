@@ -124,7 +124,7 @@ async def _search_rows(
     wide = FactFilter(source_ids=tuple(f"source-{number}" for number in range(25)))
     for name, where in (("one source of 50", FactFilter(source_ids=("source-7",))), ("25 sources of 50", wide)):
         search = partial(store.search, TENANT, limit=LIMIT, where=where)
-        spent = await _median_ms(lambda n, search=search: search(queries[n][None]))
+        spent = await _median_ms(lambda n, search=search: search(queries[n][None]))  # type: ignore[misc]
         found.append(Row(f"… within {name}", spent, "ms", baseline, plain / spent))
     rare = await _median_ms(lambda n: store.search_text(TENANT, f"{n:02} {n + 31}", limit=LIMIT))
     both = await _median_ms(lambda n: store.search_text(TENANT, f"tariff {n}", limit=LIMIT))

@@ -40,6 +40,7 @@ from services.common.clock import SystemClock
 from services.common.context import Role
 from services.common.ports.credentials import ApiKeyRecord
 from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
 from services.common.rpc.methods import MethodTable, OneTable, build_method
 from services.common.rpc.pipeline import Pipeline
@@ -48,6 +49,7 @@ from services.common.settings import (
     EnvelopeSettings,
     InferenceSettings,
     ServerSettings,
+    Settings,
     TelemetrySettings,
 )
 from services.common.telemetry import RpcMetrics, Telemetry, configure_logs
@@ -158,7 +160,8 @@ async def _wrapped(parts: Parts) -> Any:
     metrics = RpcMetrics(registry)
     telemetry = Telemetry(registry, metrics, provider=_provider() if parts.traces else None)
     authenticator = await _authenticator() if parts.authentication else LocalAuthenticator()
-    pipeline = Pipeline(authenticator, telemetry, ServerSettings(), log_calls=parts.access_log)
+    gate = CredentialGate(authenticator, Settings())
+    pipeline = Pipeline(gate, telemetry, ServerSettings(), log_calls=parts.access_log)
     method = build_method(
         SERVICE,
         "Echo",

@@ -2,22 +2,103 @@
 
 With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A test that sets up logging leaves it as
 it was: the configuration belongs to the process. Generated examples are the same in every run, so that a change is
-judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones.
+judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones. Of what is long a
+fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
+GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
 """
 
+import gc
 import logging
 import os
 import sys
 
 import pytest
 import structlog
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+
+from tests import leash, tenth
+from tests.patience import patient
 
 VARIABLE = "REQUIRE_BACKENDS"
 
-settings.register_profile("repeatable", derandomize=True)
-settings.register_profile("exploring", derandomize=False, print_blob=True)
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # both ask the clock on the wall
+settings.register_profile("repeatable", derandomize=True, **UNHURRIED)
+settings.register_profile("exploring", derandomize=False, print_blob=True, **UNHURRIED)
 settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
+
+
+LONG_FOLDERS = ("tests/e2e/", "tests/conformance/", "tests/faults/")
+COVERED_FOLDERS = ("tests/unit/", "tests/property/", "tests/rpc/")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Take a tenth of what is marked so, give every test its time, and let what takes long begin first.
+
+    Coverage is measured where pure code is tested: tracing costs three quarters more time.
+    """
+    if not any("[" in argument for argument in config.args):
+        left_out = tenth.tenth_of_tests(items)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+    usual = float(config.getoption("timeout", None) or config.getini("timeout"))
+    for item in items:
+        mark = item.get_closest_marker("timeout")
+        seconds = mark.args[0] if mark else usual
+        item.add_marker(pytest.mark.timeout(patient(seconds)), append=False)
+        if not item.nodeid.startswith(COVERED_FOLDERS) or item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.no_cover)
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG_FOLDERS))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let the collector of garbage pass over the thousands of tests, while they are made and ever after."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out whole files, and the conformance tests, which share one server, as if they were one file."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "tests/conformance" if nodeid.startswith("tests/conformance/") else super()._split_scope(nodeid)
+
+    return Files(config, log)
+
+
+class Tenths:
+    """Collects from every process how many of how many cases it took, and says so at the end."""
+
+    def __init__(self):
+        self.counts = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error):
+        self.counts.update(getattr(node, "workeroutput", {}).get("tenths", {}))
+
+    def pytest_sessionfinish(self, session):
+        self.counts.update(tenth.counts)
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["tenths"] = self.counts
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for label, (taken, every) in sorted(self.counts.items()):
+            terminalreporter.write_line(f"{label}: {taken:,} of {every:,} cases")
+        if self.counts and not tenth.WHOLE:
+            terminalreporter.write_line(f"{tenth.VARIABLE}=1 or `make test-faults` runs all of them")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Tenths())
+    if hasattr(config, "workerinput"):
+        leash.end_with_parent()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,3 +125,17 @@ def _logging_as_it_was():
     root.handlers[:], root.level = handlers, level
     if logs and state:
         logs._shows_content, logs._json_stream = state
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef):
+    with leash.keeping(keep=fixturedef.scope != "function"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown():
+    try:
+        return (yield)
+    finally:
+        leash.end_all()

@@ -18,6 +18,7 @@ from pydantic import BaseModel, SecretStr
 
 from services.common.settings import Settings
 from services.common.settings.environment import variable_name
+from services.common.settings.secret_files import SUFFIX, holds_secret
 
 TARGET = Path(__file__).resolve().parent.parent / ".env.example"
 WIDTH = 117
@@ -25,12 +26,16 @@ HEAD = """\
 # Every setting of Groundtrail with its default. Processes read the environment alone, once, at their start:
 #   cp .env.example .env; $EDITOR .env; set -a; . ./.env; set +a; groundtrail serve
 # docker compose reads .env by itself and passes on what compose.yaml names. An unknown GROUNDTRAIL_* variable stops the
-# process. Never commit .env. This file is written by tools/env_example.py.
+# process. A secret is given as itself or, with _FILE, as the file that holds it. Never commit .env. This file is
+# written by tools/env_example.py.
 """
 TAIL = """\
 # --- For compose.yaml alone: passwords of the backends' containers, needed with `--profile backends` ---
 #NEO4J_PASSWORD=
 #MINIO_ROOT_PASSWORD=
+# For compose.yaml alone: files of this machine that are mounted as secrets, for the user 10001 to read.
+#LLM_API_KEY_FILE=
+#MASTER_KEY_FILE=
 """
 
 
@@ -69,6 +74,8 @@ def lines(model: type[BaseModel], path: tuple[str, ...], values: Any) -> Iterato
             continue
         yield from (f"# {line}" for line in textwrap.wrap(docs.get(name, ""), WIDTH))
         yield f"#{variable_name((*path, name))}={text_of(value)}"
+        if holds_secret(field.annotation) and f"{name}{SUFFIX.lower()}" not in model.model_fields:
+            yield f"#{variable_name((*path, name))}{SUFFIX}="
 
 
 def render() -> str:

@@ -1,6 +1,7 @@
 """Write the files' sizes and digests into ``model_repository/MANIFEST.json``, or check that they are right.
 
-Run it after a weight, tokenizer or configuration file was changed on purpose, and say in the commit why it was.
+Run it after a weight, tokenizer, configuration or golden file or the manifest itself was changed on purpose, and say in
+the commit why it was. The digest of the delivered manifest goes into the code (``model_repository/delivered.py``).
 
     python tools/update_manifest.py [--check] [--root model_repository]
 """
@@ -8,22 +9,28 @@ Run it after a weight, tokenizer or configuration file was changed on purpose, a
 import argparse
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parent.parent
+DELIVERED = ROOT / "model_repository"
+PIN = ROOT / "services" / "common" / "model_repository" / "delivered.py"
 _ROLES = {
     "tokenizer.json": "tokenizer",
     "combiner.json": "combiner",
     "config.pbtxt": "config",
+    "golden.json": "golden",
     "1/LICENSE": "licence",
     "1/LICENSES_SOURCES": "licence",
 }
 
 
 def describe(folder: Path) -> list[dict[str, Any]]:
-    """Return the entries of all files that are read at run time, ordered by path."""
-    names = [name for name in ("combiner.json", "config.pbtxt", "tokenizer.json") if (folder / name).is_file()]
+    """Return the entries of all files that are read at run time, and of the golden vectors, ordered by path."""
+    beside = ("combiner.json", "config.pbtxt", "golden.json", "tokenizer.json")
+    names = [name for name in beside if (folder / name).is_file()]
     names += [p.relative_to(folder).as_posix() for p in (folder / "1").rglob("*") if p.is_file()]
     return [
         {
@@ -41,6 +48,12 @@ def dump(manifest: dict[str, Any]) -> str:
     return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
 
 
+def pinned(manifest: str) -> str:
+    """Return the text of the module that pins the manifest."""
+    digest = hashlib.sha256(manifest.encode()).hexdigest()
+    return re.sub(r'"[0-9a-f]{64}"', f'"{digest}"', PIN.read_text(encoding="utf-8"))
+
+
 def main() -> int:
     """Update or check; 1 = the manifest is out of date."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -53,10 +66,18 @@ def main() -> int:
     for model in manifest["models"]:
         model["files"] = describe(options.root / model["name"])
     after = dump(manifest)
+    delivered = options.root.resolve() == DELIVERED
     if options.check:
-        print("up to date" if after == before else f"{path} is out of date: run tools/update_manifest.py")
-        return int(after != before)
+        stale = after != before or (delivered and PIN.read_text(encoding="utf-8") != pinned(after))
+        print(
+            f"{path} is out of date, or not the one that is pinned: run tools/update_manifest.py"
+            if stale
+            else "up to date"
+        )
+        return int(stale)
     path.write_text(after, encoding="utf-8")
+    if delivered:
+        PIN.write_text(pinned(after), encoding="utf-8")
     total = sum(file["bytes"] for model in manifest["models"] for file in model["files"])
     print(f"{path}: {len(manifest['models'])} models, {total:,} bytes")
     return 0

@@ -185,16 +185,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def pin(root: Path, name: str) -> None:
     """Write the model's digests into MANIFEST.json, and its new fingerprint into its golden vectors, if it has any."""
-    path = root / "MANIFEST.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    next(model for model in manifest["models"] if model["name"] == name)["files"] = describe(root / name)
-    path.write_text(dump(manifest), encoding="utf-8")
+    _write_digests(root, name)
     golden = root / name / "golden.json"
     if not golden.is_file():
         return
     vectors = json.loads(golden.read_text(encoding="utf-8"))
     vectors["model"] = ModelRepository.open(root).entry(name).fingerprint
     golden.write_text(json.dumps(vectors) + "\n", encoding="utf-8")
+    _write_digests(root, name)  # the golden vectors are pinned, too
+
+
+def _write_digests(root: Path, name: str) -> None:
+    path = root / "MANIFEST.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    next(model for model in manifest["models"] if model["name"] == name)["files"] = describe(root / name)
+    path.write_text(dump(manifest), encoding="utf-8")
 
 
 def fit_signals(names: Sequence[str], fit: Table, calibrate: Table) -> LogisticModel:

@@ -11,12 +11,16 @@ from typing import Final
 
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import Tensor, nn, no_grad
 from transformers import AutoConfig, AutoModel, PretrainedConfig
 
 WEIGHTS: Final = "model.safetensors"
 HEADS: Final = "pair_encoder.json"
 TOKENIZER: Final = "tokenizer.json"
+SUPPORT: Final = 3
+"""Place of the support logit in a joint head, behind entailment, neutral and contradiction."""
+JOINT_OUTPUTS: Final = 4
+"""Pooled logits of a trunk that serves inference and grounding at once."""
 
 
 class PairEncoder(nn.Module):
@@ -82,6 +86,20 @@ def load(folder: Path) -> PairEncoder:
 def with_heads(trained: PairEncoder, outputs: int, *, per_token: bool) -> PairEncoder:
     """Return the trunk of a trained model under new heads."""
     return PairEncoder(trained.encoder, outputs, per_token=per_token)
+
+
+def with_joint_heads(trained: PairEncoder) -> PairEncoder:
+    """Return an entailment encoder that also says whether a claim is supported and which of its tokens are not.
+
+    The pooled head has ``JOINT_OUTPUTS`` logits: the three of inference, taken over, then support, which begins as
+    entailment against the mean of the other two.
+    """
+    model = PairEncoder(trained.encoder, JOINT_OUTPUTS, per_token=True)
+    with no_grad():
+        for new, old in ((model.head.weight, trained.head.weight), (model.head.bias, trained.head.bias)):
+            new[:SUPPORT].copy_(old)
+            new[SUPPORT].copy_(old[0] - (old[1] + old[2]) / 2)
+    return model
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

@@ -124,7 +124,8 @@ def grounding_loss(logits: Tensor, token_logits: Tensor, supported: Tensor, toke
     return verdict + TOKEN_WEIGHT * marked
 
 
-def _padded(rows: Iterable[list[float]], width: int) -> Tensor:
+def padded(rows: Iterable[list[float]], width: int) -> Tensor:
+    """Return token labels filled up to ``width`` with ``UNKNOWN``, ``(parts, width)``."""
     return torch.tensor([row + [UNKNOWN] * (width - len(row)) for row in rows])
 
 
@@ -153,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ids, mask = pad([part.ids for part in parts], pad_id(tokenizer), device)
         logits, token_logits = encoder(ids, mask)
         supported = torch.tensor([example.supported for example in chosen], device=device)
-        tokens = _padded([part.tokens for part in parts], ids.shape[1]).to(device)
+        tokens = padded([part.tokens for part in parts], ids.shape[1]).to(device)
         verdicts = weakest(logits.float().squeeze(1), owners, len(chosen))
         return grounding_loss(verdicts, token_logits, supported, tokens)
 

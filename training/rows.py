@@ -8,7 +8,7 @@ error that names the file and the line. What is left out of training, and why, i
 import gzip
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,6 +27,7 @@ UNCLEAR_ORIGINS: Final = frozenset({"lingnli", "covidfact", "healthver", "climat
 """Sets whose repositories state no licence; no shipped weights learn from them (ADR 0035)."""
 FOLDS: Final = frozenset({"fit", "calibrate", "report"})
 LICENCES: Final = frozenset({"clear", "unclear"})
+WRITERS: Final = frozenset({"human", "synthetic"})
 
 
 class RowError(Exception):
@@ -88,6 +89,9 @@ class CheckedText:
         fold: ``fit`` (train), ``calibrate`` or ``report`` (measure).
         query: the question, where the set has one.
         detail: the set's own remark, such as the kind of error.
+        spans: [start, end) of what is not supported, in code points of the claim; ``None`` where nobody marked any.
+        clear: whether the set states a licence under which weights may ship.
+        synthetic: whether a program or a language model wrote the claim, and not a person.
     """
 
     id: str
@@ -99,6 +103,9 @@ class CheckedText:
     fold: str
     query: str | None = None
     detail: str | None = None
+    spans: tuple[tuple[int, int], ...] | None = None
+    clear: bool = True
+    synthetic: bool = False
 
 
 def read_nli(folder: Path, split: Literal["train", "dev"]) -> list[NliRow]:
@@ -117,6 +124,15 @@ def read_grounding(folder: Path) -> list[CheckedText]:
         RowError: the file is missing, or a line of it is not such a row.
     """
     return [_checked_text(line) for line in _lines(folder / "grounding" / "dev.jsonl.gz")]
+
+
+def read_more(folder: Path) -> list[CheckedText]:
+    """Read ``grounding/more.jsonl.gz``, all folds, with the spans that it has.
+
+    Raises:
+        RowError: the file is missing, or a line of it is not such a row.
+    """
+    return [_marked_text(line) for line in _lines(folder / "grounding" / "more.jsonl.gz")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +162,18 @@ class _Line:
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
             raise RowError(f"{self.where}: {name} must be a list of strings.")
         return tuple(value)
+
+    def spans(self, name: str, length: int) -> tuple[tuple[int, int], ...] | None:
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        try:
+            found = tuple(sorted((int(span["start"]), int(span["end"])) for span in value))  # type: ignore[attr-defined]
+        except (TypeError, KeyError, ValueError) as error:
+            raise RowError(f"{self.where}: {name} must be a list of objects with start and end.") from error
+        if any(not 0 <= start < end <= length for start, end in found):
+            raise RowError(f"{self.where}: {name} must lie within the claim, [0, {length}).")
+        return found
 
     def one_of(self, name: str, known: frozenset[str]) -> str:
         value = self.text(name)
@@ -191,4 +219,14 @@ def _checked_text(line: _Line) -> CheckedText:
         fold=line.one_of("fold", FOLDS),
         query=line.optional_text("query"),
         detail=line.optional_text("detail"),
+    )
+
+
+def _marked_text(line: _Line) -> CheckedText:
+    plain = _checked_text(line)
+    return replace(
+        plain,
+        spans=line.spans("spans", len(plain.claim)),
+        clear=line.one_of("licence", LICENCES) == "clear",
+        synthetic=line.one_of("label", WRITERS) == "synthetic",
     )

@@ -4,11 +4,12 @@
 ``grpc.aio.insecure_channel(system.address)`` a channel.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
-from services.allinone.compose import build_services
+from services.allinone.parts import Part, build_parts
 from services.common.composition import Adapters
 from services.common.errors import UnauthenticatedError
 from services.common.rpc.authentication import open_authenticator
@@ -54,24 +55,28 @@ class EmbeddedSystem:
 
 
 @asynccontextmanager
-async def embedded(settings: Settings, *, adapters: Adapters | None = None) -> AsyncIterator[EmbeddedSystem]:
-    """Run the suite until the block ends; then calls in flight finish and everything is closed.
+async def embedded(
+    settings: Settings, *, adapters: Adapters | None = None, parts: Collection[Part] = ()
+) -> AsyncIterator[EmbeddedSystem]:
+    """Run the suite, or the named parts of it, until the block ends; then calls in flight finish and everything is closed.
 
     Args:
         settings: as for a server; where it listens, TLS and peers are replaced by a loopback port of its own.
         adapters: shared ones of the caller, who closes them; made and closed here when not given.
+        parts: what to start; none = everything.
 
     Raises:
         SettingsError: the settings cannot be used.
     """
     own = _own_settings(settings)
+    build = partial(build_parts, frozenset(parts))
     if adapters is not None:
-        async with running_server("embedded", build_services, own, adapters=adapters) as server:
+        async with running_server("embedded", build, own, adapters=adapters) as server:
             yield EmbeddedSystem(server.address, own, adapters)
         return
     async with (
         Adapters(own) as made,
-        running_server("embedded", build_services, own, adapters=made) as server,
+        running_server("embedded", build, own, adapters=made) as server,
     ):
         yield EmbeddedSystem(server.address, own, made)
 

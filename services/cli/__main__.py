@@ -17,10 +17,10 @@ EXIT_INTERRUPTED: Final = 130
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a character that the terminal's encoding lacks is shown as its escape
-            stream.reconfigure(errors="backslashreplace")
     try:
+        from services.cli.streams import settle_streams
+
+        settle_streams()
         from services.cli.app import app
 
         if _asks_for_json(sys.argv[1:]):

@@ -4,15 +4,21 @@ from enum import StrEnum
 from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.commands import ask as ask_command
-from services.cli.commands import audit, dag, doctor, ingest, keys, search, sources, systems, version
-from services.cli.commands.dag import DagForm
-from services.cli.commands.ocsf import ExportForm
-from services.cli.runner import run
+from services.cli.forms import DagForm, ExportForm
+from services.cli.later import Later, run
+
+if TYPE_CHECKING:
+    from services.cli.commands import ask as ask_command
+    from services.cli.commands import audit, dag, doctor, ingest, keys, search, sources, systems, version
+else:
+    ask_command, audit, dag, doctor, ingest, keys, search, sources, systems, version = (
+        Later(f"services.cli.commands.{name}")
+        for name in ("ask", "audit", "dag", "doctor", "ingest", "keys", "search", "sources", "systems", "version")
+    )
 
 app = typer.Typer(
     name="groundtrail",
@@ -25,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenant, and the master key.")
+key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenants, and the master key.")
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
@@ -343,6 +349,9 @@ def create_key(
         list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
+    tenant: Annotated[
+        str, typer.Option(help="The tenant that it opens; made in the store, not by a server; none = default.")
+    ] = "",
     namespace: Annotated[
         str | None, typer.Option(help="A shared namespace that it writes; made in the store, not by a server.")
     ] = None,
@@ -350,19 +359,20 @@ def create_key(
     as_json: AsJson = False,
 ) -> None:
     """Create a key and show it this once."""
-    if namespace is not None:
-        run(
-            partial(keys.create_for_namespace, label=label, roles=role or ["writer"], namespace=namespace, days=days),
-            as_json=as_json,
-        )
-        return
-    run(partial(keys.create, label=label, roles=role or ["writer"], days=days), as_json=as_json)
+    wish = keys.Wish(label, role or ["writer"], days, tenant, namespace or "")
+    run(partial(keys.create, wish=wish), as_json=as_json)
 
 
 @key_app.command("list")
-def list_keys(*, as_json: AsJson = False) -> None:
-    """List keys by prefix, with roles and state."""
-    run(keys.list_keys, as_json=as_json)
+def list_keys(
+    tenant: Annotated[
+        str, typer.Option(help="Keys of this tenant alone; none = all of the data directory, or the server's.")
+    ] = "",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List keys by prefix, with tenant, roles and state."""
+    run(partial(keys.list_keys, tenant=tenant), as_json=as_json)
 
 
 @key_app.command("revoke")

@@ -2,23 +2,27 @@
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import grpc
-from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
-from crp.dag.v1 import session_service_pb2_grpc as sessions
-from crp.dag.v1 import transparency_service_pb2_grpc as transparency
-from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
-from crp.gateway.v1 import admin_service_pb2_grpc as admin
-from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
-from ercp.v1 import ercp_service_pb2_grpc as ercp
 
 from services.cli.local_state import LocalState
 from services.common.errors import CrpError
 from services.common.rpc.status import from_wire
 from services.common.settings import Settings
+
+if TYPE_CHECKING:  # generated code and services: loaded by the command that asks them
+    from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
+    from crp.dag.v1 import session_service_pb2_grpc as sessions
+    from crp.dag.v1 import transparency_service_pb2_grpc as transparency
+    from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
+    from crp.gateway.v1 import admin_service_pb2_grpc as admin
+    from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+    from ercp.v1 import ercp_service_pb2_grpc as ercp
+
+    from services.allinone.parts import Part
 
 CALL_TIMEOUT_S: Final = 120.0
 """How long a command waits for one call; a PDF of hundreds of pages takes most of it on two cores."""
@@ -26,22 +30,70 @@ CALL_TIMEOUT_S: Final = 120.0
 ResponseT = TypeVar("ResponseT")
 
 
-@dataclass(frozen=True, slots=True)
 class Suite:
-    """Stubs of the services that commands use, and the credential they present.
+    """Stubs of the services that commands use, each made when it is first used, and the credential they present.
 
     They may all stand on one address or, behind a proxy, on several.
+
+    Args:
+        address: that the channel leads to, for messages.
+        api_key: the credential.
+        channel: leads to the services.
     """
 
-    address: str
-    api_key: str
-    knowledge: knowledge.KnowledgeServiceStub
-    envelopes: envelopes.EnvelopeServiceStub
-    sessions: sessions.SessionServiceStub
-    transparency: transparency.TransparencyServiceStub
-    admin: admin.AdminServiceStub
-    dispatch: dispatch.DispatchServiceStub
-    ercp: ercp.ErcpServiceStub
+    def __init__(self, address: str, api_key: str, channel: grpc.aio.Channel) -> None:
+        self.address = address
+        self.api_key = api_key
+        self._channel = channel
+
+    @cached_property
+    def knowledge(self) -> "knowledge.KnowledgeServiceStub":
+        """Facts and sources."""
+        from crp.ckf.v1.knowledge_service_pb2_grpc import KnowledgeServiceStub
+
+        return KnowledgeServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def envelopes(self) -> "envelopes.EnvelopeServiceStub":
+        """What a model gets to see."""
+        from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
+
+        return EnvelopeServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def sessions(self) -> "sessions.SessionServiceStub":
+        """Sessions, windows, reports."""
+        from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
+
+        return SessionServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def transparency(self) -> "transparency.TransparencyServiceStub":
+        """The log."""
+        from crp.dag.v1.transparency_service_pb2_grpc import TransparencyServiceStub
+
+        return TransparencyServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def admin(self) -> "admin.AdminServiceStub":
+        """Keys, AI systems, policies."""
+        from crp.gateway.v1.admin_service_pb2_grpc import AdminServiceStub
+
+        return AdminServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def dispatch(self) -> "dispatch.DispatchServiceStub":
+        """Questions and their checked answers."""
+        from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
+
+        return DispatchServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def ercp(self) -> "ercp.ErcpServiceStub":
+        """The constraint loop."""
+        from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
+
+        return ErcpServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     async def call(self, method: Any, request: Any, *, timeout_s: float = CALL_TIMEOUT_S) -> Any:
         """Call one RPC and return its response.
@@ -49,9 +101,7 @@ class Suite:
         Raises:
             CrpError: what the server refused or could not do.
         """
-        pending: Awaitable[Any] = method(
-            request, timeout=timeout_s, metadata=(("authorization", f"Bearer {self.api_key}"),)
-        )
+        pending: Awaitable[Any] = method(request, timeout=timeout_s, metadata=self._credential())
         try:
             return await pending
         except grpc.aio.AioRpcError as error:
@@ -60,10 +110,14 @@ class Suite:
     async def stream(self, method: Any, request: Any) -> AsyncIterator[Any]:
         """Call a server-streaming RPC and yield its responses. Raises as ``call``."""
         try:
-            async for response in method(request, metadata=(("authorization", f"Bearer {self.api_key}"),)):
+            async for response in method(request, metadata=self._credential()):
                 yield response
         except grpc.aio.AioRpcError as error:
             raise self._error(error) from None
+
+    def _credential(self) -> tuple[tuple[str, str], ...]:
+        """Return the credential as metadata; none for a server that asks for none."""
+        return (("authorization", f"Bearer {self.api_key}"),) if self.api_key else ()
 
     def _error(self, error: grpc.aio.AioRpcError) -> CrpError:
         details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")
@@ -75,26 +129,31 @@ def _as_bytes(value: str | bytes | None) -> bytes | None:
 
 
 @asynccontextmanager
-async def connect(settings: Settings) -> AsyncIterator[Suite]:
+async def connect(settings: Settings, *parts: "Part") -> AsyncIterator[Suite]:
     """Give the suite: the server that ``GROUNDTRAIL_CLIENT__SERVER`` names, or one inside this process.
 
     The in-process suite keeps its data and its API key under the data directory, so that the next command finds the
     same sessions.
+
+    Args:
+        settings: of the command.
+        parts: what the command asks; a server inside this process is started with these alone, with everything when
+            none is named.
     """
     if settings.client.server:
         async with _open(settings.client.server, settings) as channel:
-            yield _suite(settings.client.server, settings.client.api_key.get_secret_value(), channel)
+            yield Suite(settings.client.server, settings.client.api_key.get_secret_value(), channel)
         return
     from services.allinone.embedded import embedded
 
-    async with embedded(settings) as system:
+    async with embedded(settings, parts=parts) as system:
         state = LocalState(Path(settings.store.data_dir))
         key = state.api_key()
         if not key or not await system.accepts(key):
             key = await system.issue_key("groundtrail command line")
             state.keep_api_key(key)
         async with _open(system.address, settings) as channel:
-            yield _suite(system.address, key, channel)
+            yield Suite(system.address, key, channel)
 
 
 @asynccontextmanager
@@ -113,17 +172,3 @@ async def _open(address: str, settings: Settings) -> AsyncIterator[grpc.aio.Chan
         return
     async with grpc.aio.insecure_channel(address, options=options) as channel:
         yield channel
-
-
-def _suite(address: str, key: str, channel: grpc.aio.Channel) -> Suite:
-    return Suite(
-        address=address,
-        api_key=key,
-        knowledge=knowledge.KnowledgeServiceStub(channel),  # type: ignore[no-untyped-call]
-        envelopes=envelopes.EnvelopeServiceStub(channel),  # type: ignore[no-untyped-call]
-        sessions=sessions.SessionServiceStub(channel),  # type: ignore[no-untyped-call]
-        transparency=transparency.TransparencyServiceStub(channel),  # type: ignore[no-untyped-call]
-        admin=admin.AdminServiceStub(channel),  # type: ignore[no-untyped-call]
-        dispatch=dispatch.DispatchServiceStub(channel),  # type: ignore[no-untyped-call]
-        ercp=ercp.ErcpServiceStub(channel),  # type: ignore[no-untyped-call]
-    )

@@ -5,17 +5,24 @@ sets a title or turns the direction of reading. Such characters are spelled out,
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.highlighter import JSONHighlighter
 from rich.table import Table
 from rich.text import Text
 
 from services.dag.exports.plain import plain
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_UNESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+"""What JSON allows in a string as it is and a terminal acts on; written as escapes, which mean the same."""
 
 
 class Output:
@@ -32,7 +39,11 @@ class Output:
     def result(self, value: Any) -> None:
         """Write the command's result as JSON; a no-op for people, who got tables."""
         if self.as_json:
-            self._out.print_json(json.dumps(value, default=str), ensure_ascii=not self._out.encoding.startswith("utf"))
+            text = json.dumps(
+                value, default=str, indent=2, ensure_ascii=not self._out.encoding.lower().startswith("utf")
+            )
+            escaped = _UNESCAPED.sub(lambda found: json.dumps(found[0])[1:-1], text)
+            self._out.print(JSONHighlighter()(Text(escaped)), soft_wrap=True)
 
     def say(self, text: str, style: str = "") -> None:
         """Tell people something; silent with ``--json``. The text is never read as markup."""
@@ -58,7 +69,7 @@ class Output:
         Args:
             title: above the table.
             columns: their headings.
-            rows: as many cells each as there are columns; a ``Text`` is of our own words alone.
+            rows: as many cells each as there are columns; of a ``Text`` the styles are kept when its words draw only.
             whole: the column whose lines are never folded, because people copy them.
         """
         if self.as_json:
@@ -69,7 +80,7 @@ class Output:
         for column in columns:
             table.add_column(column, overflow="fold", no_wrap=column == whole)
         for row in rows:
-            table.add_row(*(cell if isinstance(cell, Text) else _shown(cell) for cell in row))
+            table.add_row(*(_checked(cell) if isinstance(cell, Text) else _shown(cell) for cell in row))
         self._out.print(table)
 
     def error(
@@ -90,6 +101,8 @@ class Output:
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator["Advance"]:
         """Show a progress bar on stderr while people wait; silent with ``--json``."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
         bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -105,13 +118,19 @@ class Output:
 class Advance:
     """Moves a progress bar."""
 
-    def __init__(self, bar: Progress, what: str, total: int) -> None:
+    def __init__(self, bar: "Progress", what: str, total: int) -> None:
         self._bar = bar
         self._task = bar.add_task(what, total=total)
 
     def step(self) -> None:
         """Count one item as done."""
         self._bar.advance(self._task)
+
+
+def _checked(text: Text) -> Text:
+    """Return the text with its styles, or spelled out without them when a character of it does more than draw."""
+    shown = _shown(text.plain)
+    return text if shown.plain == text.plain else shown
 
 
 def _shown(text: str, style: str = "") -> Text:

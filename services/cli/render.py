@@ -1,17 +1,19 @@
 """How answers, claims and headers look to people, and what they are as JSON."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dpe.v1 import claim_pb2 as claims
 from crp.dpe.v1 import constraint_pb2 as constraints
 from crp.dpe.v1 import report_pb2 as reports
-from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 from rich.text import Text
 
 from services.cli.console import Output
 from services.common.rpc.canonical import message_json
+
+if TYPE_CHECKING:
+    from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 MAX_CELL_CHARS: Final = 84
 
@@ -161,7 +163,7 @@ def show_regulatory(report: reports.DpeReport, output: Output) -> None:
     output.table(f"ISO/IEC 42001 controls with evidence ({met})", ("control", "subject", "evidence"), controls)
 
 
-def show_headers(response: dispatch.DispatchResponse, output: Output) -> None:
+def show_headers(response: "dispatch.DispatchResponse", output: Output) -> None:
     """Show the CRP headers of an answer."""
     rows: list[tuple[str | Text, ...]] = []
     for header in response.headers:
@@ -172,7 +174,7 @@ def show_headers(response: dispatch.DispatchResponse, output: Output) -> None:
     output.table("CRP headers", ("header", "value"), rows)
 
 
-def show_answer(response: dispatch.DispatchResponse, output: Output, *, headers: bool = True) -> None:
+def show_answer(response: "dispatch.DispatchResponse", output: Output, *, headers: bool = True) -> None:
     """Show an answer whole: text, claims, findings, headers."""
     answer = response.answer
     output.say("")

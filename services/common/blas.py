@@ -8,10 +8,10 @@ deployment, whatever services share it: reports are compared byte for byte.
 
 import ctypes
 import logging
+import os
+import sys
 from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 _LOG: Final = logging.getLogger(__name__)
 _SETTERS: Final = ("scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_", "openblas_set_num_threads")
@@ -21,9 +21,13 @@ def limit_blas_threads(threads: int) -> bool:
     """Let this process's matrix products use so many threads, and say whether that could be set.
 
     NumPy's own wheels bring an OpenBLAS that can be told while it runs. Of another library OPENBLAS_NUM_THREADS,
-    MKL_NUM_THREADS or the like has to be set before the process starts.
+    MKL_NUM_THREADS or the like has to be set before the process starts. A process that has not loaded NumPy yet may
+    never need it: there its libraries are told by the environment, in case they come.
     """
-    package = Path(np.__file__).parent
+    if "numpy" not in sys.modules:
+        os.environ["OPENBLAS_NUM_THREADS"] = str(threads)
+        return True
+    package = Path(str(sys.modules["numpy"].__file__)).parent
     for folder in (package.with_name("numpy.libs"), package / ".dylibs"):
         for path in sorted(folder.glob("*openblas*")):
             library = ctypes.CDLL(str(path))  # loaded already: this gives the same one

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
@@ -20,21 +20,32 @@ from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.entailment import EntailmentModel
 from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
-from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
-from services.common.ports.grounding import GroundingModel
 from services.common.ports.language_model import LanguageModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
-from services.common.ports.reranking import Reranker
 from services.common.ports.sessions import SessionStore
-from services.common.ports.token_vectors import TokenVectorModel
 from services.common.ports.tokens import TokenCounter
+from services.common.queue_counts import QueueCounts
 from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+from services.common.workers.counts import WorkerCounts
+from services.common.workers.frames import Json
+from services.common.workers.pool import WorkerLimits, WorkerPool
+
+if TYPE_CHECKING:
+    from services.common.adapters.sqlite.claims import StoreClaim
+    from services.common.adapters.text_workers import TextWorkers
+    from services.common.rpc.credential_gate import CredentialGate
+
+if TYPE_CHECKING:  # they bring NumPy, which not every process needs
+    from services.common.ports.embedding import EmbeddingModel
+    from services.common.ports.entailment import EntailmentModel
+    from services.common.ports.facts import FactStore
+    from services.common.ports.grounding import GroundingModel
+    from services.common.ports.reranking import Reranker
+    from services.common.ports.token_vectors import TokenVectorModel
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -46,6 +57,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 class _Closable(Protocol):
     async def close(self) -> None: ...
+
+
+class _Queued(Protocol):
+    @property
+    def queue_counts(self) -> QueueCounts: ...
 
 
 class _Fed(Protocol):
@@ -60,12 +76,30 @@ class Adapters:
 
     Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,
     in reverse order, also when a later construction fails.
+
+    Args:
+        settings: of the process.
+        clock, ids: the system's when not given.
+        serving: the process serves calls: it takes the embedded stores for itself alone, unless the settings share them
+            (ADR 0090). Else it is a command, which takes them together with other commands.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+        serving: bool = False,
+    ) -> None:
         self.settings = settings
+        self._serving = serving
+        self._claims: list[StoreClaim] = []
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or RandomIds()
+        self.worker_counts = WorkerCounts()
+        """What the pools of worker processes count; for a registry."""
+        self.queue_counts: list[QueueCounts] = []  # of the models that are open
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -89,7 +123,7 @@ class Adapters:
             "build_identity", lambda: asyncio.to_thread(installed_build, settings.integrity, settings.inference)
         )
 
-    async def embedding(self) -> EmbeddingModel:
+    async def embedding(self) -> "EmbeddingModel":
         """Return the embedding model of the model repository, its digests verified."""
         from services.common.adapters.encoders.embedding import open_embedding
 
@@ -99,16 +133,25 @@ class Adapters:
         """Return the entity recogniser of the model repository, its digests verified."""
         from services.common.adapters.spacy.recognizer import open_recognizer
 
-        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference))
+        workers = await self._text_workers()
+        return await self._once("entity_recognizer", lambda: open_recognizer(self.settings.inference, workers=workers))
 
     async def personal_data(self) -> PersonalDataDetector:
         """Return the detector of personal data."""
         from services.common.adapters.presidio.detector import open_detector
 
-        await self.entity_recognizer()  # both import spaCy in a thread, which fails when they do so at the same time
-        return await self._once("personal_data", lambda: open_detector(self.settings.inference))
+        workers = await self._text_workers()
+        return await self._once("personal_data", lambda: open_detector(self.settings.inference, workers))
 
-    async def entailment(self) -> EntailmentModel | None:
+    async def _text_workers(self) -> "TextWorkers":
+        from services.common.adapters.text_workers import TextWorkers
+
+        async def build() -> "TextWorkers":
+            return TextWorkers(self.settings.workers, self.worker_counts)
+
+        return await self._once("text_workers", build)
+
+    async def entailment(self) -> "EntailmentModel | None":
         """Return the NLI encoder, its digests verified.
 
         ``None`` while the repository holds no model of the default name; stages that need it say so. A model that the
@@ -120,7 +163,7 @@ class Adapters:
 
         return await self._once("entailment", lambda: open_entailment(self.settings.inference))
 
-    async def grounding(self) -> GroundingModel | None:
+    async def grounding(self) -> "GroundingModel | None":
         """Return the grounding model, its digests verified; ``None`` as ``entailment``."""
         if not await self._delivered("grounding"):
             return None
@@ -128,14 +171,14 @@ class Adapters:
 
         return await self._once("grounding", lambda: open_grounding(self.settings.inference))
 
-    async def reranker(self) -> Reranker | None:
+    async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
         from services.common.adapters.encoders.grounding import EncoderGroundingModel
 
         grounding = await self.grounding()
         return grounding.reranker() if isinstance(grounding, EncoderGroundingModel) else None
 
-    async def token_vectors(self) -> TokenVectorModel:
+    async def token_vectors(self) -> "TokenVectorModel":
         """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""
         from services.common.adapters.encoders.token_vectors import open_token_vectors
 
@@ -155,7 +198,7 @@ class Adapters:
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
 
-    async def fact_store(self) -> FactStore:
+    async def fact_store(self) -> "FactStore":
         """Return the store of facts and vectors.
 
         Raises:
@@ -165,11 +208,12 @@ class Adapters:
             return await self._once("fact_store", self._milvus_facts)
         from services.common.adapters.sqlite.facts import SqliteFactStore
 
-        model = await self.embedding()
-        return await self._once(
-            "fact_store",
-            lambda: SqliteFactStore.open(self._path(FACTS_FILE), self.settings.store, dimension=model.dimension),
-        )
+        async def opened() -> "FactStore":
+            path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
+            model = await self.embedding()
+            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension)
+
+        return await self._once("fact_store", opened)
 
     async def knowledge_graph(self) -> KnowledgeGraph:
         """Return the store of sources and communities.
@@ -181,9 +225,10 @@ class Adapters:
             return await self._once("knowledge_graph", self._neo4j_knowledge)
         from services.common.adapters.sqlite.graph import SqliteKnowledgeGraph
 
-        return await self._once(
-            "knowledge_graph", lambda: SqliteKnowledgeGraph.open(self._path(GRAPH_FILE), self.settings.store)
-        )
+        async def opened() -> KnowledgeGraph:
+            return await SqliteKnowledgeGraph.open(await self._claimed(GRAPH_FILE), self.settings.store)
+
+        return await self._once("knowledge_graph", opened)
 
     async def session_store(self) -> SessionStore:
         """Return the store of sessions, windows, events and reports.
@@ -195,9 +240,10 @@ class Adapters:
             return await self._once("session_store", self._neo4j_sessions)
         from services.common.adapters.sqlite.sessions import SqliteSessionStore
 
-        return await self._once(
-            "session_store", lambda: SqliteSessionStore.open(self._path(SESSIONS_FILE), self.settings.store)
-        )
+        async def opened() -> SessionStore:
+            return await SqliteSessionStore.open(await self._claimed(SESSIONS_FILE), self.settings.store)
+
+        return await self._once("session_store", opened)
 
     async def event_feed(self) -> EventFeed:
         """Return the feed of the events in the session store."""
@@ -213,16 +259,59 @@ class Adapters:
         return await self._once("event_endpoint", lambda: open_event_endpoint(self.settings.event_sink, self.clock))
 
     async def credentials(self) -> CredentialStore:
-        """Return the store of API keys, AI systems and policies."""
+        """Return the store of API keys, AI systems and policies; every process of an installation shares it."""
         from services.common.adapters.sqlite.credentials import SqliteCredentialStore
 
         return await self._once(
             "credentials", lambda: SqliteCredentialStore.open(self._path(GATEWAY_FILE), self.settings.store)
         )
 
+    def worker_pool(self, name: str, module: str, configuration: Json, limits: WorkerLimits) -> WorkerPool:
+        """Return a pool of worker processes, ended with the adapters."""
+        pool = WorkerPool(name, module, configuration, limits, self.worker_counts.of_pool(name))
+        self.closing(pool.close)
+        return pool
+
+    async def credential_gate(self, settings: Settings) -> "CredentialGate":
+        """Return where the callers of this process are proven, over gRPC and HTTP alike.
+
+        Args:
+            settings: of the process that asks first.
+        """
+        kind = "open" if settings.server.insecure_local else "proving"
+        return await self._once(f"credential_gate {kind}", lambda: self._gate(settings))
+
     def closing(self, close: Callable[[], Awaitable[None]]) -> None:
         """Close this too when the adapters are closed, before whatever was built or added earlier."""
         self._stack.push_async_callback(close)
+
+    def listening(self, address: str) -> None:
+        """Write down where this process listens, for whoever finds its stores taken."""
+        for claim in self._claims:
+            claim.tell(address)
+
+    async def _claimed(self, name: str) -> Path:
+        """Return the path of an embedded store that this process may open now; it is let go after the store is closed.
+
+        Raises:
+            UnavailableError: STORE_UNAVAILABLE: another process has it.
+        """
+        from services.common.adapters.sqlite.claims import StoreClaim
+
+        path = self._path(name)
+        alone = self._serving and not self.settings.envelope.shared_store
+        claim = await StoreClaim.take(path, exclusive=alone, serving=self._serving)
+        self._stack.push_async_callback(claim.close)
+        self._claims.append(claim)
+        return path
+
+    async def _gate(self, settings: Settings) -> "CredentialGate":
+        from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
+        from services.common.rpc.credential_gate import CredentialGate
+
+        if settings.server.insecure_local:
+            return CredentialGate(LocalAuthenticator(), settings)
+        return CredentialGate(open_authenticator(settings.auth, await self.credentials(), self.clock), settings)
 
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
         _check_neo4j_driver()
@@ -236,7 +325,7 @@ class Adapters:
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
 
-    async def _milvus_facts(self) -> FactStore:
+    async def _milvus_facts(self) -> "FactStore":
         _check_milvus_client()
         from services.common.adapters.milvus import MilvusFactStore
 
@@ -275,6 +364,8 @@ class Adapters:
                 adapter = await build()
                 if hasattr(adapter, "close"):
                     self._stack.push_async_callback(cast("_Closable", adapter).close)
+                if hasattr(adapter, "queue_counts"):
+                    self.queue_counts.append(cast("_Queued", adapter).queue_counts)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])
 

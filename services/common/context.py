@@ -3,6 +3,10 @@
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
+from typing import Final
+
+STANDARD_CLASS: Final = "standard"
+"""The class of tenants that the settings put into no other."""
 
 
 @unique
@@ -53,6 +57,7 @@ class CallContext:
         rpc: full method name, ``/crp.dpe.v1.ProvenanceService/Analyze``.
         deadline: event-loop time (``loop.time()``) at which the caller stops waiting; ``None`` when unlimited.
         credential: the raw ``authorization`` value, forwarded to downstream services and never logged.
+        tenant_class: of the caller's tenant, by the settings; a label of metrics.
     """
 
     caller: Caller
@@ -60,6 +65,7 @@ class CallContext:
     rpc: str
     deadline: float | None = None
     credential: str = field(default="", repr=False)
+    tenant_class: str = STANDARD_CLASS
 
 
 _current: ContextVar[CallContext] = ContextVar("groundtrail_call")

@@ -32,6 +32,7 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
+from services.common.progress import writing
 from services.dag.chains import Chains, session_not_found
 from services.dag.domain import budget, quality
 from services.dag.domain.adopting import adopt, is_elsewhere
@@ -367,7 +368,9 @@ class SessionApp:
         adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
         before = empty_snapshot(adoption.session)
         with contextlib.suppress(ConflictError):  # a request beside this one adopted it first
-            await self._store.write(await self._change(adoption, before))
+            change = await self._change(adoption, before)
+            with writing():
+                await self._store.write(change)
 
     async def _opened(
         self, before: SessionSnapshot, opening: Opening, verification: Verification

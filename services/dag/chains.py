@@ -1,9 +1,9 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
-import asyncio
 from typing import Final, NoReturn
 
 from services.common.clock import Clock
+from services.common.computing import compute
 from services.common.errors import (
     ChainBrokenError,
     ConflictError,
@@ -19,6 +19,7 @@ from services.common.ports.sessions import (
     SessionStatus,
     SessionStore,
 )
+from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import to_change
@@ -78,7 +79,7 @@ class Chains:
         key = await self.hmac_key(stored.snapshot.session)
         if len(stored.events) <= _INLINE_EVENTS:
             return verify_chain(stored, key, self._verify_max_windows)
-        return await asyncio.to_thread(verify_chain, stored, key, self._verify_max_windows)
+        return await compute(verify_chain, stored, key, self._verify_max_windows)
 
     async def verified(self, stored: StoredChain) -> Verification:
         """Recompute the chain of a session that is to be continued.
@@ -107,7 +108,8 @@ class Chains:
             # The invariants are what may be broken: the incident is chained without checking them.
             change = to_change(step, latest, self._clock.now(), key, check=False)
             try:
-                await self._store.write(change)
+                with writing():
+                    await self._store.write(change)
                 break
             except ConflictError:
                 latest = await self._store.snapshot(snapshot.session.tenant_id, snapshot.session.session_id)

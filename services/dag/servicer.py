@@ -17,6 +17,7 @@ from services.dag.app import SessionApp
 from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
+from services.dag.results import Opened
 from services.dag.transparency import ExportProofs
 from services.dag.writing import RequestKey
 
@@ -43,10 +44,18 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
     async def OpenWindow(self, request: pb.OpenWindowRequest, context: Context) -> pb.OpenWindowResponse:
         """Open a window."""
         validate.open_window(request)
-        key = _key("OpenWindow", request, answers.opened)
+        made: list[bytes] = []
+
+        def encode(result: Opened) -> bytes:
+            made.append(answers.opened(result))
+            return made[-1]
+
+        key = _key("OpenWindow", request, encode)
         ask = convert.open_ask(request)
         answer = await self._app.open_window(current_call().caller, request.session_token, ask, key)
-        return pb.OpenWindowResponse.FromString(answer)
+        response = pb.OpenWindowResponse.FromString(answer)
+        response.fresh = bool(made) and answer is made[-1]  # else a receipt of before, or of a twin that came first
+        return response
 
     async def CommitWindow(self, request: pb.CommitWindowRequest, context: Context) -> pb.CommitWindowResponse:
         """Commit a window."""

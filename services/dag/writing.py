@@ -13,6 +13,7 @@ from services.common.clock import Clock
 from services.common.errors import ConflictError, CrpError, ErrorReason, PreconditionError
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
 from services.common.ports.sessions import SessionChange, SessionStore
+from services.common.progress import stored, writing
 
 ResultT = TypeVar("ResultT")
 
@@ -80,10 +81,12 @@ class Writer:
                 tenant_id, request.rpc, request.request_id, request.body_hash, response, self._clock.now()
             )
             try:
-                await self._store.write(replace(change, receipt=receipt))
+                with writing():
+                    await self._store.write(replace(change, receipt=receipt))
             except ConflictError:
                 await asyncio.sleep(min(_BACKOFF_S * attempt, _LONGEST_BACKOFF_S))
             else:
+                stored()
                 return response
         answered = await self._answered(tenant_id, request)
         if answered is not None:

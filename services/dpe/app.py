@@ -15,9 +15,11 @@ from typing import Final, TypeVar
 
 from services.common.build_manifest import BuildIdentity
 from services.common.clock import Clock
+from services.common.computing import compute
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ids import IdSource
+from services.common.progress import at
 from services.dpe.answer_cache import AnswerCache
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
 from services.dpe.domain import summaries
@@ -34,8 +36,9 @@ from services.dpe.ports import AnalysisModels
 
 ResultT = TypeVar("ResultT")
 
-_INLINE_CHARS: Final = 4_000
-"""Inputs up to this size are analysed on the event loop: a thread would cost more than it saves."""
+_INLINE_CHARS: Final = 500
+"""Inputs up to this size are analysed on the event loop: a thread would cost more than it saves; a stage takes some
+milliseconds."""
 _FIRST_STAGE: Final = StageKey(1)
 
 
@@ -140,6 +143,7 @@ class ProvenanceApp:
             analysis = await self._run(step, analysis, keeper)
             ends.append(StageEnd(analysis.outcomes[-1], loop.time() - before))
             yield ends[-1]
+        at("writing the report")
         yield Finished(
             analysis,
             self._at.ids.uuid(),
@@ -157,6 +161,7 @@ class ProvenanceApp:
         first = PIPELINE[0]
         names_only = replace(first, plan=lambda given: replace(first.plan(given), embed=()))
         analysis = await self._run(names_only, analysis, unlimited())
+        at("answering")
         models = tuple(item for item in self._models.fingerprints() if item[0] == "entity_recognizer")
         return Segmented(analysis.outputs.claims, analysis.outputs.sentences, models)
 
@@ -178,6 +183,7 @@ class ProvenanceApp:
                 break
             analysis = await self._run(step, analysis, unlimited())
         size = len(summary) + len(original)
+        at("comparing summary and original")
         requests = await self._compute(size, lambda: summaries.plan(analysis, source))
         answered = replace(analysis, models=await self._inference.fulfil(requests, analysis.models))
         verdict = await self._compute(size, lambda: summaries.conclude(answered, source))
@@ -207,6 +213,7 @@ class ProvenanceApp:
 
     async def _run(self, step: Step, analysis: Analysis, keeper: Timekeeper) -> Analysis:
         given = analysis.input
+        at(f"stage {step.key.number}{step.key.sub_stage}")
         size = len(given.answer) + sum(len(fact.content) for fact in given.facts)
         size += sum(len(prior.text) for prior in given.prior_windows)
         if keeper.has_dropped(step.key):
@@ -227,7 +234,7 @@ class ProvenanceApp:
         return keeper.explained(done)
 
     async def _compute(self, size: int, work: Callable[[], ResultT]) -> ResultT:
-        return work() if size <= _INLINE_CHARS else await asyncio.to_thread(work)
+        return work() if size <= _INLINE_CHARS else await compute(work)
 
     def _require_size(self, field: str, actual: int, limit: int, unit: str) -> None:
         if actual > limit:

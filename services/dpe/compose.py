@@ -22,6 +22,7 @@ from services.dpe.gazetteer import load_gazetteer
 from services.dpe.metrics import CacheMetrics
 from services.dpe.ports import AnalysisModels
 from services.dpe.servicer import ProvenanceServicer
+from services.dpe.work import WORK
 
 MIB: Final = 1024 * 1024
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
@@ -81,6 +82,7 @@ def provenance_service(
         PROVENANCE_ROLES,
         app.check,
         metrics=CacheMetrics(app.cache),
+        work=WORK,
     )
 
 

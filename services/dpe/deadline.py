@@ -101,7 +101,7 @@ class Timekeeper:
         if left < self._reserve_s:
             raise DeadlineError(
                 ErrorReason.DEADLINE_EXCEEDED,
-                "The deadline leaves no time to write a report; nothing was done, allow more time.",
+                "the deadline leaves no time to write a report",
                 left_s=f"{max(0.0, left):.3f}",
                 needed_s=f"{self._reserve_s:.3f}",
             )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from services.common.context import current_call
 from services.common.errors import UnavailableError
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
+from services.common.ports.on_demand import LoadedOnDemand
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
 from services.dpe.answer_cache import AnswerCache, ModelRole, cache_keys
@@ -24,6 +25,7 @@ from services.dpe.ports import AnalysisModels
 
 AskedT = TypeVar("AskedT")
 AnswerT = TypeVar("AnswerT")
+ModelT = TypeVar("ModelT")
 
 _ENTITY_BYTES: Final = 160
 """What an entity takes besides its text."""
@@ -94,19 +96,19 @@ class Inference:
         return replace(known, **dict(zip(asked, answers, strict=True)))
 
     async def check(self) -> None:
-        """Return when every configured model answers.
+        """Return when every configured model answers; one that its first use would load is not loaded for this.
 
         Raises:
             UnavailableError: MODEL_UNAVAILABLE.
         """
         probes: list[Coroutine[Any, Any, Any]] = [
             _awaited(self._models.recognizer.recognize([""])),
-            _awaited(self._models.embedding.embed([""])),
+            _probe(self._models.embedding, lambda model: model.embed([""])),
         ]
         if self._models.entailment is not None:
-            probes.append(_awaited(self._models.entailment.classify([("a", "a")])))
+            probes.append(_probe(self._models.entailment, lambda model: model.classify([("a", "a")])))
         if self._models.grounding is not None:
-            probes.append(_awaited(self._models.grounding.judge([GroundingRequest("a", ("a",))])))
+            probes.append(_probe(self._models.grounding, lambda model: model.judge([GroundingRequest("a", ("a",))])))
         if self._models.personal_data is not None:
             probes.append(_awaited(self._models.personal_data.detect([RecognisedText("a")])))
         await _together(probes)
@@ -200,6 +202,14 @@ async def _together(work: "Sequence[Coroutine[Any, Any, Any]] | Any") -> list[An
 
 async def _awaited(work: Awaitable[AnswerT]) -> AnswerT:
     return await work
+
+
+async def _probe(model: ModelT, ask: Callable[[ModelT], Awaitable[Any]]) -> None:
+    """Ask a model something small; one at rest only whether it could be loaded, as far as it knows."""
+    if isinstance(model, LoadedOnDemand) and model.at_rest:
+        await model.check()
+        return
+    await ask(model)
 
 
 def _tenant() -> str:

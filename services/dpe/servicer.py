@@ -2,7 +2,6 @@
 
 # ruff: noqa: N802 - the generated base names the methods
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
 
+from services.common.computing import compute
 from services.common.settings.dpe import DpeSettings
 from services.dpe.app import ProvenanceApp
 from services.dpe.convert.requests import analysis_input, grounded_spans
@@ -29,7 +29,7 @@ class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
         """Analyse one answer."""
         validate_analyze(request, self._settings)
         finished = await self._app.analyze(analysis_input(request))
-        return await asyncio.to_thread(analyze_response, finished)
+        return await compute(analyze_response, finished)
 
     async def AnalyzeStream(self, request: pb.AnalyzeStreamRequest, _: Any) -> AsyncIterator[pb.AnalyzeStreamResponse]:
         """Analyse one answer, stage by stage."""
@@ -37,15 +37,15 @@ class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
         # Closed at once when the caller goes away: nothing is computed for nobody.
         async with aclosing(self._app.analyze_stages(analysis_input(request.analysis))) as events:
             async for event in events:
-                yield await asyncio.to_thread(stream_response, event)
+                yield await compute(stream_response, event)
 
     async def SegmentClaims(self, request: pb.SegmentClaimsRequest, _: Any) -> pb.SegmentClaimsResponse:
         """Split a text into claims."""
         validate_segment(request, self._settings)
-        return segment_response(await self._app.segment(request.text))
+        return await compute(segment_response, await self._app.segment(request.text))
 
     async def VerifySummary(self, request: pb.VerifySummaryRequest, _: Any) -> pb.VerifySummaryResponse:
         """Check a summary against what it condenses."""
         validate_summary(request, self._settings)
         verified = await self._app.verify_summary(request.summary, request.original, grounded_spans(request))
-        return await asyncio.to_thread(summary_response, verified)
+        return await compute(summary_response, verified)

@@ -17,6 +17,7 @@ from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ports.fact_changes import FactChanges, FactOutline
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import ClusteringRecord, CommunityRecord
+from services.common.progress import stored
 from services.envelope.community_search import CommunitySearch, FoundCommunities
 from services.envelope.domain.clustering import ClusteredFact, label_of, large_enough, most_important, unique_labels
 from services.envelope.domain.neighbours import NOBODY, NearestSoFar, Places, Vectors, votes
@@ -182,6 +183,8 @@ class CommunityWriter:
             )
         finally:
             stores.states.written(tenant_id)
+        if ticket is not None:  # computed anew because a caller asked for it
+            stored()
         return outcome
 
 

@@ -20,6 +20,12 @@ from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.checked_embedding import CheckedEmbedding
 from services.envelope.community_app import CommunityApp
+from services.envelope.document_reading import (
+    CuttingLimits,
+    ThreadDocumentReader,
+    WorkerDocumentReader,
+    document_pool,
+)
 from services.envelope.domain.namespaces import Namespaces
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.envelope_app import EnvelopeApp
@@ -32,7 +38,7 @@ from services.envelope.knowledge_servicer import KnowledgeServicer
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.metrics import RetrievalMetrics
-from services.envelope.ports import FactSearch
+from services.envelope.ports import DocumentReader, FactSearch
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
 from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Provider, Rescorer, no_model
 from services.envelope.retrieval import Retriever
@@ -42,6 +48,7 @@ from services.envelope.state_hashes import StateHashes
 from services.envelope.token_cache import TokenVectorCache
 from services.envelope.version_writer import TextModels
 from services.envelope.warm_facts import WarmFacts
+from services.envelope.work import ENVELOPE_WORK, KNOWLEDGE_WORK
 
 MIB: Final = 1024 * 1024
 KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
@@ -70,6 +77,7 @@ class EnvelopeParts:
     Attributes:
         reranker: opens the cross-encoder of the mode RERANKED when it is first needed.
         token_vectors: opens the encoder of the mode LATE_INTERACTION when it is first needed.
+        reader: reads documents; threads of this process when not given.
     """
 
     facts: FactStore
@@ -79,6 +87,7 @@ class EnvelopeParts:
     clock: Clock
     reranker: Provider[Reranker] = no_model
     token_vectors: Provider[TokenVectorModel] = no_model
+    reader: DocumentReader | None = None
 
 
 async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
@@ -90,7 +99,14 @@ async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
     if settings.envelope.retrieval_mode == "late_interaction":
         await adapters.token_vectors()
     return EnvelopeParts(
-        facts, graph, models, settings.envelope, adapters.clock, adapters.reranker, adapters.token_vectors
+        facts,
+        graph,
+        models,
+        settings.envelope,
+        adapters.clock,
+        adapters.reranker,
+        adapters.token_vectors,
+        WorkerDocumentReader(adapters.worker_pool(*document_pool(settings))),
     )
 
 
@@ -124,10 +140,11 @@ async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
     communities = CommunityApp(stores, LeidenCommunityDetector(), settings, fingerprint)
     searches = RetrievalCounts()
     reads = open_reads(parts, states, searches)
+    reader = parts.reader or ThreadDocumentReader(CuttingLimits.of(settings), settings.tokenizer_model, models.tokens)
     selector = Selector(reads, models.embedding, models.tokens, settings)
     return EnvelopeApps(
         knowledge=KnowledgeApp(stores, reads, models.embedding, communities),
-        ingestion=IngestionApp(stores, reads, models, communities, settings),
+        ingestion=IngestionApp(stores, reads, models, reader, communities, settings),
         communities=communities,
         envelopes=EnvelopeApp(parts.facts, selector, models.tokens, reads.states, settings, parts.clock),
         searches=searches,
@@ -182,8 +199,15 @@ def served(parts: EnvelopeParts, apps: EnvelopeApps) -> list[ServedService]:
             KNOWLEDGE_ROLES,
             check,
             metrics=RetrievalMetrics(apps.searches),
+            work=KNOWLEDGE_WORK,
         ),
-        ServedService(ENVELOPE_SERVICE, lambda server: add_envelope(envelope, server), ENVELOPE_ROLES, check),
+        ServedService(
+            ENVELOPE_SERVICE,
+            lambda server: add_envelope(envelope, server),
+            ENVELOPE_ROLES,
+            check,
+            work=ENVELOPE_WORK,
+        ),
     ]
 
 

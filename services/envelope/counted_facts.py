@@ -3,11 +3,11 @@
 What is kept of a fact is the hash of its content, which a tombstone keeps as well, and a number; nothing of the text.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.computing import compute
 from services.common.ports.facts import FactRecord
 from services.common.ports.tokens import TokenCounter
 
@@ -21,7 +21,7 @@ async def count_beside(tokens: TokenCounter, texts: Sequence[str], model: str) -
     """Return the tokens of each text; of long ones without keeping other calls waiting."""
     if sum(map(len, texts)) <= _IN_PLACE_CHARS:
         return tokens.count(texts, model)
-    return await asyncio.to_thread(tokens.count, texts, model)
+    return await compute(tokens.count, texts, model)
 
 
 class CountedFacts:

@@ -1,6 +1,5 @@
 """Building envelopes: select, rank, pack; or nothing when what the caller holds still stands (SPEC-003 §4, §11)."""
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -8,9 +7,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from services.common.clock import Clock
+from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
 from services.common.ports.facts import FactStore
 from services.common.ports.tokens import ModelProfile, TokenCounter
+from services.common.progress import at
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
@@ -31,6 +32,8 @@ from services.envelope.remembered_builds import RememberedBuild, RememberedBuild
 from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
 from services.envelope.selection import Selection, Selector
 
+_PLANNED_IN_PLACE_CHARS: Final = 2_000
+"""Query, prompt and carried texts up to this length together are counted and taken apart on the event loop."""
 _IN_PLACE_CANDIDATES: Final = 2_000
 _IN_PLACE_CHARS: Final = 1_000_000
 """Candidates up to this number and length together are ranked on the event loop; more would keep others waiting."""
@@ -113,7 +116,7 @@ class EnvelopeApp:
             InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
             LimitExceededError: BUDGET_TOO_SMALL.
         """
-        return await self._compared(tenant_id, request, self._plan(request))
+        return await self._compared(tenant_id, request, await self._planned(request))
 
     async def build(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build one window's envelope, or say that the presented one still stands.
@@ -123,7 +126,7 @@ class EnvelopeApp:
             LimitExceededError: BUDGET_TOO_SMALL.
             PreconditionError: NO_RELEVANT_FACTS, with only-if-ckf.
         """
-        plan = self._plan(request)
+        plan = await self._planned(request)
         compared = await self._compared(tenant_id, request, plan)
         if isinstance(compared, BuiltEnvelope):
             return compared
@@ -157,7 +160,7 @@ class EnvelopeApp:
 
     async def preview(self, tenant_id: str, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build without counting accesses and without remembering (SPEC-003 §12)."""
-        return await self._build(tenant_id, request, self._plan(request), MissReason.NOT_CONDITIONAL)
+        return await self._build(tenant_id, request, await self._planned(request), MissReason.NOT_CONDITIONAL)
 
     def _profile(self, request: EnvelopeRequest | CountRequest) -> ModelProfile:
         """Return whose tokenizer counts: the model's own, or a stand-in where the request allows one (§10.1)."""
@@ -167,6 +170,12 @@ class EnvelopeApp:
 
     def _mode(self, request: EnvelopeRequest) -> SearchMode:
         return request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
+
+    async def _planned(self, request: EnvelopeRequest) -> _Plan:
+        """Plan here, or beside the event loop where the texts are long."""
+        at("planning")
+        length = len(request.query) + len(request.system_prompt) + sum(len(text.content) for text in request.carried)
+        return self._plan(request) if length <= _PLANNED_IN_PLACE_CHARS else await compute(self._plan, request)
 
     def _plan(self, request: EnvelopeRequest) -> _Plan:
         now = self._clock.now()
@@ -246,6 +255,7 @@ class EnvelopeApp:
 
     async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:
         counted = replace(request, model=plan.counting.counting_name)
+        at("searching")
         selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.now)
         if request.directives.only_if_ckf:
             _require_relevant(selection)
@@ -256,6 +266,7 @@ class EnvelopeApp:
             context_strict=request.grounding_mode is GroundingMode.CONTEXT_STRICT,
             etag_salt=request.session_id if self._settings.etag_salt else "",
         )
+        at("packing")
         assembly = await _assembled(selection, terms)
         state = await self._states.of(tenant_id, assembly.communities or ("",))
         summary = self._summary(assembly, selection, plan, state)
@@ -325,7 +336,7 @@ async def _assembled(selection: Selection, terms: PackingTerms) -> Assembly:
     length = sum(len(fact.content) for fact in candidates)
     if len(candidates) <= _IN_PLACE_CANDIDATES and length <= _IN_PLACE_CHARS:
         return assemble(candidates, selection.queries, terms)
-    return await asyncio.to_thread(assemble, candidates, selection.queries, terms)
+    return await compute(assemble, candidates, selection.queries, terms)
 
 
 def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:

@@ -1,26 +1,25 @@
 """Documents and facts on their way into the knowledge fabric: read, cut, compared with the version before, written."""
 
-import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.names import plain_name
 from services.common.ports.facts import FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
+from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
-from services.envelope.documents import ReadingLimits, read_document
-from services.envelope.documents.limits import require_at_most
-from services.envelope.domain.chunking import MAX_FACT_TOKENS, FactDraft, chunk
-from services.envelope.domain.document import Document
+from services.envelope.counted_facts import count_beside
+from services.envelope.domain.chunking import MAX_FACT_TOKENS
 from services.envelope.domain.identity import fact_id_for, source_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.ports import DocumentReader
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
 from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
 
@@ -35,6 +34,7 @@ class IngestionApp:
         stores: where the knowledge goes.
         reads: says what the tenant may only read.
         models: what reads the text.
+        reader: reads documents.
         communities: told about new facts.
         settings: limits and batch sizes.
     """
@@ -44,19 +44,17 @@ class IngestionApp:
         stores: KnowledgeStores,
         reads: KnowledgeReads,
         models: TextModels,
+        reader: DocumentReader,
         communities: CommunityApp,
         settings: EnvelopeSettings,
     ) -> None:
         self._stores = stores
         self._reads = reads
         self._models = models
+        self._reader = reader
         self._communities = communities
         self._writer = VersionWriter(stores, models, settings.embedding_batch)
         self._settings = settings
-        self._parsers = ThreadPoolExecutor(settings.parser_threads, thread_name_prefix="parser")
-        self._limits = ReadingLimits(
-            settings.max_document_bytes, settings.max_document_pages, settings.max_document_chars
-        )
 
     async def ingest_source(
         self, tenant_id: str, document: SourceDocument, ticket: WriteTicket[IngestOutcome]
@@ -65,16 +63,18 @@ class IngestionApp:
 
         Raises:
             InvalidRequestError: UNSUPPORTED_MEDIA or DOCUMENT_WITHOUT_TEXT.
-            LimitExceededError: MESSAGE_TOO_LARGE or STORAGE_FULL.
+            LimitExceededError: MESSAGE_TOO_LARGE, DOCUMENT_TOO_COMPLEX or STORAGE_FULL.
             UnavailableError: a model or store is down.
         """
-        document_hash = sha256_hex(document.content)
+        at("reading the document")
+        document_hash = await compute(sha256_hex, document.content)
         async with self._stores.locks.of(tenant_id, document.uri):
             former = await self._settled(tenant_id, document.uri)
             if former is not None and former.document_hash == document_hash and await self._is_current(former):
                 return await self._unchanged(former, ticket)
-            parsed, drafts = await self._parse(document)
-            version = await self._document_version(tenant_id, document, former, parsed.title or document.uri)
+            parsed = await self._reader.read(document.content, document.media_type, document.uri)
+            title = plain_name(parsed.title) or document.uri
+            version = await self._document_version(tenant_id, document, former, title)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             weight = document.importance_weight
             if weight is None:
@@ -87,7 +87,7 @@ class IngestionApp:
                     weight,
                     document.ttl,
                 )
-                for draft in drafts
+                for draft in parsed.drafts
             )
             outcome = await self._writer.write(
                 SourceVersion(record, former, facts, replaces_all=True, warnings=parsed.warnings), ticket
@@ -105,7 +105,7 @@ class IngestionApp:
             NotFoundError: FACT_NOT_FOUND, a superseded fact does not exist.
             PermissionDeniedError: NAMESPACE_READ_ONLY, a superseded fact stands in a shared namespace.
         """
-        self._require_short(entries)
+        await self._require_short(entries)
         superseded = await self._superseded(tenant_id, entries)
         async with self._stores.locks.of(tenant_id, entries.uri):
             former = await self._settled(tenant_id, entries.uri)
@@ -132,7 +132,8 @@ class IngestionApp:
         found = await self._stores.graph.find_source(tenant_id, uri)
         if found is None or found.status is SourceStatus.ACTIVE:
             return found
-        await self._stores.recovery.settle(found)
+        with writing():
+            await self._stores.recovery.settle(found)
         return await self._stores.graph.find_source(tenant_id, uri)
 
     async def _is_current(self, source: SourceRecord) -> bool:
@@ -144,30 +145,10 @@ class IngestionApp:
     async def _unchanged(self, source: SourceRecord, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         outcome = IngestOutcome(source, 0, 0, source.fact_count, unchanged=True)
         receipt = ticket.receipt(source.tenant_id, outcome, self._stores.clock.now())
-        await self._stores.graph.put_source(source, receipt)
+        with writing():
+            await self._stores.graph.put_source(source, receipt)
+        stored()
         return outcome
-
-    async def _parse(self, document: SourceDocument) -> tuple[Document, tuple[FactDraft, ...]]:
-        count = self._token_count()
-
-        def work() -> tuple[Document, tuple[FactDraft, ...]]:
-            parsed = read_document(document.content, document.media_type, document.uri, self._limits)
-            return parsed, chunk(parsed, count)
-
-        parsed, drafts = await asyncio.get_running_loop().run_in_executor(self._parsers, work)
-        require_at_most("facts", len(drafts), self._settings.max_facts_per_source)
-        return parsed, drafts
-
-    def _token_count(self) -> Callable[[str], int]:
-        model, counter = self._settings.tokenizer_model, self._models.tokens
-        known: dict[str, int] = {}
-
-        def count(text: str) -> int:
-            if text not in known:
-                known[text] = counter.count([text], model)[0]
-            return known[text]
-
-        return count
 
     async def _document_version(
         self, tenant_id: str, document: SourceDocument, former: SourceRecord | None, title: str
@@ -211,8 +192,9 @@ class IngestionApp:
                 return source_id
             generation += 1
 
-    def _require_short(self, entries: FactEntries) -> None:
-        counts = self._models.tokens.count([entry.content for entry in entries.facts], self._settings.tokenizer_model)
+    async def _require_short(self, entries: FactEntries) -> None:
+        texts = [entry.content for entry in entries.facts]
+        counts = await count_beside(self._models.tokens, texts, self._settings.tokenizer_model)
         violations = tuple(
             FieldViolation(f"facts[{index}].content", f"must have at most {MAX_FACT_TOKENS} tokens")
             for index, count in enumerate(counts)

@@ -8,6 +8,7 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
 from services.common.ports.receipts import Receipt
+from services.common.progress import stored, writing
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.candidates import effective_status
 from services.envelope.domain.search_mode import SearchMode
@@ -142,6 +143,7 @@ class KnowledgeApp:
             stores.states.written(tenant_id)
         outcome = EraseOutcome(erased_record(source), erased)
         await stores.graph.put_source(outcome.source, ticket.receipt(tenant_id, outcome, stores.clock.now()))
+        stored()
         return outcome
 
     async def quarantine(self, tenant_id: str, fact_id: str, ticket: WriteTicket[FactRecord]) -> FactRecord:
@@ -174,11 +176,14 @@ class KnowledgeApp:
             now = stores.clock.now()
             stores.states.written(tenant_id)
             if applies:
-                await stores.facts.set_status(tenant_id, [fact_id], status, at=now)
+                with writing():
+                    await stores.facts.set_status(tenant_id, [fact_id], status, at=now)
             changed = await self.fact(tenant_id, fact_id)
             # The receipt travels with the source's unchanged record: a repeated call is answered as the first time.
             source = await self._source(tenant_id, fact.source_id)
-            await stores.graph.put_source(source, ticket.receipt(tenant_id, changed, now))
+            with writing():
+                await stores.graph.put_source(source, ticket.receipt(tenant_id, changed, now))
+            stored()
             stores.states.written(tenant_id)
         return changed
 

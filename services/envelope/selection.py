@@ -13,7 +13,7 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
-from services.envelope.counted_facts import CountedFacts
+from services.envelope.counted_facts import CountedFacts, count_beside
 from services.envelope.domain.caching import build_key
 from services.envelope.domain.candidates import Candidate, effective_status, expires_at
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
@@ -98,7 +98,7 @@ class Selector:
         tiers = [given.get(fact.fact_id, tier) for fact in records]
         candidates = [
             *self._candidates(records, counts, tiers, now),
-            *self._carried(carried, vectors[len(sub_queries) :], request, now),
+            *self._carried(carried, await self._carried_counts(carried, request), vectors[len(sub_queries) :], now),
         ]
         return Selection(
             queries.vectors,
@@ -197,11 +197,13 @@ class Selector:
                 namespace=shown_namespace(fact.tenant_id),
             )
 
+    async def _carried_counts(self, carried: Sequence[CarriedText], request: EnvelopeRequest) -> list[int]:
+        return await count_beside(self._tokens, [text.content for text in carried], request.model)
+
     def _carried(
-        self, carried: Sequence[CarriedText], vectors: NDArray[np.float32], request: EnvelopeRequest, now: datetime
+        self, carried: Sequence[CarriedText], counts: Sequence[int], vectors: NDArray[np.float32], now: datetime
     ) -> Iterable[Candidate]:
         """Return former windows' text as facts: tier 1, new as of now (SPEC-003 §14.1)."""
-        counts = self._tokens.count([text.content for text in carried], request.model)
         seen: set[str] = set()
         for text, vector, count in zip(carried, vectors, counts, strict=True):
             fact_id = carried_fact_id_for(text.source_window_id, text.content)

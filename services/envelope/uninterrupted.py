@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from services.common.progress import writing
+
 ResultT = TypeVar("ResultT")
 
 
 async def uninterrupted(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run ``work`` to its end; a cancellation takes effect after it, so that locks held around this call stay held."""
-    task = asyncio.create_task(work)
+    task = asyncio.create_task(_noted(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -21,3 +23,8 @@ async def uninterrupted(work: Coroutine[Any, Any, ResultT]) -> ResultT:
         if not task.cancelled():
             task.exception()  # retrieved: the caller is told of the cancellation, not of this
         raise
+
+
+async def _noted(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    with writing():
+        return await work

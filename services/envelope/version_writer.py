@@ -18,6 +18,7 @@ from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import SourceRecord
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.tokens import TokenCounter
+from services.common.progress import stored
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import activated, ingesting
@@ -183,4 +184,5 @@ class VersionWriter:
             raise
         finally:
             stores.states.written(tenant_id)
+        stored()
         return outcome

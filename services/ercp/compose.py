@@ -28,6 +28,7 @@ from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.turns import Turns
 from services.ercp.verifying import Verifying
+from services.ercp.work import WORK
 
 
 async def build(
@@ -71,6 +72,7 @@ async def build(
             check=check,
             listening=channels.listening,
             metrics=RunMetrics(runs.counts),
+            work=WORK,
         )
     ]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from services.common.computing import compute
 from services.common.ports.embedding import EmbeddingModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import models, mutating, readings
@@ -14,7 +15,7 @@ from services.ercp.domain.extracting import extract, topic
 from services.ercp.domain.predicates import Predicate, PredicateError
 from services.ercp.domain.records import Constraint, Fault, Problem
 from services.ercp.domain.run import Mutated
-from services.ercp.domain.solver import Consistency, SolverAnswer, check
+from services.ercp.domain.solver import Consistency, SolverAnswer, Stop, check
 from services.ercp.domain.trace import constraint_summary, fault_summary, text_summary
 from services.ercp.domain.vocabulary import Strategy
 from services.ercp.performed import Performed
@@ -94,16 +95,20 @@ class Deciding:
 
     async def consistency(self, constraints: Sequence[Constraint]) -> SolverAnswer:
         """Say whether constraints can hold together, within the deployment's time; unknown is said to be unknown."""
-        named = [(each.constraint_id, found) for each in constraints if (found := _readable(each)) is not None]
+        named = await compute(_named, constraints)
         if not named:
             return SolverAnswer(Consistency.SAT)
-        return await asyncio.to_thread(check, named, self._settings.solver_deadline_ms)
+        stop = Stop()
+        try:
+            # Not among the computing threads: it waits for a thread of its own, and Z3 lets others compute.
+            return await asyncio.to_thread(check, named, self._settings.solver_deadline_ms, stop=stop)
+        except asyncio.CancelledError:
+            stop.ask()
+            raise
 
     async def extract(self, ask: ExtractAsk) -> Performed[Extraction]:
         """Derive constraints, admit the sure ones and check all that are in force then."""
-        found = await asyncio.to_thread(extract, ask.faults, ask.text, ask.most_per_error, ask.name)
-        sure, maybe = sorted_out(found, ask.verify_threshold, ask.candidate_threshold)
-        admission = replace(admit(ask.held, sure, ask.relaxed, ask.most, readings.demand_key), candidates=tuple(maybe))
+        admission = await compute(_admission, ask)
         answer = await self.consistency(admission.constraints)
         return Performed(
             Extraction(admission, answer),
@@ -202,6 +207,16 @@ def _reworded(ask: MutateAsk) -> Mutation:
         changed, notes = mutating.decomposed(description, ask.max_parts), "The question was split into parts."
     problem = replace(ask.problem, description=changed)
     return Mutation(Mutated(ask.strategy, problem, ask.constraints), notes)
+
+
+def _admission(ask: ExtractAsk) -> Admission:
+    found = extract(ask.faults, ask.text, ask.most_per_error, ask.name)
+    sure, maybe = sorted_out(found, ask.verify_threshold, ask.candidate_threshold)
+    return replace(admit(ask.held, sure, ask.relaxed, ask.most, readings.demand_key), candidates=tuple(maybe))
+
+
+def _named(constraints: Sequence[Constraint]) -> list[tuple[str, Predicate]]:
+    return [(each.constraint_id, found) for each in constraints if (found := _readable(each)) is not None]
 
 
 def _readable(constraint: Constraint) -> Predicate | None:

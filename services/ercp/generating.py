@@ -3,12 +3,12 @@
 What the model says is data: cut to a bounded length, what is no text in it marked, and nothing in it obeyed.
 """
 
-import asyncio
 import logging
 from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.cleanups import Cleanups, reason_of
+from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, LimitExceededError, UnavailableError
 from services.common.ports.language_model import (
     ChatMessage,
@@ -143,7 +143,7 @@ class Generating:
         identity = models.of_reply(reply.model_fingerprint, reply.text)
         segments = await self.segmented(text)
         reasoning = self.reasoning(ask.name, text, segments)
-        held = await asyncio.to_thread(hold, text, reasoning.sentences, ask.constraints)
+        held = await compute(hold, text, reasoning.sentences, ask.constraints)
         analysis = await self._provenance.analyze(ask.problem.description, text, ask.knowledge, window, held.verdicts)
         draft = WindowDraft(text, ask.knowledge.envelope, analysis.report, identity.fingerprint)
         committed = await self._sessions.commit_window(derived_uuid(window.window_id, "commit"), window, draft)

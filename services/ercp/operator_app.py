@@ -4,14 +4,15 @@ Each call appends one event to its trace. A repeat under the same request id is 
 is carried out again without writing, from the same window where it generated, and answers as the first time.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
 from services.common.clock import Clock
+from services.common.computing import compute
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.progress import stored
 from services.ercp.deciding import ExtractAsk, Extraction, MutateAsk, Mutation, Stability
 from services.ercp.domain import readings
 from services.ercp.domain.holding import hold
@@ -121,9 +122,9 @@ class OperatorApp:
             held = knowledge or self._parts.knowledge.given(())
             window = Window(turn.journal.session_id, derived_uuid(turn.name, "window")[:36], 1)
             segments = await self._parts.generating.segmented(ask.text)
-            sentences = segments.sentences or readings.sentences_of(ask.text)
+            sentences = segments.sentences or await compute(readings.sentences_of, ask.text)
             question = ask.question or (sentences[0].text if sentences else "text")
-            obeyed = await asyncio.to_thread(hold, ask.text, sentences, ask.constraints)
+            obeyed = await compute(hold, ask.text, sentences, ask.constraints)
             analysis = await self._provenance.analyze(question, ask.text, held, window, obeyed.verdicts)
             whole = replace(
                 ask,
@@ -184,6 +185,7 @@ class OperatorApp:
             turn = await self._turn(call, trace_id)
             performed = await perform(turn)
             event = turn.known or await turn.journal.record(operator, performed)
+            stored()
         return Answer(performed.result, turn.journal.session_id, event)
 
     async def _turn(self, call: Call, trace_id: str) -> _Turn:

@@ -1,10 +1,10 @@
 """V: the verification oracle of ERCP 1.0 §7 over four detectors: rules, sentence pairs, evidence, predicates."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from services.common.computing import compute
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings, weighing
@@ -68,19 +68,21 @@ class Verifying:
             UnavailableError: MODEL_UNAVAILABLE.
             LimitExceededError: QUEUE_FULL.
         """
-        suspicions = validate(ask.text, ask.sentences, question=ask.question, was_cut=ask.was_cut)
+        suspicions = await compute(
+            partial(validate, ask.text, ask.sentences, question=ask.question, was_cut=ask.was_cut)
+        )
         facts = ask.facts
         if facts is None:
-            facts = await asyncio.to_thread(readings.facts_of, ask.text, ask.sentences)
-        reading = await asyncio.to_thread(_reading, ask, facts)
-        planned = await asyncio.to_thread(
+            facts = await compute(readings.facts_of, ask.text, ask.sentences)
+        reading = await compute(_reading, ask, facts)
+        planned = await compute(
             pairs.plan, ask.sentences, reading.topics, self._settings.max_nli_pairs, partial(readings.apart, facts)
         )
         suspicions += await self._nli(ask, reading, planned)
-        suspicions += await asyncio.to_thread(_findings, ask, reading)
-        suspicions += await asyncio.to_thread(_checked, ask, facts)
+        suspicions += await compute(_findings, ask, reading)
+        suspicions += await compute(_checked, ask, facts)
         spans = [(each.start, each.end) for each in ask.sentences]
-        faults = faults_of(suspicions, ask.text, spans, ask.name)
+        faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         fingerprints = [*ask.analysis.models, *([self._entailment.fingerprint] if self._entailment else [])]
         return Performed(
@@ -107,13 +109,19 @@ class Verifying:
             return []
         rows = await self._entailment.classify(pairs.both_ways(reading.topics, planned))
         scores = [float(row[CONTRADICTION]) for row in rows]
-        amounts = readings.mentions_of(reading.facts)
+        return await compute(_contradictions, ask, reading, planned, scores)
 
-        def weigh(first: int, second: int) -> float | None:
-            differ = readings.values_differ(amounts[first], amounts[second])
-            return pairs.least_for(reading.topics[first], reading.topics[second], differ)
 
-        return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
+def _contradictions(
+    ask: VerifyAsk, reading: Reading, planned: Sequence[tuple[int, int]], scores: Sequence[float]
+) -> list[Suspicion]:
+    amounts = readings.mentions_of(reading.facts)
+
+    def weigh(first: int, second: int) -> float | None:
+        differ = readings.values_differ(amounts[first], amounts[second])
+        return pairs.least_for(reading.topics[first], reading.topics[second], differ)
+
+    return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
 
 
 def _reading(ask: VerifyAsk, facts: TextFacts) -> Reading:

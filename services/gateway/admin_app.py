@@ -25,6 +25,7 @@ from services.common.errors import (
 from services.common.ids import IdSource
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, CredentialStore, TenantPolicyRecord
 from services.common.ports.receipts import Receipt
+from services.common.progress import stored, writing
 from services.gateway.domain.ai_systems import check_expected, next_version, unknown_ai_system
 from services.gateway.domain.api_keys import MadeKey, make_key
 from services.gateway.domain.policy import PolicyError, parse_policy
@@ -258,12 +259,14 @@ class AdminApp:
             return replayed
         response, now = write.encode(result), self._clock.now()
         try:
-            await store(Receipt(caller.tenant_id, write.rpc, write.request_id, write.body_hash, response, now))
+            with writing():
+                await store(Receipt(caller.tenant_id, write.rpc, write.request_id, write.body_hash, response, now))
         except ConflictError:
             replayed = await self._replay(caller, write)
             if replayed is None:
                 raise
             return replayed
+        stored()
         return result
 
     async def _replay(self, caller: Caller, write: Write[ResultT]) -> Replay | None:

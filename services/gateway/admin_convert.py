@@ -46,6 +46,7 @@ def api_key(record: ApiKeyRecord, now: datetime) -> admin_pb2.ApiKey:
         create_time=_timestamp(record.created_at),
         expire_time=_timestamp(record.expires_at),
         revoke_time=_timestamp(record.revoked_at),
+        tenant_id=record.tenant_id,
     )
 
 

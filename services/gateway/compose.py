@@ -35,6 +35,7 @@ from services.gateway.remedying import Remedying
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, Summarising
 from services.gateway.window_run import WindowRun
+from services.gateway.work import WORK
 from services.gateway.writing import Writing
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
@@ -62,6 +63,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         roles=ROLES,
         check=partial(_check, credentials, model, channels),
         listening=partial(_listening, [channels, *http_channels]),
+        work=WORK,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     return [dispatch, admin_service(admin, adapters.clock)]
@@ -129,8 +131,9 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     channels = PeerChannels(settings, {"ercp": ERCP_SERVICE})
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
-    app = create_app(stub, settings.http, adapters.clock, version("groundtrail"))
-    server = await HttpServer.open(app, settings.http)
+    gate = await adapters.credential_gate(settings)
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"))
+    server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
     return [channels]

@@ -25,6 +25,7 @@ from services.common.errors import (
     UnavailableError,
 )
 from services.common.ports.credentials import AiSystemRecord
+from services.common.progress import stored
 from services.common.settings import GatewaySettings
 from services.common.telemetry import note
 from services.gateway.admission import Admission
@@ -171,7 +172,9 @@ class DispatchApp:
         note(session_id=place.session_id, window_id=place.window_id)
         try:
             _check_session(job.command.continuation, place)
-            status = await self._sessions.window_status(place.session_id, place.window_id)
+            status = WindowStatus.PENDING  # of a window that was opened a moment ago; a retry has to ask
+            if not opened.fresh:
+                status = await self._sessions.window_status(place.session_id, place.window_id)
             system = job.ai_system
             if system is not None and prohibited_rows(system) and status is not WindowStatus.COMMITTED:
                 return await self._prohibited(job, system, steps, opened, status)
@@ -245,6 +248,7 @@ class DispatchApp:
                 await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
             return self._conclusions.halted(draft, None, reason)
         committed = await self._sessions.commit_window(steps.commit, draft)
+        stored()
         if committed.degradation in SUSTAINED_OR_WORSE:
             await self._sessions.record_degradation(steps.degraded, draft, committed)
         # A budget that is spent, or low enough for a person to look, is known once the window is in the chain.

@@ -4,6 +4,7 @@ import pytest
 
 from tests.conformance.header_formats import faults
 from tests.conformance.wire import QUESTION, ask, headers
+from tests.patience import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -49,7 +50,7 @@ def test_spec_014_an_answer_has_every_basic_header(outcome, request):
 
 
 def test_spec_002_metadata_says_what_the_headers_say(client):
-    response, call = client.gateway.Dispatch.with_call(ask(QUESTION), metadata=client.metadata, timeout=60)
+    response, call = client.gateway.Dispatch.with_call(ask(QUESTION), metadata=client.metadata, timeout=patient(60))
     sent = {key: value for key, value in call.trailing_metadata() if key.startswith("crp-")}
     assert sent == {name.lower(): value for name, value in headers(response).items()}
 

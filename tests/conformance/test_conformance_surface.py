@@ -20,6 +20,8 @@ from ercp.v1 import ercp_service_pb2_grpc as ercp_grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
+from tests.patience import patient
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 PATH = {
@@ -50,13 +52,17 @@ def test_reflection_describes_what_it_lists(client, served):
 def test_health_is_serving_overall_and_for_every_service(client, served):
     health = health_pb2_grpc.HealthStub(client.channel)
     names = ["", *sorted(name for name in served if name.startswith(("crp.", "ercp.")))]
-    states = {name: health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status for name in names}
+    states = {
+        name: health.Check(health_pb2.HealthCheckRequest(service=name), timeout=patient(10)).status for name in names
+    }
     assert states == dict.fromkeys(names, health_pb2.HealthCheckResponse.SERVING)
 
 
 def test_health_of_an_unknown_service_is_not_found(client):
     with pytest.raises(grpc.RpcError) as caught:
-        health_pb2_grpc.HealthStub(client.channel).Check(health_pb2.HealthCheckRequest(service="x.Y"), timeout=10)
+        health_pb2_grpc.HealthStub(client.channel).Check(
+            health_pb2.HealthCheckRequest(service="x.Y"), timeout=patient(10)
+        )
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 

@@ -11,7 +11,9 @@ from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_service_pb2, dispatch_service_pb2_grpc
 from google.rpc import error_details_pb2, status_pb2
 
-TIMEOUT_S = 60.0
+from tests.patience import patient
+
+TIMEOUT_S = patient(60.0)
 QUESTION = "Within how many days must a broken lighthouse lamp be reported to the harbour office?"
 NEXT_QUESTION = "And what fine does a keeper pay for a late report?"
 DOCUMENT = """# Lighthouse rules

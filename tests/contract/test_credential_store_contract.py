@@ -77,6 +77,13 @@ class TestKeys:
         assert [key.key_id for key in await store.page_keys("tenant-a", after="", limit=1)] == ["a"]
         assert await store.get_key("tenant-b", "a") is None
 
+    async def test_tenants_that_have_keys_are_named_once_each(self, store):
+        assert await store.key_tenants() == []
+        for name, tenant in (("1", "tenant-b"), ("2", "tenant-a"), ("3", "tenant-b"), ("4", "Ω")):
+            await store.put_key(api_key(name, tenant_id=tenant, prefix=name))
+        await store.put_key(api_key("2", tenant_id="tenant-a", prefix="2", revoked_at=LATER))
+        assert await store.key_tenants() == ["tenant-a", "tenant-b", "Ω"]
+
 
 class TestAiSystems:
     async def test_they_are_kept_and_paged_in_their_last_version(self, store):

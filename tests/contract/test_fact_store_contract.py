@@ -117,6 +117,21 @@ class TestRecords:
             await store.upsert([fact("a"), fact("b", embedding=spoilt)])
         assert await store.count("tenant-a", ALL) == 0
 
+    @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("full", [True, False], ids=["with facts", "empty"])
+    async def test_a_query_that_cannot_be_compared_is_refused(self, store, number, full):
+        if full:
+            await store.upsert([fact("a")])
+        queries = np.stack([vector(1.0), vector(1.0)])
+        queries[1, 3] = number
+        with pytest.raises(ValueError, match=r"queries\[1\]\[3\] is -?(nan|inf); it must be a finite number"):
+            await store.search("tenant-a", queries, limit=5)
+
+    @pytest.mark.parametrize("shape", [(1, DIMENSION - 1), (DIMENSION,), (0, 3)])
+    async def test_a_query_of_another_size_is_refused(self, store, shape):
+        with pytest.raises(ValueError, match="queries of shape"):
+            await store.search("tenant-a", np.ones(shape, dtype=np.float32), limit=5)
+
     async def test_a_call_that_is_given_up_writes_all_or_nothing(self, store):
         for n in range(6):
             task = asyncio.ensure_future(store.upsert([fact(f"g{n}-{part}") for part in range(10)]))

@@ -1,6 +1,7 @@
 """What every ``KnowledgeGraph`` promises."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,12 @@ def full_source(source_id: str):
 
 
 def clustering(epoch: int, **changes):
-    values = {"tenant_id": "tenant-a", "clustered_at": NOW, "facts_at_clustering": 90, "embedding_model": "m@1"}
+    values: dict[str, Any] = {
+        "tenant_id": "tenant-a",
+        "clustered_at": NOW,
+        "facts_at_clustering": 90,
+        "embedding_model": "m@1",
+    }
     return ClusteringRecord(epoch=epoch, **(values | changes))
 
 

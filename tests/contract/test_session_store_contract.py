@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from dataclasses import fields, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,11 @@ async def store(adapter, tmp_path):
 
 
 def edge(session_id: str, source: int, target: int, **changes) -> EdgeRecord:
-    values = {"transfer_type": TransferType.SUMMARY, "transferred_tokens": 12, "summary_hash": digest("summary")}
+    values: dict[str, Any] = {
+        "transfer_type": TransferType.SUMMARY,
+        "transferred_tokens": 12,
+        "summary_hash": digest("summary"),
+    }
     return EdgeRecord(session_id, f"{session_id}/w{source}", f"{session_id}/w{target}", **(values | changes))
 
 
@@ -66,7 +71,7 @@ def opened(session_id: str, **changes) -> SessionChange:
 
 
 def continued(session_id: str, version: int, **changes) -> SessionChange:
-    values = {
+    values: dict[str, Any] = {
         "windows": (window(session_id, version),),
         "edges": (edge(session_id, version - 1, version),),
         "events": (event(session_id, version - 1),),
@@ -292,7 +297,7 @@ class TestRaces:
 
 
 def leaf(session_id: str, name: str, **changes) -> LogLeaf:
-    values = {
+    values: dict[str, Any] = {
         "record_kind": LeafKind.EVENT,
         "record_id": f"{session_id}/{name}",
         "position": 3,
@@ -398,7 +403,7 @@ class TestLog:
 class TestErasure:
     def erased(self, version: int = 3, **changes) -> SessionChange:
         blank = tuple(event("s", number, data="", data_sha256=digest(str(number))) for number in range(2))
-        values = {
+        values: dict[str, Any] = {
             "windows": (window("s", 1, response_text=""), window("s", 2, response_text="")),
             "reports": (report("s", "s/r1", body="", inputs=""),),
             "events": (event("s", 2, event_type="SESSION_ERASED"),),

@@ -9,9 +9,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.leash import leashed, release
+from tests.patience import patient
+
 ROOT = Path(__file__).resolve().parents[2]
-START_DEADLINE_S = 120.0
-STOP_DEADLINE_S = 30.0
+START_DEADLINE_S = patient(120.0)
+STOP_DEADLINE_S = patient(30.0)
 
 
 @dataclass
@@ -29,13 +32,14 @@ class Server:
         try:
             return self.process.wait(STOP_DEADLINE_S)
         except subprocess.TimeoutExpired:
-            self.kill()
             raise AssertionError(f"did not drain in {STOP_DEADLINE_S} s:\n{self.log.read_text()[-2000:]}") from None
+        finally:
+            release(self.process)
 
     def kill(self) -> None:
-        """End it with SIGKILL: nothing can be flushed."""
+        """End it, and nothing that it started, with SIGKILL: nothing can be flushed."""
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(patient(10))
 
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
@@ -50,12 +54,11 @@ def start(folder: Path, name: str, *arguments: str, env: dict[str, str]) -> Serv
     log = folder / f"{name}.log"
     command = [sys.executable, "-m", "services.cli", "serve", *arguments, "--port", "0", "--ready-file", str(ready)]
     with log.open("ab") as sink:
-        process = subprocess.Popen(command, cwd=folder, env=env, stdout=sink, stderr=sink, stdin=subprocess.DEVNULL)
+        process = leashed(command, cwd=folder, env=env, stdout=sink, stderr=sink, stdin=subprocess.DEVNULL)
     deadline = time.monotonic() + START_DEADLINE_S
     while not ready.exists():
         if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            process.wait(10)
+            release(process)
             raise AssertionError(f"{name} did not start:\n{log.read_text()[-4000:]}")
         time.sleep(0.05)
     return Server(process, json.loads(ready.read_text())["address"], log)
@@ -69,6 +72,6 @@ def command(folder: Path, *arguments: str, env: dict[str, str], timeout_s: float
         env=env,
         capture_output=True,
         text=True,
-        timeout=timeout_s,
+        timeout=patient(timeout_s),
         check=False,
     )

@@ -16,6 +16,7 @@ from google.rpc import error_details_pb2, status_pb2
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.e2e.processes import environment, start
+from tests.patience import patient
 
 SECRET = "a secret that only this test knows, 32 bytes"
 LIMIT_BYTES = 1024 * 1024
@@ -40,10 +41,10 @@ class Client:
         self.gateway = dispatch_service_pb2_grpc.DispatchServiceStub(self.channel)
         self.metadata = (("authorization", f"Bearer {credential}"),) if credential else ()
 
-    def call(self, method, request, timeout=60.0):
+    def call(self, method, request, timeout=patient(60.0)):
         return method(request, metadata=self.metadata, timeout=timeout)
 
-    def refused(self, method, request, timeout=60.0) -> tuple[str, str, list[str]]:
+    def refused(self, method, request, timeout=patient(60.0)) -> tuple[str, str, list[str]]:
         """Return status, reason and fields of the refusal that must come."""
         with pytest.raises(grpc.RpcError) as caught:
             self.call(method, request, timeout)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.e2e.processes import command, environment, start
+from tests.patience import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -47,7 +48,7 @@ def suite(tmp_path_factory):
         )
         assert ingested.returncode == 0, ingested.stdout + ingested.stderr
         headers = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=patient(60)) as client:
             yield client
     finally:
         status = server.stop()
@@ -121,7 +122,7 @@ def test_a_run_is_watched_as_it_goes(suite):
 
 
 def test_who_has_no_credential_gets_none(suite):
-    anonymous = httpx.post(suite.base_url.join("/ercp/v1/run"), json=EXAMPLE, timeout=20)
+    anonymous = httpx.post(suite.base_url.join("/ercp/v1/run"), json=EXAMPLE, timeout=patient(20))
     assert (anonymous.status_code, anonymous.json()["error"]["reason"]) == (401, "CREDENTIAL_MISSING")
     wrong = suite.post("/ercp/v1/run", json=EXAMPLE, headers={"Authorization": "Bearer crp_gw_test_" + "x" * 32})
     assert (wrong.status_code, wrong.headers["www-authenticate"]) == (401, "Bearer")

@@ -14,6 +14,7 @@ from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 
 from tests.e2e.processes import command, environment, start
 from tests.fakes.dag_world import commit_request, fresh_uuid
+from tests.patience import patient
 from tests.unit.dag import independent
 
 MASTER = bytes(range(200, 232))
@@ -70,7 +71,7 @@ class Drive:
     def call(self, rpc, request):
         name = f"{rpc} {len(self.shown)}"
         try:
-            answer = getattr(self.stub, rpc)(request, timeout=30)
+            answer = getattr(self.stub, rpc)(request, timeout=patient(30))
             answers = [answer] if hasattr(answer, "SerializeToString") else list(answer)
         except grpc.RpcError as error:
             trailers = repr(error.trailing_metadata()).encode()
@@ -123,7 +124,7 @@ class Drive:
 
 
 def http(port, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=patient(10)) as answer:
         return answer.read()
 
 
@@ -168,7 +169,7 @@ def test_no_key_comes_out_of_a_serving_process(tmp_path):
 def test_a_refused_start_shows_no_key(tmp_path, broken):
     env = environment(tmp_path / "data", **(KEYS | broken))
     dag = [sys.executable, "-m", "services.dag", "--insecure-local", "--port", "0"]
-    ended = subprocess.run(dag, cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False)
+    ended = subprocess.run(dag, cwd=tmp_path, env=env, capture_output=True, timeout=patient(60), check=False)
     said = ended.stdout + ended.stderr
     assert ended.returncode != 0
     assert b"master_key" in said.lower() or b'field "dag"' in said

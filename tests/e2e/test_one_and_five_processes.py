@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.processes import ROOT, command, environment, start
+from tests.patience import patient
 
 DOCUMENTS = [
     [f"file:{path.name}", "text/markdown" if path.suffix == ".md" else "text/html", path.read_text(encoding="utf-8")]
@@ -51,7 +52,7 @@ def drive(folder: Path, addresses: dict[str, str], key: str) -> dict:
         env=environment(folder) | {"PYTHONPATH": str(ROOT / "gen")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(120),
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
@@ -70,7 +71,7 @@ def one_process(folder: Path) -> dict:
 
 
 def six_processes(folder: Path) -> dict:
-    env = environment(folder / "six")
+    env = environment(folder / "six", GROUNDTRAIL_ENVELOPE__SHARED_STORE="true")  # of knowledge and envelope
     key = first_key(folder, env)
     servers = {}
     try:

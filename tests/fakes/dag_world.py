@@ -32,6 +32,7 @@ from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
 from services.dag.servicer import SessionServicer
 from services.dag.transparency import ExportProofs, HeadSigners, TransparencyApp
+from tests.patience import patient
 
 NOW = datetime(2026, 5, 24, 9, 0, 0, 123456, tzinfo=UTC)
 MASTER = MasterKey(1, bytes(range(32)))
@@ -170,7 +171,7 @@ class Client:
     stub: pb_grpc.SessionServiceStub
 
     async def call(self, rpc, request, subject="alice"):
-        return await getattr(self.stub, rpc)(request, metadata=(("authorization", subject),), timeout=20)
+        return await getattr(self.stub, rpc)(request, metadata=(("authorization", subject),), timeout=patient(20))
 
     async def open(self, token="", subject="alice", **fields):
         values = {"request_id": fresh_uuid(), "session_token": token}

@@ -4,6 +4,7 @@ import contextlib
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import grpc
 import numpy as np
@@ -148,7 +149,11 @@ NAMES = {
 
 
 def models(**changes):
-    parts = {"embedding": MemoryEmbeddingModel(), "recognizer": TableRecognizer(**NAMES), "entailment": None}
+    parts: dict[str, Any] = {
+        "embedding": MemoryEmbeddingModel(),
+        "recognizer": TableRecognizer(**NAMES),
+        "entailment": None,
+    }
     parts |= {"grounding": None} | changes
     return AnalysisModels(**parts)
 

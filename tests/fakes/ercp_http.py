@@ -7,10 +7,12 @@ import httpx
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.clock import SystemClock
-from services.common.rpc.client import PeerChannel
+from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
-from tests.fakes.ercp_world import ErcpClient, ErcpWorld
+from tests.fakes.ercp_world import ErcpClient, ErcpWorld, Subjects
+from tests.fakes.open_gate import open_gate
+from tests.patience import patient
 
 SETTINGS = HttpSettings(port=0)
 
@@ -32,8 +34,10 @@ class ErcpHttp:
 @contextlib.asynccontextmanager
 async def ercp_http(world: ErcpWorld, settings: HttpSettings = SETTINGS):
     async with world.serving() as client:
-        stub = ErcpServiceStub(PeerChannel(client.channel, "ercp", 20.0))
-        app = create_app(stub, settings, SystemClock(), "0.1.0")
+        stub = ErcpServiceStub(PeerChannel(client.channel, Peer("ercp", "ercp"), 20.0))
+        app = create_app(stub, open_gate(Subjects()), settings, SystemClock(), "0.1.0")
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://gateway/ercp/v1", timeout=30) as http:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://gateway/ercp/v1", timeout=patient(30)
+        ) as http:
             yield ErcpHttp(http, client)

@@ -13,7 +13,7 @@ TRACE = "0b9f2f39-8a9e-4d4e-9c6b-0d9b6f6f2a10"
 FINGERPRINT = "sha256:" + "a" * 64
 SIGNATURE = "hmac:" + "b" * 64
 WHEN = Timestamp(seconds=1_770_000_000, nanos=123_456_000)
-AUDIT = {"trace_id": TRACE, "timestamp": WHEN, "proto_version": "ercp-1.0", "node_signature": SIGNATURE}
+AUDIT: dict = {"trace_id": TRACE, "timestamp": WHEN, "proto_version": "ercp-1.0", "node_signature": SIGNATURE}
 
 
 def constraint() -> ercp.Constraint:
@@ -55,7 +55,7 @@ def event(operator=ercp.OPERATOR_GENERATE) -> ercp.TraceEvent:
     )
 
 
-def reasoning() -> dict[str, object]:
+def reasoning() -> dict:
     return {
         "reasoning_id": "r1",
         "reasoning_text": "Water boils.",

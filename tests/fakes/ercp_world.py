@@ -48,6 +48,7 @@ from services.ercp.turns import Turns
 from services.ercp.verifying import Verifying
 from tests.fakes.dag_world import CALLERS, Refusal, World, fresh_uuid, report_for
 from tests.fakes.gateway_world import Script, ScriptedEnvelopes, ScriptedSessions
+from tests.patience import patient
 
 NODE_KEY = bytes(range(32, 64))
 WRITER = Caller("tenant-a", "crp_gw_test_writer12", frozenset({Role.WRITER}), "writer")
@@ -268,7 +269,7 @@ class ErcpClient:
 
     async def stream(self, subject="alice", **fields):
         request = rpc.RunStreamRequest.FromString(run_request(**fields).SerializeToString())
-        call = self.stub.RunStream(request, metadata=(("authorization", subject),), timeout=20)
+        call = self.stub.RunStream(request, metadata=(("authorization", subject),), timeout=patient(20))
         return [message async for message in call]
 
     async def fails(self, name, request, subject="alice"):
@@ -284,7 +285,7 @@ class ErcpClient:
     async def chain(self, session_id):
         stub = dag_grpc.SessionServiceStub(self.channel)
         request = dag.VerifyChainRequest(session_id=session_id)
-        return await stub.VerifyChain(request, metadata=(("authorization", "alice"),), timeout=20)
+        return await stub.VerifyChain(request, metadata=(("authorization", "alice"),), timeout=patient(20))
 
 
 def run_request(**fields):

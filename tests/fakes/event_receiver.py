@@ -8,6 +8,8 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from tests.patience import patient
+
 KEY = "a shared key of forty characters, no less".replace(" ", "_")
 OK = (200, {})
 
@@ -51,7 +53,7 @@ class Receiver:
         self._server.close()
         self._server.close_clients() if hasattr(self._server, "close_clients") else None
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(patient(1)):
                 await self._server.wait_closed()
 
     @property
@@ -63,7 +65,7 @@ class Receiver:
         """Accepted events in the order of arrival, duplicates included."""
         return [event for request in self.accepted for event in request.events]
 
-    async def until(self, condition, timeout_s=20):
+    async def until(self, condition, timeout_s=patient(20)):
         """Wait until what was received fulfils the condition."""
         async with asyncio.timeout(timeout_s), self._changed:
             await self._changed.wait_for(condition)

@@ -13,6 +13,7 @@ from services.dag.sink import EventSink, SinkParts
 from services.dag.sink.batching import Batches
 from services.dag.sink_composition import MEDIA_TYPE, _ndjson_line
 from tests.fakes.event_receiver import KEY
+from tests.patience import patient
 
 PLAIN = StoreSettings(disk_reserve_bytes=0, synchronous="NORMAL")
 
@@ -40,7 +41,7 @@ def sink_settings(folder, url, **changes):
     return EventSinkSettings(**(values | changes))
 
 
-async def eventually(condition, timeout_s=20):
+async def eventually(condition, timeout_s=patient(20)):
     """Wait until a condition holds that nothing announces."""
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - counters and claims announce nothing

@@ -44,6 +44,7 @@ from services.gateway.dispatch_app import DispatchApp, DispatchParts
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.writing import Writing
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
+from tests.patience import patient
 
 ANSWER = "A motor accident must be reported within 7 days."
 QUESTION = "How long do I have to report a motor accident?"
@@ -350,7 +351,7 @@ class GatewayClient:
         query="How long do I have to report a motor accident?",
         subject="alice",
         *,
-        timeout=20,
+        timeout=patient(20),
         metadata=(),
         **fields,
     ):

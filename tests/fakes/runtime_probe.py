@@ -17,6 +17,7 @@ from services.common.rpc.authentication import open_authenticator
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import AuthSettings, ServerSettings, Settings, TelemetrySettings
 from services.common.telemetry import open_telemetry
+from tests.patience import patient
 
 SERVICE = "groundtrail.probe.v1.ProbeService"
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -109,12 +110,12 @@ class Probe:
     settings: Settings
     calls: list = field(default_factory=list)
 
-    def call(self, method="Echo", text="hi", *, key="writer", timeout=10.0, metadata=(), service=SERVICE):
+    def call(self, method="Echo", text="hi", *, key="writer", timeout=patient(10.0), metadata=(), service=SERVICE):
         authorization = (("authorization", f"Bearer {KEYS.get(key, key)}"),) if key else ()
         rpc = self.channel.unary_unary(f"/{service}/{method}", StringValue.SerializeToString, StringValue.FromString)
         return rpc(StringValue(value=text), timeout=timeout, metadata=(*authorization, *metadata))
 
-    def stream(self, method, text="hi", *, key="writer", timeout=10.0):
+    def stream(self, method, text="hi", *, key="writer", timeout=patient(10.0)):
         rpc = self.channel.unary_stream(f"/{SERVICE}/{method}", StringValue.SerializeToString, StringValue.FromString)
         return rpc(StringValue(value=text), timeout=timeout, metadata=(("authorization", f"Bearer {KEYS[key]}"),))
 
@@ -139,7 +140,15 @@ def probe_settings(**server):
 
 @contextlib.asynccontextmanager
 async def probe(
-    behaviours=None, *, roles=None, settings=None, check=healthy, target=None, credentials=None, listening=None
+    behaviours=None,
+    *,
+    roles=None,
+    settings=None,
+    check=healthy,
+    target=None,
+    credentials=None,
+    listening=None,
+    work=None,
 ):
     """Serve ``behaviours`` (default: an echo) and yield a ``Probe``; every RPC needs WRITER unless ``roles`` says."""
     behaviours = behaviours or {"Echo": echo}
@@ -148,7 +157,12 @@ async def probe(
     store = await credential_store()
     telemetry = open_telemetry(settings.telemetry, "probe", "0")
     served = ServedService(
-        SERVICE, register(behaviours), roles or dict.fromkeys(behaviours, Role.WRITER), check, listening
+        SERVICE,
+        register(behaviours),
+        roles or dict.fromkeys(behaviours, Role.WRITER),
+        check,
+        listening,
+        work=work or {},
     )
     server = RpcServer([served], settings, open_authenticator(settings.auth, store, clock), telemetry)
     await server.start()

@@ -17,6 +17,7 @@ from services.common.settings.dag import DagSettings
 from services.common.telemetry import open_telemetry
 from services.dag.compose import build
 from tests.fakes.dag_world import Client, CountingIds, SubjectAuthenticator, TurnedClock, fresh_uuid
+from tests.patience import patient
 
 SECRET = bytes(range(32)).hex()
 
@@ -69,14 +70,14 @@ class SealedClient(Client):
     log: Any = None
 
     async def ask_log(self, rpc, request, subject="alice"):
-        return await getattr(self.log, rpc)(request, metadata=(("authorization", subject),), timeout=20)
+        return await getattr(self.log, rpc)(request, metadata=(("authorization", subject),), timeout=patient(20))
 
     async def log_fails(self, rpc, request, subject="alice"):
         return await replace(self, stub=self.log).fails(rpc, request, subject)
 
     async def export(self, session_id, *, with_content=False, sizes=(), subject="alice"):
         request = pb.ExportAuditRequest(session_id=session_id, with_content=with_content, consistency_from_sizes=sizes)
-        call = self.stub.ExportAudit(request, metadata=(("authorization", subject),), timeout=20)
+        call = self.stub.ExportAudit(request, metadata=(("authorization", subject),), timeout=patient(20))
         return [line.line async for line in call]
 
     async def erase(self, session_id, reason="the user asked for it", subject="alice", **fields):

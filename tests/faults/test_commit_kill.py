@@ -20,6 +20,7 @@ from services.dag.reading import SessionReads
 from tests.fakes.dag_world import ALICE
 from tests.faults.commit_writer import Results, commit_ask, open_app, open_store
 from tests.faults.test_store_kill import assert_sound
+from tests.leash import running
 
 ROUNDS = 8 * int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "0")) or 5
 """Five in ``make test``, two hundred in ``make test-faults``."""
@@ -97,7 +98,7 @@ def test_acknowledged_windows_survive_and_the_chain_is_valid(tmp_path):
     rng = random.Random(4)
     outcomes = Counter()
     command = [sys.executable, "-m", "tests.faults.commit_writer", str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+    with running(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
         for _ in range(ROUNDS):
             found = run_round(writer, rng.randrange(1, 12), rng.random() * 0.02)
             outcomes["killed in CommitWindow"] += bool(found.in_flight)

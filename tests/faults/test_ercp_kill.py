@@ -11,6 +11,7 @@ from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
 from services.common.ids import trace_session_id
 from services.common.rpc.authentication import LOCAL_CALLER
 from tests.e2e.processes import environment, start
+from tests.patience import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 TRACE = str(uuid.UUID(int=42, version=4))
@@ -34,7 +35,7 @@ def test_a_run_goes_on_after_a_kill(tmp_path, events):
     seen = []
     with grpc.insecure_channel(first.address) as channel:
         stub = ercp_service_pb2_grpc.ErcpServiceStub(channel)
-        for message in stub.RunStream(request(ercp_service_pb2.RunStreamRequest), timeout=60):
+        for message in stub.RunStream(request(ercp_service_pb2.RunStreamRequest), timeout=patient(60)):
             seen.append(message.trace_event)
             if len(seen) == events:
                 first.kill()
@@ -43,11 +44,13 @@ def test_a_run_goes_on_after_a_kill(tmp_path, events):
     try:
         with grpc.insecure_channel(second.address) as channel:
             stub = ercp_service_pb2_grpc.ErcpServiceStub(channel)
-            answer = stub.Run(request(ercp_service_pb2.RunRequest), timeout=60)
-            trace = stub.GetTrace(ercp_service_pb2.GetTraceRequest(trace_id=TRACE), timeout=60)
+            answer = stub.Run(request(ercp_service_pb2.RunRequest), timeout=patient(60))
+            trace = stub.GetTrace(ercp_service_pb2.GetTraceRequest(trace_id=TRACE), timeout=patient(60))
             sessions = session_service_pb2_grpc.SessionServiceStub(channel)
             session_id = trace_session_id(LOCAL_CALLER.tenant_id, TRACE)
-            verdict = sessions.VerifyChain(session_service_pb2.VerifyChainRequest(session_id=session_id), timeout=60)
+            verdict = sessions.VerifyChain(
+                session_service_pb2.VerifyChainRequest(session_id=session_id), timeout=patient(60)
+            )
     finally:
         assert second.stop() == 0
     assert answer.status == ercp_pb2.RUN_STATUS_CONVERGED

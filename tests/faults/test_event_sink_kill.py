@@ -14,6 +14,8 @@ from services.dag.sink.streaming import CONSUMER
 from tests.fakes.event_log import append
 from tests.fakes.event_receiver import OK, Receiver
 from tests.fakes.event_sinks import open_store
+from tests.leash import leashed, release
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
@@ -36,7 +38,7 @@ class Killer:
             self.left -= 1
             self._until_next = self._rng.randrange(1, 4)
             self.process.kill()
-            await self.process.wait()
+            await asyncio.to_thread(self.process.wait)
             if self._rng.random() < 0.5:
                 return 500, {}
             self.taken_unheard += 1
@@ -59,14 +61,13 @@ async def test_every_event_arrives_though_senders_are_killed(tmp_path):
     started = 0
     while await store.event_feed().behind(CONSUMER, 10):
         command = (sys.executable, "-m", "tests.faults.event_sink_process", str(tmp_path), receiver.url, f"p{started}")
-        killer.process = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
+        killer.process = leashed(command, cwd=ROOT)
         started += 1
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patient(60)):
             # What another process does to the position announces nothing.
-            while killer.process.returncode is None and await store.event_feed().behind(CONSUMER, 10):  # noqa: ASYNC110
+            while killer.process.poll() is None and await store.event_feed().behind(CONSUMER, 10):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
-    killer.process.kill()
-    await killer.process.wait()
+    release(killer.process)
     await receiver.close()
     await store.close()
 

@@ -15,6 +15,7 @@ from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_service_pb2, dispatch_service_pb2_grpc
 
 from tests.e2e.processes import environment, start
+from tests.patience import patient
 
 ROUNDS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120 + 60 * ROUNDS)]
@@ -54,7 +55,7 @@ class Load:
                 content="\n\n".join(lines).encode(),
             )
             try:
-                response = self.knowledge.IngestSource(request, timeout=30)
+                response = self.knowledge.IngestSource(request, timeout=patient(30))
             except grpc.RpcError:
                 return
             self.seen.facts_of_source[response.source.source_id] = response.source.fact_count
@@ -72,7 +73,7 @@ class Load:
                 request.session_token = answer.session_token
                 request.continuation_ids.append(answer.continuation_id)
             try:
-                answer = self.gateway.Dispatch(request, timeout=30).answer
+                answer = self.gateway.Dispatch(request, timeout=patient(30)).answer
             except grpc.RpcError:
                 return
             self.seen.windows[answer.window.window_id] = (answer.session_id, answer.window.hmac)
@@ -116,9 +117,11 @@ def check(client: Load, seen: Acknowledged) -> None:
         assert counts.get(source_id, 0) == source.fact_count, "half of a source is visible"
     assert set(counts) <= set(listed), "facts without a source"
     for session_id in {session for session, _ in seen.windows.values()}:
-        verdict = client.sessions.VerifyChain(session_service_pb2.VerifyChainRequest(session_id=session_id), timeout=30)
+        verdict = client.sessions.VerifyChain(
+            session_service_pb2.VerifyChainRequest(session_id=session_id), timeout=patient(30)
+        )
         assert verdict.integrity in {taxonomy_pb2.CHAIN_INTEGRITY_VALID, taxonomy_pb2.CHAIN_INTEGRITY_UNVERIFIED}
-        dag = client.sessions.GetDag(session_service_pb2.GetDagRequest(session_id=session_id), timeout=30)
+        dag = client.sessions.GetDag(session_service_pb2.GetDagRequest(session_id=session_id), timeout=patient(30))
         stored = {w.window_id: w for w in dag.windows if w.status == dag_pb2.WINDOW_STATUS_COMMITTED}
         for window_id, (owner, hmac) in seen.windows.items():
             if owner == session_id:
@@ -138,7 +141,7 @@ def test_acknowledged_writes_survive_and_nothing_is_half_written(tmp_path):
             for _ in range(2):
                 pool.submit(load.ask)
             for begun in (load.ingested, load.answered):
-                assert begun.wait(40), server.log.read_text()[-3000:]
+                assert begun.wait(patient(40)), server.log.read_text()[-3000:]
             threading.Event().wait(0.5 + chance.random() * 2)
             server.kill()
         load.channel.close()

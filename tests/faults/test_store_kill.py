@@ -1,6 +1,7 @@
 """``kill -9`` of a writing process: every acknowledged write is there whole, every other one whole or not at all."""
 
 import asyncio
+import os
 import random
 import sqlite3
 import subprocess
@@ -14,15 +15,16 @@ from services.common.ports.facts import FactFilter, FactStatus
 from tests.contract.adapters import DIMENSION
 from tests.faults.store_records import BATCH, LAST_VERSION, batch, step
 from tests.faults.store_writer import SETTINGS
+from tests.leash import running
 
-ROUNDS = 4
+ROUNDS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
 ROOT = Path(__file__).parents[2]
 
 
 def killed_writer(kind: str, directory: Path, round_number: int, acknowledgements: int) -> list[list[str]]:
     """Run a writer, kill it after so many acknowledgements and whatever it does until then, return what it said."""
     command = [sys.executable, "-m", "tests.faults.store_writer", kind, str(directory), str(round_number * 10_000)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+    with running(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
         said = [child.stdout.readline() for _ in range(acknowledgements)]
         child.kill()
         said += child.stdout.readlines()

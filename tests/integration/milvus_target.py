@@ -5,10 +5,12 @@ What they write stands in collections with a prefix of their own, which are empt
 
 import asyncio
 import os
+from typing import Any
 
 import pytest
 
 from services.common.settings.milvus import MilvusSettings
+from tests.patience import patient
 from tools.real_servers.milvus import VARIABLE, is_ready
 
 PREFIX = "groundtrail_tests"
@@ -23,8 +25,8 @@ def milvus_settings(variable: str = VARIABLE, **changes: object) -> MilvusSettin
         pytest.skip(f"set {variable} to http://host:port of a Milvus, as make test-real does")
     if not any(is_ready(uri) for _ in range(_ATTEMPTS)):
         pytest.fail(f"{variable} is set, and no Milvus answers at {uri}")
-    patient: dict[str, object] = {"timeout_s": 60.0, "start_timeout_s": 120.0, "partitions": 4}
-    values: dict[str, object] = {"uri": uri, "collection_prefix": PREFIX} | patient  # the machine may be busy
+    roomy: dict[str, Any] = {"timeout_s": 60.0, "start_timeout_s": 120.0, "partitions": 4}
+    values: dict[str, Any] = {"uri": uri, "collection_prefix": PREFIX} | roomy  # the machine may be busy
     return MilvusSettings(**values | changes)
 
 
@@ -44,6 +46,6 @@ def _empty(settings: MilvusSettings) -> None:
             while rows := client.query(
                 name, filter='key > ""', output_fields=["key"], limit=1_000, consistency_level="Strong", timeout=60.0
             ):
-                client.delete(name, ids=[row["key"] for row in rows], timeout=60.0)
+                client.delete(name, ids=[row["key"] for row in rows], timeout=patient(60.0))
     finally:
         client.close()

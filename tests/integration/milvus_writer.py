@@ -6,6 +6,7 @@ Usage: python -m tests.integration.milvus_writer URI FIRST_NUMBER
 import asyncio
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from services.common.adapters.milvus import MilvusFactStore
 from services.common.ports.facts import FactStatus
@@ -19,7 +20,7 @@ PREFIX = "groundtrail_killed"
 
 async def open_store(uri: str, **changes: object) -> MilvusFactStore:
     """Open the store that is written to and killed."""
-    values: dict[str, object] = {"uri": uri, "collection_prefix": PREFIX, "partitions": 2, "start_timeout_s": 120.0}
+    values: dict[str, Any] = {"uri": uri, "collection_prefix": PREFIX, "partitions": 2, "start_timeout_s": 120.0}
     return await MilvusFactStore.open(MilvusSettings(**values | changes), embedding_model=MODEL, dimension=DIMENSION)
 
 

@@ -5,6 +5,7 @@ after another.
 """
 
 import os
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -23,8 +24,8 @@ def neo4j_settings(**changes: object) -> Neo4jSettings:
         )
     if not is_ready(uri, password):
         pytest.fail(f"{VARIABLE} is set, and no Neo4j answers at {uri} with the password of {PASSWORD_VARIABLE}")
-    patient = {"timeout_s": 60.0, "connect_timeout_s": 30.0}  # the machine may be busy with other tests
-    values: dict[str, object] = {"uri": uri, "password": SecretStr(password)} | patient
+    roomy = {"timeout_s": 60.0, "connect_timeout_s": 30.0}  # the machine may be busy with other tests
+    values: dict[str, Any] = {"uri": uri, "password": SecretStr(password)} | roomy
     return Neo4jSettings(**values | changes)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance import provider
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "GROUNDTRAIL_TEST_LLM_BASE_URL"
@@ -25,7 +26,7 @@ def outcome(**variables: str) -> subprocess.CompletedProcess:
         env=kept | variables,
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=patient(55),
         check=False,
     )
 

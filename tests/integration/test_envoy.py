@@ -1,6 +1,7 @@
 """deploy/envoy/envoy.yaml in the real Envoy before the suite as a process: gRPC and ERCP's own JSON on one port."""
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -13,12 +14,15 @@ import httpx
 import pytest
 from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
 
+from bench import http2_frames as h2
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
 from services.gateway.http.server import HttpServer
 from tests.e2e.processes import command, environment, start
 from tests.fakes.ercp_stub import ErcpStub
+from tests.fakes.open_gate import open_gate
+from tests.patience import patient
 from tools.real_servers import envoy
 
 pytestmark = [pytest.mark.needs_envoy, pytest.mark.timeout(240)]
@@ -67,7 +71,7 @@ def proxy(binary, suite):
 @pytest.fixture
 def client(proxy, suite):
     headers = {"Authorization": f"Bearer {suite[1]}"}
-    with httpx.Client(base_url=f"http://127.0.0.1:{proxy.port}", headers=headers, timeout=60) as opened:
+    with httpx.Client(base_url=f"http://127.0.0.1:{proxy.port}", headers=headers, timeout=patient(60)) as opened:
         yield opened
 
 
@@ -86,7 +90,7 @@ def test_a_refusal_passes_as_it_is(client):
     missing = client.get(f"/ercp/v1/trace/{uuid.uuid4()}")
     assert (missing.status_code, missing.json()["error"]["reason"]) == (404, "TRACE_NOT_FOUND")
     assert client.get("/ercp/v1/nothing").json()["error"]["reason"] == "PATH_NOT_FOUND"
-    anonymous = httpx.post(client.base_url.join("/ercp/v1/run"), json={"problem": PROBLEM}, timeout=20)
+    anonymous = httpx.post(client.base_url.join("/ercp/v1/run"), json={"problem": PROBLEM}, timeout=patient(20))
     assert (anonymous.status_code, anonymous.json()["error"]["reason"]) == (401, "CREDENTIAL_MISSING")
 
 
@@ -123,13 +127,15 @@ def test_grpc_reaches_ercp_beside_it(proxy, suite):
             mutation_strategy="MUTATION_STRATEGY_REFRAME",
         )
         metadata = (("authorization", f"Bearer {suite[1]}"),)
-        assert stub.Mutate(request, metadata=metadata, timeout=30).new_problem.id == "p1"
+        assert stub.Mutate(request, metadata=metadata, timeout=patient(30)).new_problem.id == "p1"
 
 
 def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
     """The port of the HTTP surface is dead; Envoy answers itself."""
     with envoy.running(binary, suite[0] | {"gateway_http": free_port()}, needed=GRPC_CLUSTERS) as proxy:
-        response = httpx.post(f"http://127.0.0.1:{proxy.port}/ercp/v1/run", json={"problem": PROBLEM}, timeout=30)
+        response = httpx.post(
+            f"http://127.0.0.1:{proxy.port}/ercp/v1/run", json={"problem": PROBLEM}, timeout=patient(30)
+        )
     assert response.status_code == 503
     body = response.json()
     assert (body["error"]["reason"], body["error"]["retryable"]) == ("SERVICE_UNAVAILABLE", True)
@@ -144,7 +150,7 @@ def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
 async def in_front_of(stub, binary, clusters, **options):
     """Serve a stub's HTTP surface with an Envoy before it; yield the URL of a run."""
     settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
-    server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+    server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0"), settings)
     opened = envoy.running(binary, clusters | {"gateway_http": server.port}, **options)
     try:
         proxy = await asyncio.to_thread(opened.__enter__)
@@ -161,7 +167,7 @@ def test_an_event_arrives_before_the_next_one_is_made(binary, suite):
         goes_on = asyncio.Event()
         async with (
             in_front_of(ErcpStub(pausing=goes_on), binary, suite[0]) as url,
-            httpx.AsyncClient(timeout=20) as client,
+            httpx.AsyncClient(timeout=patient(20)) as client,
             client.stream("POST", url, json={"problem": PROBLEM}, headers=EVENTS) as response,
         ):
             chunks, first = response.aiter_text(), ""
@@ -185,7 +191,7 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
         stub = ErcpStub(pausing=goes_on) if headers else ErcpStub(held=goes_on)
         async with (
             in_front_of(stub, binary, suite[0], stream_idle="1s") as url,
-            httpx.AsyncClient(timeout=30) as client,
+            httpx.AsyncClient(timeout=patient(30)) as client,
         ):
             asyncio.get_running_loop().call_later(SILENT_S, goes_on.set)
             return await client.post(url, json={"problem": PROBLEM}, headers=headers)
@@ -197,3 +203,56 @@ def test_a_silent_run_is_not_cut(binary, suite, headers):
         assert "event: result" in response.text
     else:
         assert response.json()["status"] == "converged"
+
+
+def test_requests_are_bounded_by_address(proxy):
+    """Each address has a bucket of its own: 1,000 requests at once, then 200 a second. Envoy answers these itself."""
+    lines = ("OPTIONS /healthz HTTP/1.1", "Host: x", "Origin: http://localhost", "Access-Control-Request-Method: GET")
+    preflight = "\r\n".join([*lines, "", ""]).encode()
+
+    async def asked(source, count) -> list[int]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port, local_addr=(source, 0))
+        statuses = []
+        for _ in range(count):
+            writer.write(preflight)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await reader.readexactly(int(length or 0))
+            statuses.append(int(head.split(b" ", 2)[1]))
+        writer.close()
+        return statuses
+
+    async def told() -> tuple[list[int], list[int]]:
+        floods = await asyncio.gather(*(asked("127.0.0.2", 500) for _ in range(8)))
+        return [status for flood in floods for status in flood], await asked("127.0.0.3", 20)
+
+    flood, other = asyncio.run(told())
+    assert flood.count(200) >= 1_000
+    assert flood.count(429) >= 200
+    assert other == [200] * 20
+
+
+def test_who_gives_streams_up_as_they_are_opened_is_disconnected(proxy):
+    """Rapid reset: gRPC's core bounds what it costs; Envoy ends the connection."""
+
+    async def told() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+        writer.write(h2.PREFACE + h2.settings() + h2.acknowledged())
+        block = h2.call("/crp.dag.v1.SessionService/GetState")
+        with contextlib.suppress(ConnectionError):
+            for first in range(1, 20_000, 200):
+                ids = range(first, first + 200, 2)
+                writer.write(b"".join(h2.headers(stream, block) + h2.reset(stream) for stream in ids))
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            with contextlib.suppress(ConnectionError):
+                while await reader.read(65_536):
+                    pass
+        writer.close()
+
+    asyncio.run(told())
+    admin = f"http://127.0.0.1:{proxy.admin}/stats?filter=premature|rst_stream|too_many"
+    counts = httpx.get(admin, timeout=10).text
+    found = {name: int(value) for name, _, value in (line.partition(": ") for line in counts.splitlines())}
+    assert found["http.edge.downstream_rq_too_many_premature_resets"] == 1

@@ -15,6 +15,7 @@ from services.common.settings import Settings
 from services.common.settings.stores import StoreSettings
 from tests.fakes.envelope_world import World, refused
 from tests.integration.milvus_target import empty_milvus, milvus_settings
+from tests.patience import patient
 from tools.real_servers.milvus import new_home, start
 
 pytestmark = [pytest.mark.needs_milvus, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -139,7 +140,7 @@ async def test_a_milvus_that_is_away_is_told_with_the_time_to_come_again_and_fou
 
 async def found_again(client):
     """Search until Milvus has loaded its collections; until then each call is refused as it should be."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(patient(60)):
         while True:
             try:
                 return await client.call(

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ pytestmark = [pytest.mark.needs_milvus, pytest.mark.slow, pytest.mark.timeout(30
 
 
 async def opened(settings, **changes) -> MilvusFactStore:
-    values = {"embedding_model": MODEL, "dimension": DIMENSION} | changes
+    values: dict[str, Any] = {"embedding_model": MODEL, "dimension": DIMENSION} | changes
     return await MilvusFactStore.open(settings, **values)
 
 

@@ -19,10 +19,12 @@ from tests.contract.records import LATER, fact, vector
 from tests.faults.store_records import BATCH, WRITERS, batch
 from tests.integration.milvus_target import milvus_settings
 from tests.integration.milvus_writer import open_store, write
+from tests.leash import running
+from tests.patience import patient
 from tools.real_servers.milvus import new_home, start
 
 ROOT = Path(__file__).parents[2]
-ANSWER_S = 10.0
+ANSWER_S = patient(10.0)
 """Longest until a call is refused when the server is gone: the deadline of the settings below, and a busy machine."""
 
 pytestmark = [pytest.mark.needs_milvus, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -113,7 +115,7 @@ async def test_what_was_acknowledged_survives_a_kill_of_the_writing_process(home
         enough = rng.randrange(6, 30)
 
         def killed(command: list[str] = command, enough: int = enough) -> list[str]:
-            with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+            with running(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
                 lines = [child.stdout.readline() for _ in range(enough)]
                 child.kill()
                 return [line for line in [*lines, *child.stdout.readlines()] if line.endswith("\n")]

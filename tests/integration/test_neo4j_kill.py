@@ -21,11 +21,12 @@ from tests.faults import commit_writer
 from tests.faults.commit_writer import KEYS, SESSIONS, open_app, write_session
 from tests.faults.test_commit_kill import Round, check
 from tests.integration.neo4j_target import neo4j_settings
+from tests.patience import patient
 from tools.real_servers.neo4j import new_home, start
 
 ROUNDS = max(2, int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "0")) // 3)
 """Two in ``make test-real``; each waits for a Java virtual machine to start."""
-ANSWER_S = 15.0
+ANSWER_S = patient(15.0)
 """Longest until a call is refused when the server is gone: the retries of the settings, and a busy machine."""
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.slow, pytest.mark.timeout(180 + 120 * ROUNDS)]

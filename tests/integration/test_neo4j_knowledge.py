@@ -20,6 +20,7 @@ from services.common.settings.neo4j import Neo4jSettings
 from tests.contract.records import NOW, receipt, source
 from tests.integration.neo4j_profile import hits, plan_of, scans
 from tests.integration.neo4j_target import neo4j_settings
+from tests.patience import patient
 from tools.real_servers.neo4j import new_home, start
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(240)]
@@ -33,7 +34,7 @@ STATEMENTS = {
 }
 HITS = {"REPLACE_COMMUNITIES": 2_000, "PAGE_COMMUNITIES": 150, "PAGE_SOURCES": 250}
 """Most records that a statement may touch here; 60 for the others. Replacing touches each of the old communities."""
-ANSWER_S = 15.0
+ANSWER_S = patient(15.0)
 """Longest until a call is refused when the server is gone: the retries of the settings, and a busy machine."""
 
 

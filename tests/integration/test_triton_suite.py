@@ -16,12 +16,13 @@ from google.rpc import error_details_pb2, status_pb2
 from tests.e2e import processes
 from tests.e2e.processes import environment, start
 from tests.integration.triton_target import triton_target
+from tests.patience import patient
 from tools.real_servers.provisioning import supported
 from tools.real_servers.triton import running
 
 pytestmark = [pytest.mark.needs_triton, pytest.mark.slow, pytest.mark.timeout(420)]
 
-ANSWER_DEADLINE_S = 120
+ANSWER_DEADLINE_S = patient(120)
 RULES = (
     "Water damage must be reported to the insurer within 3 days.",
     "The cafeteria opens at noon.",
@@ -97,7 +98,7 @@ def until_it_answers(call, deadline_s: float = 30.0):
 @pytest.fixture
 def own_triton(monkeypatch):
     """Return what starts a Triton of the test's own; where that is not possible the test is skipped."""
-    monkeypatch.setattr(processes, "START_DEADLINE_S", 120.0)  # two servers and the suite share few cores
+    monkeypatch.setattr(processes, "START_DEADLINE_S", patient(120.0))  # two servers and the suite share few cores
     triton_target()
     reason = supported()
     if reason:

@@ -25,6 +25,7 @@ from services.dag.domain.verify import Integrity
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, World, report_for
+from tests.tenth import examples
 
 MAX_NODES, MAX_FAN_OUT = 18, 3
 COST = {"LOW": 0, "MEDIUM": 5}
@@ -355,7 +356,7 @@ class SessionMachine(RuleBasedStateMachine):
 
 
 SessionMachine.TestCase.settings = settings(
-    max_examples=45, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(45), stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestSessionMachine = SessionMachine.TestCase
 

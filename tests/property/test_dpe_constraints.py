@@ -11,6 +11,7 @@ from services.dpe.domain.constraints import ConstraintState, ConstraintVerdict
 from services.dpe.domain.findings import Verdict
 from services.dpe.domain.text_types import Span
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app
+from tests.tenth import examples
 
 SENTENCES = (
     "The fee is 5 euros.",
@@ -53,7 +54,7 @@ def finished(answer, verdicts, support):
     return asyncio.run(analyse(answer, *FACTS, using=using, constraint_verdicts=verdicts))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_one_more_violation_never_raises_fidelity_nor_lowers_risk(case):
     answer, held, more, support = case
@@ -75,7 +76,7 @@ def test_one_more_violation_never_raises_fidelity_nor_lowers_risk(case):
     assert contradicted <= {key for key, verdict in after.verdicts.items() if verdict is Verdict.CONTRADICTED}
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_what_holds_or_is_unknown_changes_nothing_but_its_own_list(case):
     answer, held, _, support = case

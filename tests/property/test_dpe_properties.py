@@ -12,8 +12,9 @@ from services.dpe.domain.clauses import clauses
 from services.dpe.domain.sentences import sentences
 from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import analyse, app
+from tests.tenth import examples
 
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LAYOUT = re.compile(r"\(?\w[.)]|(?:```|~~~)[^\n]*")
 """What layout may take away: list marks and fence lines."""
 SUBJECTS = ("fee", "fine", "premium", "deductible", "refund", "waiting period", "limit", "bonus")

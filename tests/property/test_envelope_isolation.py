@@ -13,6 +13,7 @@ from services.common.errors import CrpError
 from services.common.ports.facts import FactFilter, FactStatus
 from tests.contract.adapters import FACT_STORES
 from tests.fakes.envelope_apps import open_knowledge
+from tests.tenth import examples
 
 SHARED = "shared:rules"
 TENANTS = ["a", "A", "a' OR '1'='1", 'b" || true', "a%", "b/c", SHARED, "shared:rulesx"]
@@ -159,7 +160,7 @@ async def _run(adapter, steps):
 @pytest.mark.timeout(600)
 def test_no_read_gives_what_is_not_the_tenants_to_read(adapter):
     @settings(
-        max_examples=EXAMPLES.get(adapter.name, 2),
+        max_examples=examples(EXAMPLES.get(adapter.name, 2)),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

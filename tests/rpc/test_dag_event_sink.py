@@ -20,6 +20,7 @@ from services.dag.sink_composition import _ndjson_line
 from tests.fakes.event_log import append
 from tests.fakes.event_receiver import OK, Receiver, in_turn
 from tests.fakes.event_sinks import eventually, open_store, sink_settings, streaming
+from tests.patience import patient
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -49,7 +50,7 @@ def ids(events):
 
 async def settled(feed, among=()):
     """Wait until nothing is left to send: the position is moved after the endpoint answered."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(patient(20)):
         while await feed.behind(CONSUMER, 10, among):  # noqa: ASYNC110 - the position announces nothing
             await asyncio.sleep(0.01)
 
@@ -67,7 +68,7 @@ async def test_every_event_arrives_once_and_in_order(store, receiver, settings):
         await settled(store.event_feed())
         assert ids(receiver.events) == [*chain(*sent), *more]
         assert running.metrics.sent == 9
-        assert running.sink.detail == "sending, 0 records wait"
+        await eventually(lambda: running.sink.detail == "sending, 0 records wait")
     assert all(request.signed_with() for request in receiver.requests)
 
 
@@ -106,12 +107,13 @@ async def test_an_outage_blocks_no_write_and_loses_nothing(store, tmp_path):
         back = await Receiver().listen(gone.port)
         await back.until(lambda: len(back.events) == 5)
         await settled(store.event_feed())
-        assert running.sink.detail == "sending, 0 records wait"
+        await eventually(lambda: running.sink.detail == "sending, 0 records wait")
         assert ids(back.events) == sent
     await back.close()
 
 
-async def test_a_slow_endpoint_delays_no_write(store, receiver, settings):
+async def test_a_slow_endpoint_delays_no_write(store, receiver, tmp_path):
+    settings = sink_settings(tmp_path, receiver.url, timeout_s=300.0)
     go_on = asyncio.Event()
 
     async def answer(_request):
@@ -122,10 +124,8 @@ async def test_a_slow_endpoint_delays_no_write(store, receiver, settings):
     await append(store, "s1", 1)
     async with streaming(store, settings):
         await eventually(lambda: receiver.requests)
-        begun = time.monotonic()
         await append(store, "s1", 20)
-        assert time.monotonic() - begun < 3.0
-        assert len(receiver.accepted) == 0
+        assert (len(receiver.requests), len(receiver.accepted)) == (1, 0)  # the endpoint has not answered yet
         go_on.set()
         await receiver.until(lambda: len(receiver.events) == 21)
     assert ids(receiver.events) == [f"tenant-a/s1/{n}" for n in range(21)]
@@ -248,7 +248,7 @@ async def test_a_claim_that_was_lost_moves_no_position(store, receiver, settings
 
 
 async def test_a_stop_ends_within_its_grace_and_what_was_cut_off_comes_again(store, receiver, tmp_path):
-    settings = sink_settings(tmp_path, receiver.url, stop_grace_s=0.1)
+    settings = sink_settings(tmp_path, receiver.url, stop_grace_s=0.1, timeout_s=300.0)
     never = asyncio.Event()
 
     async def answer(_request):
@@ -257,10 +257,8 @@ async def test_a_stop_ends_within_its_grace_and_what_was_cut_off_comes_again(sto
 
     receiver.answer = answer
     sent = await append(store, "s1", 2)
-    async with streaming(store, settings):
+    async with asyncio.timeout(patient(10)), streaming(store, settings):
         await eventually(lambda: receiver.requests)
-        begun = time.monotonic()
-    assert time.monotonic() - begun < 3.0
     never.set()
     receiver.answer = None
     receiver.accepted.clear()

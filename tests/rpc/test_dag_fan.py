@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 from datetime import UTC
+from typing import Any
 
 import grpc
 import pytest
@@ -39,7 +40,7 @@ async def fanned(client, parent, count, **fields):
 
 
 def merge_request(parents, **fields):
-    values = {
+    values: dict[str, Any] = {
         "request_id": fresh_uuid(),
         "session_token": parents[0].session_token,
         "continuation_ids": [parent.continuation_id for parent in parents],
@@ -194,7 +195,7 @@ async def test_a_fan_out_of_eleven(world, client):
 
 
 def reopen(token, **fields):
-    values = {"request_id": fresh_uuid(), "session_token": token, "available_budget_tokens": 1000}
+    values: dict[str, Any] = {"request_id": fresh_uuid(), "session_token": token, "available_budget_tokens": 1000}
     return pb.OpenWindowRequest(**(values | fields))
 
 

@@ -13,6 +13,7 @@ from services.common.encoding import base64url_decode, canonical_json, iso_micro
 from services.common.provenance import report_hash
 from services.common.settings.dag import DagSettings
 from tests.fakes.dag_world import TIERS, World, fresh_uuid
+from tests.patience import patient
 from tests.unit.dag import independent
 
 A, B, C, D = (TIERS[tier] for tier in "ABCD")
@@ -400,7 +401,8 @@ async def test_export_is_the_trail_without_the_key(world, client):
     first = await client.window()
     request = pb.ExportAuditRequest(session_id=first.session.session_id)
     lines = [
-        line.line async for line in client.stub.ExportAudit(request, metadata=(("authorization", "reader"),), timeout=5)
+        line.line
+        async for line in client.stub.ExportAudit(request, metadata=(("authorization", "reader"),), timeout=patient(5))
     ]
     records = [record for record in map(json.loads, lines) if "record" not in record]
     assert [record["event_type"] for record in records] == [

@@ -150,13 +150,24 @@ async def request_for(client, rpc):
     }[rpc]()
 
 
+def freshness(rpc, answers):
+    """Take out of the answers what alone may differ, and return it: an OpenWindow says whether it was the one."""
+    if rpc != "OpenWindow":
+        return [True] + [False] * (len(answers) - 1)
+    told = [answer.fresh for answer in answers]
+    for answer in answers:
+        answer.ClearField("fresh")
+    return told
+
+
 @pytest.mark.parametrize("rpc", REPEATED)
-async def test_a_repeated_request_gets_the_same_bytes_and_does_nothing(world, client, rpc):
+async def test_a_repeated_request_gets_the_same_answer_and_does_nothing(world, client, rpc):
     request = await request_for(client, rpc)
     first = await client.call(rpc, request)
     written = {key: (held.record.version, len(held.events)) for key, held in world.store._sessions.items()}
     world.clock.advance(hours=23)
     again = await client.call(rpc, request)
+    assert freshness(rpc, [first, again]) == [True, False]
     assert again.SerializeToString(deterministic=True) == first.SerializeToString(deterministic=True)
     assert written == {key: (held.record.version, len(held.events)) for key, held in world.store._sessions.items()}
 
@@ -166,6 +177,7 @@ async def test_the_same_request_many_times_at_once_happens_once(world, client, r
     request = await request_for(client, rpc)
     before = sum(held.record.version for held in world.store._sessions.values())
     answers = await asyncio.gather(*(client.call(rpc, request) for _ in range(10)))
+    assert sorted(freshness(rpc, answers)) == [False] * 9 + [True]
     assert len({answer.SerializeToString(deterministic=True) for answer in answers}) == 1
     assert sum(held.record.version for held in world.store._sessions.values()) == before + 1
 

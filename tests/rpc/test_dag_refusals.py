@@ -12,6 +12,7 @@ from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
 from tests.fakes.dag_world import NOW, World, commit_request, fitting_report, fresh_uuid, report_for
+from tests.patience import patient
 
 NO_SESSION = "crp_sess_" + "n" * 32
 NO_WINDOW = "crp_win_" + "n" * 16
@@ -218,7 +219,7 @@ async def test_export_of_an_unknown_session_and_of_content_as_ocsf(client):
             "INVALID_FIELD",
         ),
     ):
-        call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=5)
+        call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=patient(5))
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call.read()
         assert Refusal.of(caught.value).reason == reason

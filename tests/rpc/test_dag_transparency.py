@@ -19,6 +19,7 @@ from services.common.signed_note import Checkpoint, Note, NoteKey, NoteSigner
 from tests.contract.adapters import PLAIN
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.sealed_world import SECRET, SealedWorld
+from tests.patience import patient
 from tests.unit.dag import independent
 
 NO_SESSION = "crp_sess_" + "0" * 32
@@ -255,14 +256,14 @@ class TestExport:
     async def test_a_size_above_the_log_is_refused_before_the_first_line(self, client):
         first = await client.window()
         request = sessions.ExportAuditRequest(session_id=first.session.session_id, consistency_from_sizes=[1, 99])
-        call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=5)
+        call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=patient(5))
         with pytest.raises(Exception, match=r"consistency_from_sizes\[1\]"):
             [line async for line in call]
 
     async def test_more_than_sixteen_sizes_are_refused(self, client):
         first = await client.window()
         request = sessions.ExportAuditRequest(session_id=first.session.session_id, consistency_from_sizes=[1] * 17)
-        call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=5)
+        call = client.stub.ExportAudit(request, metadata=(("authorization", "alice"),), timeout=patient(5))
         with pytest.raises(Exception, match="at most 16"):
             [line async for line in call]
 

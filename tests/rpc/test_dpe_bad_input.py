@@ -3,6 +3,7 @@ not there."""
 
 import asyncio
 import struct
+from typing import Any
 
 import grpc
 import pytest
@@ -13,6 +14,7 @@ from crp.envelope.v1 import envelope_pb2
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.settings.dpe import DpeSettings
 from tests.fakes.dpe_world import DownModel, TableRecognizer, World, models, refusal
+from tests.patience import patient
 
 FEE = "The fee for late reports is 5 euros."
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -21,12 +23,12 @@ UNIT = struct.pack("<4f", 1.0, 0.0, 0.0, 0.0)
 
 
 def fact(number=1, content=FEE, **changes):
-    values = {"fact_id": f"f{number}", "content": content, "importance_weight": 0.75} | changes
+    values: dict[str, Any] = {"fact_id": f"f{number}", "content": content, "importance_weight": 0.75} | changes
     return envelope_pb2.EnvelopeFact(**values)
 
 
 def request(*facts, **changes):
-    values = {
+    values: dict[str, Any] = {
         "session_id": "s1",
         "window_id": "w1",
         "window_number": 1,
@@ -276,8 +278,8 @@ async def test_100_000_characters_of_different_sentences_end_within_their_deadli
     asked = request(fact(), response_text=text, window_number=2, prior_windows=[prior(1, text=text[:20_000])])
     loop = asyncio.get_running_loop()
     began = loop.time()
-    report = (await client.call("Analyze", asked, timeout=120)).report
-    assert loop.time() - began < 120
+    report = (await client.call("Analyze", asked, timeout=patient(120))).report
+    assert loop.time() - began < patient(120)
     assert report.claims_total >= 4_000
     left_out = [each.number for each in report.stages if each.reason == "DEADLINE_TOO_SHORT" and each.number != 13]
     assert (stage(report, 13)[0] == "DEGRADED") is bool(left_out)
@@ -336,9 +338,9 @@ async def test_work_stops_when_the_caller_goes_away(rpc):
         asked = request(fact()) if rpc == "Analyze" else pb.AnalyzeStreamRequest(analysis=request(fact()))
         call = getattr(client.stub, rpc)(asked, metadata=client.metadata)
         waiting = asyncio.ensure_future(call.read() if rpc == "AnalyzeStream" else call)
-        await asyncio.wait_for(recognizer.begun.wait(), 20)
+        await asyncio.wait_for(recognizer.begun.wait(), patient(20))
         call.cancel()
-        await asyncio.wait_for(recognizer.cancelled.wait(), 20)
+        await asyncio.wait_for(recognizer.cancelled.wait(), patient(20))
         with pytest.raises(asyncio.CancelledError):
             await waiting
 

@@ -11,6 +11,7 @@ from crp.envelope.v1 import envelope_pb2
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.dpe.domain.outcome import STAGES
 from tests.fakes.dpe_world import NAMES, TableEntailment, TableGrounding, TableRecognizer, World, models
+from tests.patience import patient
 
 FACTS = ("The fee for late reports is 5 euros.", "Acme Mutual was founded in 1999.", "Hail is covered up to 900 euros.")
 ANSWER = "The fee for late reports is 6 euros. Acme Mutual was founded in 2001. Hail is not covered. Paint is covered."
@@ -141,12 +142,12 @@ async def test_a_client_that_goes_away_after_some_events_frees_the_work_and_nobo
         call = client.stub.AnalyzeStream(request(), metadata=client.metadata)
         first, second = await call.read(), await call.read()
         assert (first.stage.outcome.number, second.stage.outcome.number) == (1, 2)
-        await asyncio.wait_for(entailment.asked.wait(), 20)
+        await asyncio.wait_for(entailment.asked.wait(), patient(20))
         waiting = [client.stub.AnalyzeStream(request(), metadata=client.metadata) for _ in range(others)]
         for other in waiting:
             await other.read()
         call.cancel()
-        await asyncio.wait_for(entailment.cancelled.wait(), 20)
+        await asyncio.wait_for(entailment.cancelled.wait(), patient(20))
         for other in waiting:
             assert not other.done()
             other.cancel()

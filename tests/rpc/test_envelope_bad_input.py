@@ -22,6 +22,7 @@ from services.common.settings.stores import StoreSettings
 from services.envelope import envelope_app
 from tests.fakes import envelope_world
 from tests.fakes.envelope_world import MODEL, World, refused
+from tests.patience import patient
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
@@ -73,7 +74,7 @@ async def test_a_negative_budget_is_refused(request_type, field):
     async with World().serving() as clients:
         call = clients().channel.unary_unary(f"/crp.envelope.v1.EnvelopeService/{rpc}")
         async with refused(INVALID, "INVALID_FIELD", field):
-            await call(sent, metadata=(("authorization", "alice"),), timeout=20)
+            await call(sent, metadata=(("authorization", "alice"),), timeout=patient(20))
 
 
 @pytest.mark.parametrize(
@@ -272,3 +273,35 @@ async def test_a_tenant_whose_name_looks_like_a_condition_sees_its_own_alone(tmp
 def test_a_negative_number_is_written_as_clients_write_it():
     assert pb.BuildEnvelopeRequest.FromString(negative(21, -1)).context_window_tokens == 2**32 - 1
     assert np.frombuffer(negative(10, -1), dtype=np.uint8).tolist() == [80, *[255] * 9, 1]
+
+
+ACTING_NAMES = ["a\x1b[2Jb", "a\x07", "a\nb", "a\tb", "a\x7f", "a\x9b31m", "a\u2028b", "\u202egnp.exe", "a\u2066b"]
+
+
+async def test_a_name_that_would_act_on_a_terminal_is_refused_where_it_enters(alice):
+    fact = {"content": FACT}
+    for name in ACTING_NAMES:
+        for field, changes in {
+            "uri": {"uri": f"{name}x", "facts": [fact]},
+            "title": {"uri": "u", "title": name, "facts": [fact]},
+            "facts[0].source_location": {"uri": "u", "facts": [fact | {"source_location": name}]},
+            "facts[0].metadata": {"uri": "u", "facts": [fact | {"metadata": {name: "v"}}]},
+        }.items():
+            async with refused(INVALID, "INVALID_FIELD", field):
+                await alice.call("IngestFacts", source_type=INTERNAL_SOURCE, **changes)
+
+
+@pytest.mark.parametrize("name", ["Ordnung Ä.pdf", "قانون\u200f.txt", "می\u200cشود", "👩\u200d⚖️ rules"])
+async def test_names_of_other_scripts_are_taken(alice, name):
+    await alice.ingest(FACT, uri=name)
+
+
+async def test_a_title_that_a_document_brings_along_is_cleaned(alice):
+    body = f"<h1>A&#27;[2Jb</h1><p>{FACT}</p>"
+    html = f"<html><head><title>Rules&#27;]0;x&#7;&#8238;</title></head><body>{body}</body></html>"
+    await alice.ingest(html, uri="r.html", media_type="text/html")
+    (title,) = [source.title for source in (await alice.call("ListSources")).sources if source.uri == "r.html"]
+    assert title == "Rules ]0;x"
+    places = [fact.source_location for fact in await alice.facts()]
+    assert any("[2Jb" in place for place in places)
+    assert all("\x1b" not in place for place in places)

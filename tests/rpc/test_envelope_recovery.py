@@ -123,6 +123,7 @@ async def states_of(*documents):
     return found
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
 @pytest.mark.parametrize("existing", [False, True], ids=["new source", "changed source"])

@@ -22,6 +22,7 @@ from services.common.errors import ConflictError
 from services.common.settings import ClientSettings, Settings, StoreSettings
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import headers_of
+from tests.patience import patient
 from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, suite
 
 QUERY = "Within how many days must a motor accident be reported?"
@@ -31,7 +32,7 @@ async def register(caller, **described):
     stub = admin_service_pb2_grpc.AdminServiceStub(caller.channel)
     system = admin_pb2.AiSystem(**({"ai_system_id": "bot", "name": "Bot"} | described))
     request = admin_service_pb2.RegisterAiSystemRequest(request_id=fresh_uuid(), ai_system=system)
-    return (await stub.RegisterAiSystem(request, metadata=caller.metadata, timeout=10)).ai_system
+    return (await stub.RegisterAiSystem(request, metadata=caller.metadata, timeout=patient(10))).ai_system
 
 
 async def ask(caller, **fields):
@@ -41,7 +42,7 @@ async def ask(caller, **fields):
 
 async def classified_events(caller, session_id):
     request = dag.ListAuditEventsRequest(session_id=session_id, page_size=100)
-    events = (await caller.sessions.ListAuditEvents(request, metadata=caller.metadata, timeout=10)).events
+    events = (await caller.sessions.ListAuditEvents(request, metadata=caller.metadata, timeout=patient(10))).events
     kind = dag_pb2.AUDIT_EVENT_TYPE_EU_AI_ACT_CLASSIFIED
     return [json.loads(event.data) for event in events if event.event_type == kind]
 
@@ -136,7 +137,7 @@ async def test_a_report_names_the_version_that_stood_when_it_was_made(tmp_path):
         second = (await caller.ask(QUERY, ai_system_id="bot")).answer.report
         stub = admin_service_pb2_grpc.AdminServiceStub(caller.channel)
         request = admin_service_pb2.ListAiSystemsRequest(versions_of="bot")
-        kept = (await stub.ListAiSystems(request, metadata=caller.metadata, timeout=10)).ai_systems
+        kept = (await stub.ListAiSystems(request, metadata=caller.metadata, timeout=patient(10))).ai_systems
     assert [(report.ai_system.version, report.eu_ai_act_class) for report in (first, second)] == [
         (1, report_pb2.EU_AI_ACT_CLASS_MINIMAL),
         (2, report_pb2.EU_AI_ACT_CLASS_LIMITED),

@@ -16,6 +16,7 @@ from services.common.ports.credentials import AiSystemRecord, TenantPolicyRecord
 from services.common.settings import GatewaySettings
 from tests.fakes.dag_world import NOW, fresh_uuid
 from tests.fakes.gateway_world import ANSWER, ETAG, Fault, GatewayWorld, Hold, Script, WordCounter, headers_of
+from tests.patience import patient
 
 STAGE = {"stages": [{"number": 1, "status": taxonomy.STAGE_STATUS_COMPLETED}]}
 
@@ -205,11 +206,9 @@ async def test_a_request_id_is_for_one_query():
 
 
 async def until(condition):
-    for _ in range(200):
-        if condition():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError("it did not come about")
+    async with asyncio.timeout(patient(5)):
+        while not condition():  # noqa: ASYNC110 - the store announces nothing
+            await asyncio.sleep(0.02)
 
 
 STEPS = ["OpenWindow", "BuildEnvelope", "Analyze", "CommitWindow"]
@@ -240,7 +239,7 @@ async def test_a_deadline_that_passes_leaves_no_pending_window(rpc):
     world = GatewayWorld(script=Script(hold=Hold(rpc, after=True)))
     async with world.serving() as client:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await client.start(timeout=0.7)
+            await client.start(timeout=2.0)
         assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         expected = ["COMMITTED"] if rpc == "CommitWindow" else ["FAILED"]
         await until(lambda: world.statuses() == expected)

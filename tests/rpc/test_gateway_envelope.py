@@ -6,6 +6,7 @@ The suite is the real one in one process, over memory stores; nothing but genera
 import itertools
 import json
 import re
+from typing import Any
 
 import grpc
 import pytest
@@ -26,7 +27,9 @@ from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
 from services.envelope.domain.weights import GroundingMode
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld, Script, headers_of
+from tests.patience import patient
 from tests.rpc.test_gateway_suite import HANDBOOK, PAGES, MemoryAdapters, suite
+from tests.tenth import tenth
 
 QUERY = "Within how many days must a motor accident be reported?"
 UPGRADE = "upgrade-on-risk reflexive"
@@ -53,19 +56,21 @@ async def ingest_text(caller, text):
     request = knowledge_service_pb2.IngestSourceRequest(
         request_id=fresh_uuid(), uri="text.txt", source_type=ckf_pb2.SOURCE_TYPE_INTERNAL, content=text.encode()
     )
-    await stub.IngestSource(request, metadata=caller.metadata, timeout=10)
+    await stub.IngestSource(request, metadata=caller.metadata, timeout=patient(10))
 
 
 async def preview(caller, **fields):
     stub = envelope_service_pb2_grpc.EnvelopeServiceStub(caller.channel)
     request = envelope_service_pb2.PreviewEnvelopeRequest(**fields)
-    return await stub.PreviewEnvelope(request, metadata=caller.metadata, timeout=10)
+    return await stub.PreviewEnvelope(request, metadata=caller.metadata, timeout=patient(10))
 
 
 async def state_hash(caller):
     stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
     request = knowledge_service_pb2.GetStateRequest()
-    return (await stub.GetState(request, metadata=caller.metadata, timeout=10)).SerializeToString(deterministic=True)
+    return (await stub.GetState(request, metadata=caller.metadata, timeout=patient(10))).SerializeToString(
+        deterministic=True
+    )
 
 
 def directive_lists():
@@ -86,6 +91,7 @@ def expected(presented, directives):
     return "MISS; reason=expired" if "max-age=0" in directives else "HIT"
 
 
+@pytest.mark.tenth
 async def test_every_combination_of_if_match_and_cache_directives(tmp_path):
     wrong = []
     async with suite(tmp_path) as caller:
@@ -94,15 +100,17 @@ async def test_every_combination_of_if_match_and_cache_directives(tmp_path):
         whole = (await preview(caller, query=QUERY, model="gpt-4o-mini")).preview.estimated_tokens
         etag = (await caller.ask(QUERY, max_envelope_tokens=whole)).answer.envelope.etag
         before = await state_hash(caller)
-        for presented in (None, UNKNOWN, etag, "*"):
-            for directives in directive_lists():
-                fields = {"if_match": presented or "", "cache_directives": directives, "max_envelope_tokens": whole}
-                response = await caller.ask(QUERY, **fields)
-                status = headers_of(response)["CRP-Context-Cache-Status"]
-                outcome = "not_modified" if status == "HIT" else "answer"
-                given = (expected(presented, directives), headers_of(response)["CRP-Context-ETag"])
-                if (status, etag) != given or response.WhichOneof("outcome") != outcome:
-                    wrong.append((presented, directives, status, response.WhichOneof("outcome")))
+        cases = itertools.product((None, UNKNOWN, etag, "*"), directive_lists())
+        for presented, directives in tenth(
+            "If-Match with cache directives", cases, name=lambda case: repr((case[0] == etag or case[0], case[1]))
+        ):
+            fields = {"if_match": presented or "", "cache_directives": directives, "max_envelope_tokens": whole}
+            response = await caller.ask(QUERY, **fields)
+            status = headers_of(response)["CRP-Context-Cache-Status"]
+            outcome = "not_modified" if status == "HIT" else "answer"
+            given = (expected(presented, directives), headers_of(response)["CRP-Context-ETag"])
+            if (status, etag) != given or response.WhichOneof("outcome") != outcome:
+                wrong.append((presented, directives, status, response.WhichOneof("outcome")))
         assert await state_hash(caller) == before  # reuse-ckf, no-store and the rest: nothing was ingested
     assert wrong == []
 
@@ -213,7 +221,7 @@ async def test_every_header_of_the_envelope_is_there_and_well_formed(tmp_path):
 async def rebuild(caller):
     stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(caller.channel)
     request = knowledge_service_pb2.RebuildCommunitiesRequest(request_id=fresh_uuid())
-    await stub.RebuildCommunities(request, metadata=caller.metadata, timeout=20)
+    await stub.RebuildCommunities(request, metadata=caller.metadata, timeout=patient(20))
 
 
 async def test_a_deployment_can_keep_the_domain_of_a_query_to_itself(tmp_path):
@@ -258,7 +266,7 @@ async def test_an_upgrade_reaches_the_tier_is_said_and_is_in_the_audit_trail(tmp
         plain = await caller.ask(QUERY, max_envelope_tokens=ceiling)
         response = await gated(caller, "SAB", ceiling=ceiling)
         request = dag.ListAuditEventsRequest(session_id=response.answer.session_id, page_size=100)
-        events = (await caller.sessions.ListAuditEvents(request, metadata=caller.metadata, timeout=10)).events
+        events = (await caller.sessions.ListAuditEvents(request, metadata=caller.metadata, timeout=patient(10))).events
         verified = await caller.verify(response.answer.session_id)
     assert plain.answer.envelope.quality_tier > taxonomy.QUALITY_TIER_B
     assert response.answer.envelope.quality_tier <= taxonomy.QUALITY_TIER_B
@@ -363,12 +371,12 @@ async def test_a_comparison_alone_builds_nothing(tmp_path):
         request = envelope_service_pb2.BuildEnvelopeRequest(
             query=QUERY, model="gpt-4o-mini", if_match_etag="*", compare_only=True
         )
-        missed = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
-        again = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+        missed = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=patient(10))
+        again = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=patient(10))
         request.compare_only = False
-        built = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+        built = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=patient(10))
         request.compare_only = True
-        stands = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=10)
+        stands = await stub.BuildEnvelope(request, metadata=caller.metadata, timeout=patient(10))
     assert missed == again == envelope_service_pb2.BuildEnvelopeResponse(cache_status="MISS; reason=unknown-etag")
     assert (stands.not_modified, stands.envelope.etag) == (True, built.envelope.etag)
 
@@ -401,7 +409,7 @@ async def test_the_command_line_previews_and_lists_an_envelope(tmp_path, capsys)
         key = dict(caller.metadata)["authorization"].removeprefix("Bearer ")
         settings = Settings(client=ClientSettings(server=caller.system.address, api_key=key))
         people, script = Output(as_json=False), Output(as_json=True)
-        asked = {"question": QUERY, "model": "", "budget": 90, "mode": "context-strict"}
+        asked: dict[str, Any] = {"question": QUERY, "model": "", "budget": 90, "mode": "context-strict"}
         assert await preview_command.preview(settings, people, **asked) is Exit.OK
         previewed = capsys.readouterr().out
         assert await preview_command.envelope(settings, people, **asked) is Exit.OK
@@ -474,7 +482,7 @@ async def test_the_next_window_has_what_was_deferred_and_the_answer_as_a_fact(tm
             await caller.ingest(HANDBOOK / page)
         first = (await caller.ask(QUERY, max_envelope_tokens=120)).answer
         request = dag.GetWindowRequest(session_id=first.session_id, window_id=first.window.window_id)
-        node = (await caller.sessions.GetWindow(request, metadata=caller.metadata, timeout=10)).window
+        node = (await caller.sessions.GetWindow(request, metadata=caller.metadata, timeout=patient(10))).window
         deferred = {each.fact_id for each in node.facts_deferred}
         second = (
             await caller.ask(
@@ -484,7 +492,7 @@ async def test_the_next_window_has_what_was_deferred_and_the_answer_as_a_fact(tm
             )
         ).answer
         request = dag.GetWindowRequest(session_id=first.session_id, window_id=second.window.window_id)
-        edges = (await caller.sessions.GetWindow(request, metadata=caller.metadata, timeout=10)).parent_edges
+        edges = (await caller.sessions.GetWindow(request, metadata=caller.metadata, timeout=patient(10))).parent_edges
     held = set(second.envelope.fact_ids)
     handed_on = set(first.envelope.fact_ids) & held
     assert deferred

@@ -12,6 +12,7 @@ from services.allinone.embedded import embedded
 from services.common.adapters.sqlite import SqliteCredentialStore
 from services.common.settings import Settings, StoreSettings
 from tests.fakes.dag_world import fresh_uuid
+from tests.patience import patient
 from tests.rpc.test_gateway_envelope import refusal
 from tests.rpc.test_gateway_retrieval import ingest_facts
 from tests.rpc.test_gateway_suite import Caller, MemoryAdapters
@@ -45,7 +46,7 @@ async def suite(tmp_path):
 
 async def erase(caller, session_id):
     request = dag.EraseSessionRequest(request_id=fresh_uuid(), session_id=session_id, reason="asked for")
-    return await caller.sessions.EraseSession(request, metadata=caller.metadata, timeout=10)
+    return await caller.sessions.EraseSession(request, metadata=caller.metadata, timeout=patient(10))
 
 
 async def test_a_retry_finds_its_answer_until_the_session_is_erased(tmp_path):

@@ -30,6 +30,8 @@ from services.gateway.http.ercp_json import MAX_DEPTH
 from services.gateway.http.problems import SlowRequestError, http_status
 from services.gateway.http.server import HttpServer
 from tests.fakes.ercp_stub import FINGERPRINT, SIGNATURE, TRACE, ErcpStub
+from tests.fakes.open_gate import open_gate
+from tests.patience import patient
 
 SETTINGS = HttpSettings(port=0, max_body_bytes=64 * 1024)
 AUDIT = {"trace_id", "timestamp", "proto_version", "model_fingerprint", "node_signature"}
@@ -133,7 +135,7 @@ def stub():
 
 @pytest.fixture
 async def http(stub):
-    app = create_app(stub, SETTINGS, StoppedClock(), "0.1.0")
+    app = create_app(stub, open_gate(), SETTINGS, StoppedClock(), "0.1.0")
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://gateway/ercp/v1") as client:
         yield client
@@ -449,7 +451,7 @@ async def test_a_stream_that_is_refused_is_a_status_and_one_that_breaks_off_an_e
 
 @contextlib.asynccontextmanager
 async def served(stub, settings=SETTINGS):
-    server = await HttpServer.open(create_app(stub, settings, StoppedClock(), "0.1.0"), settings)
+    server = await HttpServer.open(create_app(stub, open_gate(), settings, StoppedClock(), "0.1.0"), settings)
     try:
         yield server
     finally:
@@ -462,7 +464,7 @@ async def test_over_a_socket_a_client_that_leaves_ends_its_call(stub):
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
             with pytest.raises(httpx.ReadTimeout):
                 await client.post("/ercp/v1/run", json=DOCUMENT["run"][0], timeout=0.5)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(patient(5)):
             await stub.left.wait()
 
 

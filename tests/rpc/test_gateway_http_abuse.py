@@ -21,6 +21,8 @@ from services.gateway.http.server import HttpServer
 from tests.fakes.ercp_http import ercp_http
 from tests.fakes.ercp_stub import TRACE, ErcpStub
 from tests.fakes.ercp_world import GOOD, ErcpWorld
+from tests.fakes.open_gate import open_gate
+from tests.patience import patient
 
 RUN = {"problem": {"id": "p1", "description": "Why?"}}
 SAME = {"reasoning_prev": "a", "reasoning_curr": "a"}
@@ -35,7 +37,7 @@ def stub():
 
 @contextlib.asynccontextmanager
 async def app_client(stub, **settings):
-    app = create_app(stub, HttpSettings(port=0, **settings), SystemClock(), "0.1.0")
+    app = create_app(stub, open_gate(), HttpSettings(port=0, **settings), SystemClock(), "0.1.0")
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://gateway/ercp/v1") as client:
         yield client
@@ -50,7 +52,7 @@ async def http(stub):
 @contextlib.asynccontextmanager
 async def served(stub, **changes):
     settings = HttpSettings(port=0, drain_grace_s=1, **changes)
-    server = await HttpServer.open(create_app(stub, settings, SystemClock(), "0.1.0"), settings)
+    server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0"), settings)
     try:
         yield server.port
     finally:
@@ -101,7 +103,7 @@ class TestBodies:
             (ExtractConstraintsRequest, "errors", b"{}"),
             (RunRequest, "x", b"1e999"),
         ):
-            body = b'{"problem": {}, "%s": [%s]}' % (name.encode(), b",".join([part] * 400_000))
+            body = b'{"problem": {}, "%s": [%s]}' % (name.encode(), b",".join([part] * 60_000))
             tracemalloc.start()
             with pytest.raises(Exception, match=name):
                 read_form(body, form)
@@ -230,7 +232,7 @@ class TestLimits:
 
     @pytest.mark.parametrize("sent", [b"", b"POST /ercp/v1/run HT", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /"])
     async def test_a_connection_that_sends_no_whole_head_is_closed(self, stub, sent):
-        async with served(stub, head_timeout_s=0.2) as port, asyncio.timeout(10):
+        async with served(stub, head_timeout_s=0.2) as port, asyncio.timeout(patient(10)):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent)
             answer = await reader.read()
@@ -240,7 +242,7 @@ class TestLimits:
         assert json.loads(last.partition(b"\r\n\r\n")[2])["error"]["reason"] == "DEADLINE_EXCEEDED"
 
     async def test_what_is_no_http_is_refused_in_the_one_shape(self, stub):
-        async with served(stub) as port, asyncio.timeout(10):
+        async with served(stub) as port, asyncio.timeout(patient(10)):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n")
             answer = await reader.read()
@@ -250,10 +252,11 @@ class TestLimits:
         assert body.keys() - {"error"} == AUDIT
 
     async def test_connections_beyond_the_bound_are_closed(self, stub):
-        async with served(stub, max_connections=1) as port, asyncio.timeout(10):
-            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        async with served(stub, max_connections=1) as port, asyncio.timeout(patient(10)):
+            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
             with contextlib.suppress(ConnectionResetError):
-                assert await opened[2][0].read() == b""
+                reader, _ = await asyncio.open_connection("127.0.0.1", port)
+                assert await reader.read() == b""
             opened[0][1].write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert (await opened[0][0].readline()).startswith(b"HTTP/1.1 200")
             for _, writer in opened:
@@ -272,7 +275,7 @@ class TestStreams:
         async with served(stub) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
             with pytest.raises(httpx.ReadTimeout):
                 await client.post("/ercp/v1/run", json=RUN, headers=EVENTS, timeout=0.5)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(patient(5)):
                 await stub.left.wait()
         assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
@@ -281,7 +284,7 @@ class TestStreams:
         async with served(stub) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
             async with client.stream("POST", "/ercp/v1/run", json=RUN, headers=EVENTS) as response:
                 assert await anext(response.aiter_lines())
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(patient(5)):
                 await stub.left.wait()
         assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
@@ -295,13 +298,13 @@ class TestStreams:
             writer.write(b"POST /ercp/v1/run HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
             await writer.drain()
             writer.close()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(patient(5)):
                 await stub.left.wait()
         assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
     async def test_a_silent_run_is_kept_alive_and_a_late_refusal_is_an_event(self, stub):
         stub.held = asyncio.Event()
-        async with served(stub, event_interval_s=0.1) as port, httpx.AsyncClient(timeout=10) as client:
+        async with served(stub, event_interval_s=0.1) as port, httpx.AsyncClient(timeout=patient(10)) as client:
             url = f"http://127.0.0.1:{port}/ercp/v1/run"
             async with client.stream("POST", url, json=RUN, headers=EVENTS) as response:
                 assert response.status_code == 200
@@ -340,7 +343,7 @@ class TestStreams:
             app = ercp.http._transport.app
             server = await HttpServer.open(app, HttpSettings(port=0, drain_grace_s=1))
             try:
-                async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=20) as client:
+                async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=patient(20)) as client:
                     async with client.stream("POST", "/ercp/v1/run", json=body, headers=headers) as response:
                         first = await anext(response.aiter_lines())
                     assert first.startswith("id: ")

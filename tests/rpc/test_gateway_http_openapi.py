@@ -18,12 +18,16 @@ from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import create_app
 from tests.fakes.ercp_stub import ErcpStub
+from tests.fakes.open_gate import open_gate
+from tests.patience import patient
+from tests.tenth import examples
 
-APP = create_app(ErcpStub(), HttpSettings(port=0), SystemClock(), "0.1.0")
+APP = create_app(ErcpStub(), open_gate(), HttpSettings(port=0), SystemClock(), "0.1.0")
 DOCUMENT = APP.openapi()
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 WRONG = schemathesis.openapi.from_asgi(
-    "/openapi.json", create_app(ErcpStub(wants_credential=True), HttpSettings(port=0), SystemClock(), "0.1.0")
+    "/openapi.json",
+    create_app(ErcpStub(wants_credential=True), open_gate(), HttpSettings(port=0), SystemClock(), "0.1.0"),
 )
 WRONG.config.generation.update(modes=[GenerationMode.NEGATIVE])
 ENDPOINTS = {
@@ -46,8 +50,8 @@ CHECKS = [
 
 @SCHEMA.include(path_regex="^/ercp/").parametrize()
 @settings(
-    max_examples=60,
-    deadline=timedelta(seconds=5),
+    max_examples=examples(60),
+    deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,
 )
@@ -57,8 +61,8 @@ def test_every_generated_call_is_answered_as_the_document_says(case):
 
 @WRONG.include(path_regex="^/ercp/", method="POST").parametrize()
 @settings(
-    max_examples=15,
-    deadline=timedelta(seconds=5),
+    max_examples=examples(15),
+    deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,
 )

@@ -1,6 +1,7 @@
 """Remedies carried out by the gateway (SPEC-005 §8.3, §9.3, §10.3, §11.5, §19; ADR 0042, 0059)."""
 
 import asyncio
+from typing import Any
 
 import grpc
 import pytest
@@ -26,7 +27,7 @@ FIRST, BETTER, THIRD = "The fee is 50 euros.", "The fee is 5 euros.", "No fee is
 
 
 def step(action, stage, call, events, **fields):
-    values = {
+    values: dict[str, Any] = {
         "action": getattr(dpe, f"REMEDIATION_ACTION_{action}"),
         "stage_number": stage,
         "reason": f"{action}_NEEDED",
@@ -39,7 +40,7 @@ def step(action, stage, call, events, **fields):
 
 def plan(*steps):
     redispatches = any(each.call == dpe.REMEDIATION_CALL_RE_DISPATCH for each in steps)
-    more = {"temperature": 0.2, "change_seed": True} if redispatches else {}
+    more: dict[str, Any] = {"temperature": 0.2, "change_seed": True} if redispatches else {}
     return dpe.RemediationPlan(steps=steps, max_redispatches=2, **more)
 
 
@@ -60,7 +61,7 @@ def repetition(window_id, text, repeated, **fields):
         )
         for start, end, again in spans
     ]
-    asked = {"instruction": prompts.ANTI_REPETITION, "conditions": [ON_RISK], "excerpts": excerpts}
+    asked: dict[str, Any] = {"instruction": prompts.ANTI_REPETITION, "conditions": [ON_RISK], "excerpts": excerpts}
     return step("ANTI_REPETITION", 7, "RE_DISPATCH", ["RE_DISPATCH"], **(asked | fields))
 
 
@@ -241,9 +242,9 @@ class SlowModel:
 
 async def test_too_little_time_leaves_the_first_answer():
     gateway = world(RISKY)
-    gateway.model = SlowModel(gateway.model, 0.6)
+    gateway.model = SlowModel(gateway.model, 2.0)
     async with gateway.serving() as client:
-        response = await client.dispatch(safety_policy=UPGRADE, timeout=1.1)
+        response = await client.dispatch(safety_policy=UPGRADE, timeout=3.5)
     assert response.answer.text == FIRST
     assert "REMEDY_NEEDS_TIME" in codes(response)
     assert len(gateway.model.requests) == 1
@@ -386,7 +387,7 @@ async def test_a_stitch_that_makes_it_worse_is_left_out():
 
 
 def gap(*topics, **fields):
-    asked = {"instruction": prompts.continue_with(["fees"], topics), "sub_queries": topics}
+    asked: dict[str, Any] = {"instruction": prompts.continue_with(["fees"], topics), "sub_queries": topics}
     return step("AUTO_CONTINUE", 8, "CONTINUATION", ["COMPLETENESS_CONTINUATION"], **(asked | fields))
 
 

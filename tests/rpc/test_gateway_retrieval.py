@@ -16,6 +16,7 @@ from services.common.settings import ClientSettings, Settings, StoreSettings
 from services.common.settings.envelope import EnvelopeSettings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld
+from tests.patience import patient
 from tests.rpc.test_gateway_envelope import printed, refusal
 from tests.rpc.test_gateway_remedies import CLEAN, REQUIRED, gap, plan, world
 from tests.rpc.test_gateway_suite import suite
@@ -41,7 +42,7 @@ async def ingest_facts(caller, *facts):
         source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
         facts=[knowledge_service_pb2.FactInput(content=text) for text in facts],
     )
-    return list((await stub.IngestFacts(request, metadata=caller.metadata, timeout=10)).fact_ids)
+    return list((await stub.IngestFacts(request, metadata=caller.metadata, timeout=patient(10))).fact_ids)
 
 
 async def test_each_mode_runs_as_asked_and_the_envelope_says_so(tmp_path):

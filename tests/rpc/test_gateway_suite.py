@@ -37,6 +37,7 @@ from services.common.settings import (
 from services.gateway.compose import build as build_gateway
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import headers_of
+from tests.patience import patient
 
 HANDBOOK = Path(__file__).resolve().parents[2] / "examples" / "handbook"
 PAGES = ("02-claims-reporting-deadlines.md", "16-broker-commissions.md")
@@ -110,15 +111,15 @@ class Caller:
             source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
             content=page.read_bytes(),
         )
-        return await self._knowledge.IngestSource(request, metadata=self.metadata, timeout=30)
+        return await self._knowledge.IngestSource(request, metadata=self.metadata, timeout=patient(30))
 
     async def ask(self, query, **fields):
         request = pb.DispatchRequest(**({"request_id": fresh_uuid(), "query": query} | fields))
-        return await self._dispatch.Dispatch(request, metadata=self.metadata, timeout=30)
+        return await self._dispatch.Dispatch(request, metadata=self.metadata, timeout=patient(30))
 
     async def verify(self, session_id):
         request = session_service_pb2.VerifyChainRequest(session_id=session_id)
-        return await self.sessions.VerifyChain(request, metadata=self.metadata, timeout=30)
+        return await self.sessions.VerifyChain(request, metadata=self.metadata, timeout=patient(30))
 
 
 @contextlib.asynccontextmanager

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import grpc
 import pytest
@@ -20,6 +21,7 @@ from services.common.telemetry import open_telemetry
 from services.gateway.admin_app import AdminApp, ensure_first_key
 from services.gateway.admin_servicer import ROLES, admin_service
 from tests.fakes.runtime_probe import KEYS, NOW, FakeClock, credential_store, key_record, probe_settings
+from tests.patience import patient
 from tests.rpc.test_runtime_errors import failure
 
 ADMIN = admin_pb2.API_KEY_ROLE_ADMIN
@@ -35,7 +37,7 @@ class Admin:
 
     def __call__(self, rpc, request, key="admin"):
         metadata = (("authorization", f"Bearer {KEYS.get(key, key)}"),)
-        return getattr(self.stub, rpc)(request, metadata=metadata, timeout=10)
+        return getattr(self.stub, rpc)(request, metadata=metadata, timeout=patient(10))
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def timestamp(moment):
 
 
 def create(**changes):
-    values = {"request_id": new_id(), "label": "ingestion", "roles": [READER]}
+    values: dict[str, Any] = {"request_id": new_id(), "label": "ingestion", "roles": [READER]}
     return pb.CreateApiKeyRequest(**(values | changes))
 
 
@@ -203,7 +205,7 @@ async def test_a_page_token_of_another_tenant_or_list_is_refused(admin):
 
 
 def system(**changes):
-    values = {
+    values: dict[str, Any] = {
         "ai_system_id": "claims-bot",
         "name": "Claims assistant",
         "domain": admin_pb2.AI_SYSTEM_DOMAIN_GENERAL_INFORMATION,
@@ -332,7 +334,11 @@ async def test_malformed_ai_systems(admin, changes, field):
 
 
 def policy(version=0, **changes):
-    values = {"safety_policy": "halt-on CRITICAL", "allowed_sink_hosts": ["sink.example"], "data_residency": "eu"}
+    values: dict[str, Any] = {
+        "safety_policy": "halt-on CRITICAL",
+        "allowed_sink_hosts": ["sink.example"],
+        "data_residency": "eu",
+    }
     return pb.SetTenantPolicyRequest(
         request_id=new_id(), policy=admin_pb2.TenantPolicy(**(values | changes)), expected_version=version
     )

@@ -179,7 +179,7 @@ async def test_the_cache_is_bounded_and_spares_the_store():
         for key in ("writer", "writer", "reader", "writer", "admin", "writer", "reader", "writer"):
             await p.call(key=key)
         assert "".join(asked) == "WRAWR"
-        assert len(p.server._pipeline._authenticator._verified) == 2
+        assert len(p.server._pipeline._gate._authenticator._verified) == 2
 
 
 @pytest.mark.parametrize(
@@ -215,6 +215,47 @@ async def test_jwt_claims(changes, reason):
         assert details["ErrorInfo"].reason == reason
 
 
+@pytest.mark.parametrize("tenant", ["shared:regulations", "shared:", "shared:never-granted"])
+async def test_a_jwt_is_of_a_shared_namespace_only_where_the_settings_say_so(tenant):
+    token = signed(tenant=tenant)
+    async with probe({"Whoami": whoami}, settings=with_jwt(secret=SECRET)) as p:
+        error, details = await failure(p.call("Whoami", key=token))
+        assert error.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert details["ErrorInfo"].reason == "CREDENTIAL_INVALID"
+        assert "names a shared namespace as its tenant" in error.details()
+        assert (await p.call("Whoami", key=signed(tenant="sharedness"))).value.startswith("sharedness ")
+    async with probe({"Whoami": whoami}, settings=with_jwt(secret=SECRET, shared_namespaces=True)) as p:
+        assert (await p.call("Whoami", key=token)).value == f"{tenant} jwt:alice writer alice"
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim", "told"),
+    [
+        ({"sub": None}, "sub", "the id of who calls"),
+        ({"sub": ""}, "sub", "the id of who calls"),
+        ({"tenant": None}, "tenant", "the id of the tenant"),
+        ({"tenant": ""}, "tenant", "the id of the tenant"),
+        ({"exp": None}, "exp", "in seconds since 1970"),
+        ({"aud": None}, "aud", "for this server 'groundtrail'"),
+    ],
+)
+async def test_a_jwt_is_told_which_claim_it_lacks(changes, claim, told):
+    async with probe(settings=with_jwt(secret=SECRET)) as p:
+        error, details = await failure(p.call(key=signed(**changes)))
+        assert error.details().startswith(f"the token has no claim {claim}, or an empty one: have its issuer add it (")
+        assert told in error.details()
+        assert details["ErrorInfo"].metadata["claim"] == claim
+        _, details = await failure(p.call(key=signed(SECRET[::-1], **changes)))  # told to who holds the key alone
+        assert "claim" not in details["ErrorInfo"].metadata
+
+
+async def test_a_jwt_whose_subject_is_no_text_is_told_of_it():
+    async with probe(settings=with_jwt(secret=SECRET)) as p:
+        token = hand_signed(claims(sub=["alice"]), SECRET.encode())
+        error, _ = await failure(p.call(key=token))
+        assert "claim sub" in error.details()
+
+
 async def test_a_remembered_jwt_expires_in_time():
     async with probe(settings=with_jwt(secret=SECRET, leeway_s=0)) as p:
         token = signed(exp=NOW.timestamp() + 2)
@@ -246,13 +287,17 @@ def unsigned(header, body, signature=""):
     return f"{part(header)}.{part(body)}.{signature}"
 
 
-def hmac_with_public_key(key):
+def hand_signed(body, key):
     import hashlib
     import hmac
 
-    head = unsigned({"alg": "HS256", "typ": "JWT"}, claims()).rstrip(".")
-    mac = hmac.new(pem(key), head.encode(), hashlib.sha256).digest()
+    head = unsigned({"alg": "HS256", "typ": "JWT"}, body).rstrip(".")
+    mac = hmac.new(key, head.encode(), hashlib.sha256).digest()
     return head + "." + jwt.utils.base64url_encode(mac).decode()
+
+
+def hmac_with_public_key(key):
+    return hand_signed(claims(), pem(key))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from services.common.errors import (
 )
 from services.common.rpc.client import open_channel
 from services.common.settings import PeerSettings, PeerTlsSettings, TlsSettings
+from tests.fakes.event_sinks import eventually
 from tests.fakes.runtime_probe import KEYS, SERVICE, probe, probe_settings
 from tests.rpc.test_runtime_errors import failure
 from tests.rpc.test_runtime_serving import Authority
@@ -138,20 +139,20 @@ async def test_an_explicit_timeout_wins_only_when_it_is_shorter():
     async with probe({"Back": back}) as second:
 
         async def front(request, context):
-            await unary(channel, "Back")(request, timeout=1.0)
+            await unary(channel, "Back")(request, timeout=0.5)
             return await unary(channel, "Back")(request, timeout=100.0)
 
         async with open_channel(second.server.address, second.settings) as channel, probe({"Front": front}) as p:
             await p.call("Front", timeout=5)
-    assert 0 < lefts[0] < 1.1
-    assert 2 < lefts[1] < 5.1
+    assert 0 < lefts[0] < 0.6
+    assert 1.1 < lefts[1] < 5.1
 
 
 async def test_no_time_left_means_no_call():
     async def front(request, context):
         await asyncio.sleep(0)
         deadline = current_call().deadline
-        time.sleep(max(deadline - asyncio.get_running_loop().time(), 0) + 0.01)  # noqa: ASYNC251 - overrun on purpose
+        time.sleep(max(deadline - asyncio.get_running_loop().time(), 0) + 0.2)  # noqa: ASYNC251 - overrun on purpose
         with pytest.raises(DeadlineError):
             await unary(channel, "Back")(request)
         done.append(True)
@@ -160,8 +161,7 @@ async def test_no_time_left_means_no_call():
     done = []
     async with open_channel("127.0.0.1:1", probe_settings()) as channel, probe({"Front": front}) as p:
         await failure(p.call("Front", timeout=0.2))
-        await asyncio.sleep(0.05)
-    assert done == [True]
+        await eventually(lambda: done == [True])
 
 
 async def test_a_call_outside_an_rpc_has_the_default_deadline():
@@ -172,15 +172,17 @@ async def test_a_call_outside_an_rpc_has_the_default_deadline():
     async with probe({"Back": back}) as p:
         settings = p.settings.model_copy(update={"peers": PeerSettings(timeout_s=33)})
         async with open_channel(p.server.address, settings) as channel:
-            assert (await unary(channel, "Back")(StringValue(), metadata=WRITER)).value == "33"
+            assert (await unary(channel, "Back")(StringValue(), metadata=WRITER)).value in {"32", "33"}
 
 
-async def test_a_peer_that_is_not_there_is_unavailable():
-    async with open_channel("127.0.0.1:1", probe_settings()) as channel:
+async def test_a_peer_that_is_not_there_is_unavailable_and_its_address_is_for_the_log_alone(caplog):
+    async with open_channel("127.0.0.1:1", probe_settings(), name="dag") as channel:
         with pytest.raises(UnavailableError) as caught:
             await unary(channel, "Back")(StringValue(), timeout=5)
         assert caught.value.reason is ErrorReason.SERVICE_UNAVAILABLE
-        assert caught.value.metadata == {"peer": "127.0.0.1:1", "code": "UNAVAILABLE"}
+        assert caught.value.metadata == {"peer": "dag", "code": "UNAVAILABLE"}
+        assert "127.0.0.1" not in caught.value.message
+    assert "dag at 127.0.0.1:1: UNAVAILABLE" in caplog.text
 
 
 async def test_a_peer_that_answers_too_late_is_a_deadline():

@@ -10,7 +10,9 @@ from google.rpc import error_details_pb2
 from services.common.context import current_call
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.rpc.status import INTERNAL_TEXT, STATUS
+from tests.fakes.event_sinks import eventually
 from tests.fakes.runtime_probe import probe
+from tests.patience import patient
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -166,11 +168,10 @@ async def test_a_cancelled_call_stops_the_work_and_is_counted():
 
     async with probe({"Linger": linger}) as p:
         call = p.call("Linger")
-        await asyncio.wait_for(started.wait(), 5)
+        await asyncio.wait_for(started.wait(), patient(5))
         call.cancel()
-        await asyncio.wait_for(stopped.wait(), 5)
-        await asyncio.sleep(0.05)
-        assert 'groundtrail_rpc_total{code="CANCELLED",method="Linger"' in p.metrics()
+        await asyncio.wait_for(stopped.wait(), patient(5))
+        await eventually(lambda: 'groundtrail_rpc_total{code="CANCELLED",method="Linger"' in p.metrics())
         assert 'in_flight{method="Linger",service="groundtrail.probe.v1.ProbeService"} 0.0' in p.metrics()
 
 
@@ -189,7 +190,7 @@ async def test_a_client_that_leaves_a_stream_ends_its_generator():
         call = p.stream("Count")
         await call.read()
         call.cancel()
-        await asyncio.wait_for(stopped.wait(), 5)
+        await asyncio.wait_for(stopped.wait(), patient(5))
 
 
 async def test_streams_in_both_directions():

@@ -17,6 +17,8 @@ import pytest
 from services.common.composition import Adapters
 from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings
+from tests.leash import leashed, release
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
@@ -46,7 +48,7 @@ class Process:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("GROUNDTRAIL_")}
         self.ready_file = folder / "ready.json"
         self.log = (folder / "stderr").open("w+")
-        self.child = subprocess.Popen(
+        self.child = leashed(
             [sys.executable, "-c", SCRIPT, *arguments, "--ready-file", str(self.ready_file)],
             cwd=folder,
             env=kept | {"PYTHONPATH": f"{ROOT}:{ROOT / 'gen'}"} | environment,
@@ -56,7 +58,7 @@ class Process:
         )
 
     def ready(self):
-        until = time.monotonic() + 30
+        until = time.monotonic() + patient(30)
         while not self.ready_file.exists():
             assert self.child.poll() is None, self.stderr()
             assert time.monotonic() < until, self.stderr()
@@ -73,9 +75,7 @@ def process(folder, *arguments, **environment):
     try:
         yield started
     finally:
-        if started.child.poll() is None:
-            started.child.kill()
-        started.child.communicate()
+        release(started.child)
         started.log.close()
 
 
@@ -86,7 +86,7 @@ def call(address, seconds):
 
     with grpc.insecure_channel(address) as channel:
         rpc = channel.unary_unary(f"/{SERVICE}/Slow", StringValue.SerializeToString, StringValue.FromString)
-        return rpc(StringValue(value=str(seconds)), timeout=20).value
+        return rpc(StringValue(value=str(seconds)), timeout=patient(20)).value
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -105,7 +105,7 @@ def test_a_process_serves_says_where_and_drains_on_a_signal(tmp_path, number):
         _until(lambda: started.stderr().count("entered") == 2)
         started.child.send_signal(number)
         assert slow() == "0.7"
-        assert started.child.wait(20) == 0
+        assert started.child.wait(patient(20)) == 0
         log = started.stderr()
     assert secret not in log
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
@@ -130,7 +130,7 @@ def test_a_process_serves_says_where_and_drains_on_a_signal(tmp_path, number):
 )
 def test_settings_that_cannot_be_used_end_the_process_with_2(tmp_path, arguments, environment, said):
     with process(tmp_path, *arguments, **environment) as started:
-        assert started.child.wait(30) == 2
+        assert started.child.wait(patient(30)) == 2
         assert said in started.stderr()
         assert "Traceback" not in started.stderr()
 
@@ -140,7 +140,7 @@ def test_a_taken_port_ends_the_process_with_2(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with process(tmp_path, "--insecure-local", "--port", str(taken.getsockname()[1])) as started:
-            assert started.child.wait(30) == 2
+            assert started.child.wait(patient(30)) == 2
             assert "GROUNDTRAIL_SERVER__PORT" in started.stderr()
 
 
@@ -150,11 +150,11 @@ def _in_thread(function, *arguments):
     pool = concurrent.futures.ThreadPoolExecutor(1)
     future = pool.submit(function, *arguments)
     pool.shutdown(wait=False)
-    return lambda: future.result(20)
+    return lambda: future.result(patient(20))
 
 
 def _until(condition):
-    until = time.monotonic() + 20
+    until = time.monotonic() + patient(20)
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.02)

@@ -27,6 +27,7 @@ from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import SettingsError, TlsSettings
 from services.common.telemetry import open_telemetry
 from tests.fakes.runtime_probe import SERVICE, echo, healthy, probe, probe_settings, register, scratch
+from tests.patience import patient
 from tests.rpc.test_runtime_errors import failure
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -88,7 +89,7 @@ async def test_tls(tmp_path):
             grpc.aio.secure_channel(p.server.address, credentials(other)),
         ):
             rpc = channel.unary_unary(f"/{SERVICE}/Echo", StringValue.SerializeToString, StringValue.FromString)
-            error, _ = await failure(rpc(StringValue(), timeout=5))
+            error, _ = await failure(rpc(StringValue(), timeout=patient(5)))
             assert error.code() is grpc.StatusCode.UNAVAILABLE
             await channel.close()
 
@@ -104,7 +105,7 @@ async def test_mtls_asks_clients_for_a_certificate_of_the_right_authority(tmp_pa
         for pair in (None, other.issue("app")):
             channel = grpc.aio.secure_channel(p.server.address, credentials(ours, pair))
             rpc = channel.unary_unary(f"/{SERVICE}/Echo", StringValue.SerializeToString, StringValue.FromString)
-            error, _ = await failure(rpc(StringValue(), timeout=5))
+            error, _ = await failure(rpc(StringValue(), timeout=patient(5)))
             assert error.code() is grpc.StatusCode.UNAVAILABLE
             await channel.close()
 
@@ -146,7 +147,7 @@ async def health(p, service=""):
 async def becomes(p, service, status):
     """Return once Watch says so."""
     stub = health_pb2_grpc.HealthStub(p.channel)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(patient(5)):
         async for answer in stub.Watch(health_pb2.HealthCheckRequest(service=service)):
             if answer.status == status:
                 return
@@ -201,7 +202,7 @@ async def http(p, path, method="GET"):
     def fetch():
         request = urllib.request.Request(f"http://127.0.0.1:{p.server.http_port}{path}", method=method)
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=patient(5)) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
@@ -313,7 +314,7 @@ async def test_drain_finishes_calls_in_flight_and_takes_no_new_ones():
 
     async with probe({"Wait": wait}) as p:
         call = asyncio.ensure_future(_awaited(p.call("Wait")))
-        await asyncio.wait_for(entered.wait(), 5)
+        await asyncio.wait_for(entered.wait(), patient(5))
         draining = asyncio.ensure_future(p.server.drain())
         await asyncio.sleep(0.1)
         assert not p.server.readiness.ready
@@ -322,7 +323,7 @@ async def test_drain_finishes_calls_in_flight_and_takes_no_new_ones():
         assert error.code() in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
         go_on.set()
         assert (await call).value == "hi"
-        await asyncio.wait_for(draining, 5)
+        await asyncio.wait_for(draining, patient(5))
 
 
 async def test_drain_lets_a_call_in_flight_call_its_own_process_and_nobody_else():
@@ -339,7 +340,7 @@ async def test_drain_lets_a_call_in_flight_call_its_own_process_and_nobody_else(
 
     async with probe({"Outer": outer, "Inner": inner}, listening=lambda _target, _names: None) as p:
         call = asyncio.ensure_future(_awaited(p.call("Outer", metadata=(("x-request-id", "one"),))))
-        await asyncio.wait_for(entered.wait(), 5)
+        await asyncio.wait_for(entered.wait(), patient(5))
         draining = asyncio.ensure_future(p.server.drain())
         with contextlib.suppress(grpc.aio.AioRpcError):  # until the drain has begun, anybody is let in
             while True:
@@ -355,7 +356,7 @@ async def test_drain_lets_a_call_in_flight_call_its_own_process_and_nobody_else(
         assert not draining.done()
         go_on.set()
         assert (await call).value == "from within"
-        await asyncio.wait_for(draining, 5)
+        await asyncio.wait_for(draining, patient(5))
 
 
 async def test_drain_ends_calls_that_outlast_the_grace():
@@ -371,9 +372,9 @@ async def test_drain_ends_calls_that_outlast_the_grace():
 
     async with probe({"Linger": linger}, settings=probe_settings(drain_grace_s=0.2)) as p:
         call = asyncio.ensure_future(_awaited(p.call("Linger")))
-        await asyncio.wait_for(entered.wait(), 5)
-        await asyncio.wait_for(p.server.drain(), 5)
-        await asyncio.wait_for(stopped.wait(), 5)
+        await asyncio.wait_for(entered.wait(), patient(5))
+        await asyncio.wait_for(p.server.drain(), patient(5))
+        await asyncio.wait_for(stopped.wait(), patient(5))
         with pytest.raises(grpc.aio.AioRpcError):
             await call
 

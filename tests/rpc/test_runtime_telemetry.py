@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import ssl
 from itertools import pairwise
 
 import pytest
@@ -15,8 +16,18 @@ from prometheus_client import CollectorRegistry
 
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.rpc.client import open_channel
-from services.common.settings import TelemetrySettings
-from services.common.telemetry import RpcMetrics, Telemetry, configure_logs, content, note, scrub, span
+from services.common.settings import SettingsError, TelemetrySettings
+from services.common.telemetry import (
+    RpcMetrics,
+    Telemetry,
+    configure_logs,
+    content,
+    note,
+    open_tracing,
+    scrub,
+    span,
+)
+from tests.fakes.certificates import own_certificate
 from tests.fakes.runtime_probe import KEYS, SERVICE, key_record, probe, probe_settings
 from tests.rpc.test_runtime_errors import failure
 
@@ -237,14 +248,10 @@ async def test_failed_calls_mark_their_spans_and_health_makes_none(monkeypatch):
 
 
 def test_no_endpoint_no_traces():
-    from services.common.telemetry import open_tracing
-
     assert open_tracing(TelemetrySettings(), "dpe", "0") is None
 
 
 def test_an_endpoint_opens_an_exporter():
-    from services.common.telemetry import open_tracing
-
     settings = TelemetrySettings(otlp_endpoint="127.0.0.1:4317", otlp_insecure=True)
     provider = open_tracing(settings, "dpe", "1.2")
     assert provider.resource.attributes["service.name"] == "groundtrail-dpe"
@@ -275,6 +282,124 @@ async def test_spans_are_exported_to_the_collector_of_the_setting():
     collector.stop(0).wait()
     spans = [one for request in received for group in request.resource_spans for one in group.scope_spans[0].spans]
     assert [one.name for one in spans] == [f"{SERVICE}/Echo"]
+
+
+class HttpCollector:
+    """Takes OTLP over HTTP, with TLS where it is given a certificate; keeps paths, headers and spans."""
+
+    def __init__(self, certificate=None):
+        from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+        from threading import Thread
+
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+        self.paths, self.headers, self.spans = [], [], []
+        kept = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                kept.paths.append(self.path)
+                kept.headers.append({key.lower(): value for key, value in self.headers.items()})
+                for group in ExportTraceServiceRequest.FromString(body).resource_spans:
+                    kept.spans.extend(one.name for one in group.scope_spans[0].spans)
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.port = self.server.server_address[1]
+        self._thread = Thread(target=self.server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self._thread.join()
+
+
+async def test_spans_go_over_http_with_the_headers_of_the_setting():
+    collector = HttpCollector()
+    telemetry = TelemetrySettings(
+        otlp_protocol="http/protobuf",
+        otlp_endpoint=f"http://127.0.0.1:{collector.port}",
+        otlp_headers="Authorization=Basic%20cHVibGljOnNlY3JldA%3D%3D, x-project=groundtrail",
+    )
+    try:
+        async with probe(settings=probe_settings().model_copy(update={"telemetry": telemetry})) as p:
+            await p.call()
+    finally:
+        collector.close()
+    assert (collector.paths, collector.spans) == (["/v1/traces"], [f"{SERVICE}/Echo"])
+    (headers,) = collector.headers
+    assert headers["authorization"] == "Basic cHVibGljOnNlY3JldA=="
+    assert headers["x-project"] == "groundtrail"
+    assert headers["content-type"] == "application/x-protobuf"
+    assert "secret" not in str(telemetry)
+    assert "cHVibGlj" not in telemetry.model_dump_json()
+
+
+def test_a_collector_with_tls_is_trusted_by_the_file_of_the_setting(tmp_path, monkeypatch):
+    monkeypatch.setenv(
+        "REQUESTS_CA_BUNDLE", str(tmp_path / "absent.pem")
+    )  # of the environment; the setting says otherwise
+    certificate = own_certificate(tmp_path)
+    collector = HttpCollector(certificate)
+    telemetry = TelemetrySettings(
+        otlp_protocol="http/protobuf",
+        otlp_endpoint=f"https://127.0.0.1:{collector.port}/otel/v1/traces",
+        otlp_headers="x-key=k",
+        otlp_ca_file=certificate[0],
+    )
+    try:
+        provider = open_tracing(telemetry, "dpe", "0")
+        with provider.get_tracer("t").start_as_current_span("one"):
+            pass
+        provider.shutdown()
+    finally:
+        collector.close()
+    assert (collector.paths, collector.spans) == (["/otel/v1/traces"], ["one"])
+
+
+async def test_a_grpc_collector_gets_the_headers_too():
+    from concurrent import futures
+
+    import grpc
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+
+    seen = []
+
+    class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+        def Export(self, request, context):  # noqa: N802 - gRPC's name
+            seen.append(dict(context.invocation_metadata()))
+            return trace_service_pb2.ExportTraceServiceResponse()
+
+    collector = grpc.server(futures.ThreadPoolExecutor(1))
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Collector(), collector)
+    port = collector.add_insecure_port("127.0.0.1:0")
+    collector.start()
+    settings = TelemetrySettings(otlp_endpoint=f"127.0.0.1:{port}", otlp_insecure=True, otlp_headers="X-Key=a%2Cb")
+    provider = open_tracing(settings, "dpe", "0")
+    with provider.get_tracer("t").start_as_current_span("one"):
+        pass
+    provider.shutdown()
+    collector.stop(0).wait()
+    assert [metadata["x-key"] for metadata in seen] == ["a,b"]
+
+
+def test_a_file_of_trusted_certificates_that_is_not_there_stops_the_start(tmp_path):
+    for protocol, endpoint in (("grpc", "127.0.0.1:4317"), ("http/protobuf", "https://127.0.0.1:4318")):
+        settings = TelemetrySettings(
+            otlp_protocol=protocol, otlp_endpoint=endpoint, otlp_ca_file=tmp_path / "absent.pem"
+        )
+        with pytest.raises(SettingsError, match="OTLP_CA_FILE"):
+            open_tracing(settings, "dpe", "0")
 
 
 async def test_access_lines_stay_json_whatever_is_noted(lines):

@@ -49,6 +49,7 @@ MOST_SECONDS = 2.0
 """Of processor time: linear readings take at most some 0.3 s here, square ones 4 s and more."""
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_long_text_of_one_piece_is_read_in_time(reading, piece):

@@ -1,9 +1,9 @@
 """Every pattern of the code is searched in linear time, whatever stands in the text.
 
 The patterns are collected, not listed: those that modules hold, in tables and records too, and those written where they
-are used. Each is
-searched, or matched where no code does more with it, through repetitions of pieces that are common in hostile texts, and
-of pieces that the pattern itself begins to match. Only processor time counts, and only the growth of it where there is enough to measure.
+are used. Each is searched, or matched where no code does more with it, through repetitions of pieces that are common in
+hostile texts, and of pieces that the pattern itself begins to match. Only processor time counts, and only the growth of
+it where there is enough to measure.
 """
 
 import ast
@@ -51,8 +51,8 @@ ANCHORED = {
 }
 """Patterns that are matched from the beginning alone, where this cannot be read from the code; by where they stand."""
 BOUNDED = {"services.envelope.domain.decomposition": 1_000, "services.ercp.domain.predicates.": 480}
-"""Packages some of whose patterns only see so many characters (``LONGEST_SENTENCE_CHARS``, ``2 * REACH``): what is steep there
-is held to a short time for those."""
+"""Packages some of whose patterns only see so many characters (``LONGEST_SENTENCE_CHARS``, ``2 * REACH``): what is
+steep there is held to a short time for those."""
 MOST_BOUNDED_S = 0.1
 SHORT, LONG = 2_000, 4_000
 WORTH_S = 0.006

@@ -129,7 +129,8 @@ async def open_system(settings: Settings, folder: Path, model: LanguageModel | N
     async with _Adapters(own, model) as adapters, embedded(own, adapters=adapters) as system:
         key = await system.issue_key("evaluation")
         async with grpc.aio.insecure_channel(system.address) as channel:
-            yield ErcpSystem(stubs.ErcpServiceStub(channel), (("authorization", f"Bearer {key}"),))
+            stub = stubs.ErcpServiceStub(channel)  # type: ignore[no-untyped-call]
+            yield ErcpSystem(stub, (("authorization", f"Bearer {key}"),))
 
 
 def comparable(answer: Mapping[str, Any]) -> Any:
@@ -159,7 +160,7 @@ def _constraint_id(problem: ScriptedProblem, constraint: GivenConstraint) -> str
 def _constraint(problem: ScriptedProblem, one: GivenConstraint) -> data.Constraint:
     return data.Constraint(
         constraint_id=_constraint_id(problem, one),
-        type=data.ConstraintType.Value(f"CONSTRAINT_TYPE_{one.type.upper()}"),
+        type=f"CONSTRAINT_TYPE_{one.type.upper()}",
         nl_text=one.nl_text,
         predicate=_predicate(one.predicate),
         immutable=one.immutable,

@@ -73,7 +73,7 @@ async def measure(
     return GroundingMeasurement(result, _mistakes(judged, whole, result.thresholds[BOTH]), judged)
 
 
-def _mistakes(judged: Sequence[Judged], system: System, threshold: float | None) -> tuple[dict[str, Any], ...]:
+def _mistakes(judged: Sequence[Judged], system: System[Any], threshold: float | None) -> tuple[dict[str, Any], ...]:
     if threshold is None:
         return ()
     distance = [system.score(verdict) - threshold for _, verdict in judged]

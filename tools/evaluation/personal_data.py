@@ -20,6 +20,7 @@ from services.common.adapters.presidio.detector import open_detector
 from services.common.adapters.presidio.engine import artifacts, silence
 from services.common.adapters.spacy.recognizer import open_recognizer
 from services.common.ports.personal_data import PersonalData, RecognisedText
+from services.common.ports.recognition import EntityKind
 from services.common.settings.inference import InferenceSettings
 from tools.evaluation.data import rows
 from tools.evaluation.figures import Figure
@@ -145,7 +146,7 @@ def _baseline(given: RecognisedText) -> set[TypedSpan]:
     """Return what Presidio's recognisers find by themselves, without words of context, and all persons of the NER."""
     silence()
     found: set[TypedSpan] = set()
-    known = artifacts(given.entities)
+    known = artifacts((one.start, one.end) for one in given.entities if one.kind is EntityKind.PERSON)
     for recognizer in _AS_IT_COMES:
         for one in recognizer.analyze(given.text, recognizer.supported_entities, known):
             if one.score >= _BASELINE_CONFIDENCE and one.entity_type in _BASELINE_TYPES:

@@ -37,7 +37,7 @@ def table(half: str, kept: Mapping[str, Any]) -> Table:
         for mode in NAMES
         if mode.value in found["modes"]
     ]
-    columns = ("set", "queries", "mode")
+    columns: tuple[str, ...] = ("set", "queries", "mode")
     for metric in METRICS:
         columns += (metric, "95%", "against the better of dense and BM25", "95%")
     return Table(half, f"Retrieval, {half}", (*columns, "median ms"), tuple(rows))

@@ -160,8 +160,13 @@ def _open_up(home: Neo4jHome) -> bool:
 
 
 def _answers(uri: str, password: str, database: str, statement: str, **parameters: str) -> bool:
-    options = {"connection_timeout": READY_ANSWER_S, "connection_acquisition_timeout": READY_ANSWER_S}
-    with GraphDatabase.driver(uri, auth=(USER, password), max_transaction_retry_time=0, **options) as driver:
+    with GraphDatabase.driver(
+        uri,
+        auth=(USER, password),
+        max_transaction_retry_time=0,
+        connection_timeout=READY_ANSWER_S,
+        connection_acquisition_timeout=READY_ANSWER_S,
+    ) as driver:
         try:
             with driver.session(database=database) as session:
                 session.run(statement, parameters).consume()

@@ -4,6 +4,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2 as dag
 from crp.dag.v1 import session_service_pb2 as sessions
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
@@ -13,7 +14,7 @@ from services.common.settings import Settings
 
 async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
     """Recompute a session's chain; a chain that does not hold is exit code 3."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         verdict = await suite.call(suite.sessions.VerifyChain, sessions.VerifyChainRequest(session_id=session_id))
     render.show_chain(session_id, verdict, output)
     output.result(render.response_json(verdict))
@@ -35,7 +36,7 @@ async def _reports(suite: Suite) -> list[sessions.ReportSummary]:
 
 async def list_sessions(settings: Settings, output: Output) -> Exit:
     """List the tenant's sessions that hold at least one analysed window, newest first."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         ids = dict.fromkeys(
             report.session_id
             for report in sorted(await _reports(suite), key=lambda r: r.created_time.ToNanoseconds(), reverse=True)
@@ -67,7 +68,7 @@ async def list_sessions(settings: Settings, output: Output) -> Exit:
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     """Show a stored report: claims, findings, stages and scores."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         found = await suite.call(suite.sessions.GetReport, sessions.GetReportRequest(report_id=report_id))
     report = found.report
     render.show_claims(report, output)

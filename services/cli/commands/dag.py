@@ -1,31 +1,21 @@
 """``groundtrail dag``: a session's windows and what flowed between them, in the terminal or for other tools."""
 
-from enum import StrEnum, unique
 from typing import Final
 
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as sessions
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.forms import DagForm
 from services.common.settings import Settings
 from services.dag.exports.drawings import draw
 from services.dag.exports.picture import picture_of
 from services.dag.exports.plain import plain
 from services.dag.exports.tree import tree
-
-
-@unique
-class DagForm(StrEnum):
-    """What ``--format`` takes."""
-
-    TREE = "tree"
-    DOT = "dot"
-    MERMAID = "mermaid"
-    JSON = "json"
-
 
 _FORMATS: Final = {
     DagForm.TREE: sessions.DAG_FORMAT_UNSPECIFIED,
@@ -37,7 +27,7 @@ _FORMATS: Final = {
 
 async def dag(settings: Settings, output: Output, session_id: str, form: DagForm) -> Exit:
     """Draw a session's DAG; SPEC-004 appendix A is what the tree looks like."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         request = sessions.GetDagRequest(session_id=session_id)
         found: sessions.GetDagResponse = await suite.call(suite.sessions.GetDag, request)
         lineage = await _lineage(suite, found) if form is DagForm.TREE and not output.as_json else ""

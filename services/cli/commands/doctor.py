@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum, unique
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -171,6 +172,21 @@ def _open_secrets(data_dir: Path) -> Iterator[Finding]:
                 yield Finding("secrets", Level.PROBLEM, f"{path} is readable by others", f"chmod 600 {path}")
 
 
+async def _files(settings: Settings) -> list[Finding]:
+    data_dir = Path(settings.store.data_dir)
+    wide = await asyncio.to_thread(_readable_by_others, data_dir)
+    if wide:
+        advice = f"chmod 600 {' '.join(map(str, wide))}; a file of another user is theirs to change"
+        return [Finding("files", Level.PROBLEM, f"others may read or write {', '.join(p.name for p in wide)}", advice)]
+    return [Finding("files", Level.OK, "databases and indexes are their owner's alone")]
+
+
+def _readable_by_others(data_dir: Path) -> list[Path]:
+    """Return the data files that more than their owner may use; keys are looked at apart."""
+    kept = (path for pattern in ("*.db", "*.db-wal", "*.db-shm", "*.indexes/*") for path in data_dir.glob(pattern))
+    return sorted(path for path in kept if path.is_file() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
 async def _ports(settings: Settings) -> list[Finding]:
     host, port = settings.server.host, settings.server.port
     if not port:
@@ -210,18 +226,16 @@ async def _language_model(settings: Settings) -> list[Finding]:
                 "set GROUNDTRAIL_LLM__BASE_URL, __API_KEY and __MODEL for a real provider",
             )
         ]
+    host = urlsplit(settings.llm.base_url).netloc
     async with Adapters(settings) as adapters:
         model = await adapters.language_model()
         try:
             if model is not None:
                 await model.check()
         except CrpError as error:
-            return [
-                Finding(
-                    "llm", Level.PROBLEM, error.message, "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network"
-                )
-            ]
-    return [Finding("llm", Level.OK, f"{settings.llm.model} answers")]
+            advice = "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network"
+            return [Finding("llm", Level.PROBLEM, f"{host}: {error.message}", advice)]
+    return [Finding("llm", Level.OK, f"{settings.llm.model} answers at {host}")]
 
 
 async def _event_sink(settings: Settings) -> list[Finding]:
@@ -262,6 +276,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _milvus,
     _neo4j,
     _secrets,
+    _files,
     _ports,
     _exposure,
     _language_model,

@@ -4,6 +4,7 @@ import uuid
 
 from crp.dag.v1 import session_service_pb2 as sessions
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -14,7 +15,7 @@ from services.common.settings import Settings
 async def erase(settings: Settings, output: Output, session_id: str, reason: str) -> Exit:
     """Erase a session's content; needs the role admin."""
     request = sessions.EraseSessionRequest(request_id=str(uuid.uuid4()), session_id=session_id, reason=reason)
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         found: sessions.EraseSessionResponse = await suite.call(suite.sessions.EraseSession, request)
     output.say(
         f"{session_id} erased. Answers: {found.windows_erased}, reports: {found.reports_erased}, "

@@ -11,6 +11,7 @@ from typing import Final
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
+from services.allinone.parts import Part
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
@@ -135,7 +136,7 @@ async def ingest(settings: Settings, output: Output, paths: list[Path], source_t
     kind = f"SOURCE_TYPE_{source_type.upper().replace('-', '_')}"
     if kind not in ckf.SourceType.keys():  # noqa: SIM118 - an enum wrapper, not a mapping
         raise InvalidRequestError.of(FieldViolation("--source-type", f"{source_type} is none of {_SOURCE_TYPES}"))
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         results = await ingest_all(suite, files, kind, output)
     show(results, output)
     output.result({"documents": [asdict(r) for r in results]})

@@ -1,23 +1,15 @@
 """``groundtrail export --format ocsf``: a session's audit trail for a SIEM."""
 
 import os
-from enum import StrEnum, unique
 from pathlib import Path
 
 from crp.dag.v1 import session_service_pb2 as sessions
 
+from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.settings import Settings
-
-
-@unique
-class ExportForm(StrEnum):
-    """What ``export --format`` takes."""
-
-    NDJSON = "ndjson"
-    OCSF = "ocsf"
 
 
 async def export_ocsf(settings: Settings, output: Output, session_id: str, target: Path, *, with_content: bool) -> Exit:
@@ -25,7 +17,7 @@ async def export_ocsf(settings: Settings, output: Output, session_id: str, targe
     request = sessions.ExportAuditRequest(
         session_id=session_id, format=sessions.AUDIT_EXPORT_FORMAT_OCSF, with_content=with_content
     )
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         lines = [response.line async for response in suite.stream(suite.sessions.ExportAudit, request)]
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

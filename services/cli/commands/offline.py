@@ -6,6 +6,7 @@ from typing import Final
 
 from crp.dag.v1 import transparency_service_pb2 as transparency
 
+from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -45,7 +46,7 @@ async def verify_offline(
 
 async def checkpoint(settings: Settings, output: Output, target: Path | None) -> Exit:
     """Fetch the log's signed head and print it with the log's public key; write it to a file if one is named."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.SESSIONS) as suite:
         found = await suite.call(suite.transparency.GetTreeHead, transparency.GetTreeHeadRequest())
     head = found.tree_head
     key = str(NoteKey(head.origin, head.public_key))

@@ -7,6 +7,7 @@ from crp.envelope.v1 import envelope_pb2
 from crp.envelope.v1 import envelope_service_pb2 as envelopes
 from rich.text import Text
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -27,7 +28,7 @@ async def preview(settings: Settings, output: Output, question: str, model: str,
         grounding_mode=_mode(mode),
         max_envelope_tokens=budget or None,
     )
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         found: envelopes.PreviewEnvelopeResponse = await suite.call(suite.envelopes.PreviewEnvelope, request)
     _show_preview(found.preview, found.quality, found.token_counting, output)
     _show_warnings(tuple(found.warnings), output)
@@ -43,7 +44,7 @@ async def envelope(settings: Settings, output: Output, question: str, model: str
         grounding_mode=_mode(mode),
         max_envelope_tokens=budget or None,
     )
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         found: envelopes.BuildEnvelopeResponse = await suite.call(suite.envelopes.BuildEnvelope, request)
     built = found.envelope
     rows = [

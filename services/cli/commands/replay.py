@@ -19,6 +19,7 @@ from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
 from google.protobuf.json_format import ParseDict, ParseError
 from rich.text import Text
 
+from services.allinone.parts import Part
 from services.cli.commands.offline import checkpoint_size
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
@@ -29,9 +30,7 @@ from services.cli.replaying import Outcome, Reason, Replay, alterations, compare
 from services.common.encoding import canonical_json
 from services.common.errors import FieldViolation, InvalidRequestError, NotFoundError
 from services.common.rpc.canonical import message_json
-from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings
-from services.dpe.compose import build as build_dpe
 from services.gateway.clients.inputs import ContentMissingError, request_digest, restored_request
 
 _COLOURS: Final = {
@@ -61,7 +60,8 @@ async def export(
         with_content=with_content,
         consistency_from_sizes=[checkpoint_size(path) for path in checkpoints],
     )
-    async with connect(settings) as suite:
+    needed = (Part.SESSIONS, Part.KNOWLEDGE) if with_content else (Part.SESSIONS,)
+    async with connect(settings, *needed) as suite:
         lines = [response.line async for response in suite.stream(suite.sessions.ExportAudit, request)]
         found = read_export(lines)
         for fact_id in sorted(_fact_ids(found)):
@@ -150,6 +150,9 @@ class _Analyze:
 @asynccontextmanager
 async def _provenance(settings: Settings) -> AsyncIterator[_Analyze]:
     """Serve the provenance stages to this process alone, with its own weights and settings."""
+    from services.common.rpc.main import running_server
+    from services.dpe.compose import build as build_dpe
+
     limit = settings.server.max_message_bytes
     own = settings.model_copy(
         update={

@@ -4,6 +4,7 @@ from typing import Final
 
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -18,7 +19,7 @@ MAX_FACT_CHARS: Final = 240
 async def search(settings: Settings, output: Output, query: str, mode: str, limit: int) -> Exit:
     """Find facts and show them best first; what retrieval had to do without is said in yellow."""
     request = knowledge.SearchFactsRequest(query=query, mode=search_mode("--mode", mode), limit=limit)
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
     rows = [
         (str(place), f"{hit.score:.4f}", _shortened(hit.fact.content), hit.fact.source_location, hit.fact.fact_id)

@@ -6,6 +6,7 @@ from typing import Final
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -19,7 +20,7 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
     """List every source in the order of their ids, erased ones included."""
     found: list[ckf.Source] = []
     token = ""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         while True:
             request = knowledge.ListSourcesRequest(page_size=_PAGE, page_token=token)
             page: knowledge.ListSourcesResponse = await suite.call(suite.knowledge.ListSources, request)
@@ -47,7 +48,7 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
 async def erase_source(settings: Settings, output: Output, source_id: str) -> Exit:
     """Erase a source: its facts are returned by nothing from the answer on (SPEC-003 §17.2)."""
     request = knowledge.EraseSourceRequest(request_id=str(uuid.uuid4()), source_id=source_id)
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         erased: knowledge.EraseSourceResponse = await suite.call(suite.knowledge.EraseSource, request)
     output.say(f"{source_id} erased, with {erased.facts_erased} facts. Nothing brings them back.", style="green")
     output.result(render.response_json(erased))
@@ -57,7 +58,7 @@ async def erase_source(settings: Settings, output: Output, source_id: str) -> Ex
 async def quarantine_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     """Withhold a fact from every retrieval until it is restored."""
     request = knowledge.QuarantineFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         changed = await suite.call(suite.knowledge.QuarantineFact, request)
     output.say(f"{fact_id} is withheld until `groundtrail facts restore {fact_id}`.", style="green")
     output.result(render.response_json(changed))
@@ -67,7 +68,7 @@ async def quarantine_fact(settings: Settings, output: Output, fact_id: str) -> E
 async def restore_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     """Make a withheld fact retrievable again."""
     request = knowledge.RestoreFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
-    async with connect(settings) as suite:
+    async with connect(settings, Part.KNOWLEDGE) as suite:
         changed: knowledge.RestoreFactResponse = await suite.call(suite.knowledge.RestoreFact, request)
     output.say(f"{fact_id} is {render.enum_text(ckf.FactStatus, changed.status)}.", style="green")
     output.result(render.response_json(changed))

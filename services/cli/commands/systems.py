@@ -14,6 +14,7 @@ from crp.gateway.v1 import admin_pb2 as admin
 from crp.gateway.v1 import admin_service_pb2 as service
 from google.protobuf.json_format import ParseDict, ParseError
 
+from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
@@ -35,7 +36,7 @@ async def register(settings: Settings, output: Output, path: Path, expected_vers
     request = service.RegisterAiSystemRequest(request_id=str(uuid.uuid4()), ai_system=read_description(path))
     if expected_version is not None:
         request.expected_version = expected_version
-    async with connect(settings) as suite:
+    async with connect(settings, Part.ADMIN) as suite:
         system = (await suite.call(suite.admin.RegisterAiSystem, request)).ai_system
     output.say(f"{system.ai_system_id}, version {system.version}", style="green")
     if system.sector and system.regulated_sector == regulation.REGULATED_SECTOR_OTHER:
@@ -47,7 +48,7 @@ async def register(settings: Settings, output: Output, path: Path, expected_vers
 
 async def list_systems(settings: Settings, output: Output, versions_of: str = "") -> Exit:
     """List the systems as they stand, or every version of one."""
-    async with connect(settings) as suite:
+    async with connect(settings, Part.ADMIN) as suite:
         systems = await _all(suite, versions_of)
     rows: list[tuple[str, ...]] = [
         (

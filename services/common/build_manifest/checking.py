@@ -13,9 +13,8 @@ from services.common.build_manifest.document import MANIFEST_NAME, BuildManifest
 from services.common.build_manifest.identity import BuildIdentity, BuildTrust
 from services.common.build_manifest.signing import key_id, signature_holds
 from services.common.build_manifest.tree import installed_roots, tree_digests
-from services.common.encoding import sha256_hex
 from services.common.errors import StartupError
-from services.common.resources import resource_path
+from services.common.model_repository import manifest_digest
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
 
@@ -42,11 +41,9 @@ def installed_build(integrity: IntegritySettings, inference: InferenceSettings) 
     """
     try:
         files = _installed_digests()
-        weights = inference.model_repository or resource_path("model_repository")
-        weights_digest = sha256_hex((weights / WEIGHTS_MANIFEST).read_bytes())
     except OSError as error:
         raise StartupError(f"the installation cannot be read: {error}") from error
-    return check_build(files, weights_digest, integrity, manifest_path(integrity))
+    return check_build(files, manifest_digest(inference), integrity, manifest_path(integrity))
 
 
 def manifest_path(integrity: IntegritySettings) -> Path | None:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.extractive.composing import ExtractLimits, Source, extract
 from services.common.ports.language_model import LanguageReply, LanguageRequest
@@ -25,6 +26,9 @@ class ExtractiveLanguageModel:
 
     async def complete(self, request: LanguageRequest) -> LanguageReply:
         """Compose the answer; passages are dropped from the end until it keeps to ``max_tokens``."""
+        return await compute(self._composed, request)
+
+    def _composed(self, request: LanguageRequest) -> LanguageReply:
         sources = [Source(each.fact_id, each.content, each.relevance_score, each.stale) for each in request.evidence]
         allowed = self._limits.max_passages
         text, finish_reason = "", "length"

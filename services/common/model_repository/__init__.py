@@ -6,6 +6,7 @@ from services.common.model_repository.repository import (
     ModelRepository,
     ModelRepositoryError,
     check_tensors,
+    manifest_digest,
     open_repository,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "Tensor",
     "TensorSpec",
     "check_tensors",
+    "manifest_digest",
     "open_repository",
 ]

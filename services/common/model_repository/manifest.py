@@ -16,8 +16,9 @@ class ModelFile(_Strict):
 
     path: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")
     """Below the model's folder, with forward slashes."""
-    role: Literal["weights", "tokenizer", "combiner", "config", "licence"]
-    """Weights, tokenizer and combiner decide what the model computes: the fingerprint covers them."""
+    role: Literal["weights", "tokenizer", "combiner", "config", "golden", "licence"]
+    """Weights, tokenizer and combiner decide what the model computes: the fingerprint covers them. Golden vectors are
+    what it has to answer to given inputs."""
     bytes: int = Field(ge=0)
     """Size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -90,7 +91,7 @@ class ModelEntry(_Strict):
     training_data: str
     """What the weights were trained on, as far as their makers say."""
     files: tuple[ModelFile, ...] = Field(min_length=1)
-    """Every file that is read at run time; no other lies in the version folders."""
+    """Every file that is read at run time, and the golden vectors; no other lies in the version folders."""
     inputs: tuple[Tensor, ...] = ()
     """Of the ONNX graph, or of ``config.pbtxt`` for a model that is none."""
     outputs: tuple[Tensor, ...] = ()

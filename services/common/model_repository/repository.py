@@ -1,7 +1,8 @@
 """Opens the model repository and proves that its files are the pinned ones (SPEC-005 §21.1).
 
 Nothing is loaded from it that is not listed in MANIFEST.json with its digest. A difference stops the process: a model
-that was changed would make every report wrong without a trace.
+that was changed would make every report wrong without a trace. The delivered MANIFEST.json is itself pinned by the
+code; that of a repository of the operator's own is the operator's.
 """
 
 import hashlib
@@ -13,10 +14,12 @@ from pydantic import ValidationError
 
 from services.common.errors import StartupError
 from services.common.model_repository.config import ModelConfig, ModelConfigError, TensorSpec, parse_model_config
+from services.common.model_repository.delivered import MANIFEST_SHA256
 from services.common.model_repository.manifest import Manifest, ModelEntry, ModelFile, Tensor
 from services.common.resources import resource_path
 from services.common.settings.inference import InferenceSettings
 
+DELIVERED_FOLDER: Final = "model_repository"
 MANIFEST_FILE: Final = "MANIFEST.json"
 CONFIG_FILE: Final = "config.pbtxt"
 VERSION_FOLDER: Final = "1"
@@ -124,8 +127,37 @@ class ModelRepository:
 
 
 def open_repository(settings: InferenceSettings) -> ModelRepository:
-    """Open the repository that the settings name, or else the one that is delivered with Groundtrail."""
-    return ModelRepository.open(settings.model_repository or resource_path("model_repository"))
+    """Open the repository that the settings name, or else the one that is delivered with Groundtrail.
+
+    Raises:
+        ModelRepositoryError: no manifest, one that cannot be read, or a delivered one that was changed.
+    """
+    manifest_digest(settings)
+    return ModelRepository.open(_root(settings))
+
+
+def manifest_digest(settings: InferenceSettings) -> str:
+    """Return the SHA-256 of the manifest that the settings lead to, in lower-case hex.
+
+    Raises:
+        ModelRepositoryError: it cannot be read, or it is the delivered one and was changed.
+    """
+    path = _root(settings) / MANIFEST_FILE
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ModelRepositoryError(f"{path} cannot be read: {error.strerror}") from error
+    if settings.model_repository is None and digest != MANIFEST_SHA256:
+        raise ModelRepositoryError(
+            f"{path} is not the one of this release: expected sha256 {MANIFEST_SHA256}, found {digest}. Restore it; "
+            "models of your own go into a folder of their own (GROUNDTRAIL_INFERENCE__MODEL_REPOSITORY), and "
+            "tools/update_manifest.py pins a change on purpose."
+        )
+    return digest
+
+
+def _root(settings: InferenceSettings) -> Path:
+    return settings.model_repository or resource_path(DELIVERED_FOLDER)
 
 
 def check_tensors(where: str, actual: Iterable[TensorSpec], expected: Iterable[Tensor]) -> None:

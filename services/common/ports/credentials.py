@@ -91,6 +91,10 @@ class CredentialStore(Protocol):
         """Return up to ``limit`` keys with ``key_id > after``, ordered by id."""
         ...
 
+    async def key_tenants(self) -> list[str]:
+        """Return every tenant that has keys, revoked and expired ones included, in the order of their names."""
+        ...
+
     async def count_keys(self) -> int:
         """Return the number of keys of all tenants (0 = a fresh installation)."""
         ...

@@ -100,6 +100,19 @@ def check_embedding(fact: FactRecord, dimension: int) -> None:
         raise ValueError(f"fact {fact.fact_id}: embedding[{at}] is {fact.embedding[at]}; it must be a finite number")
 
 
+def check_queries(queries: Vectors, dimension: int) -> None:
+    """Refuse query vectors that nothing can be compared with; every store does so before it searches.
+
+    Raises:
+        ValueError: they are no matrix, have another dimension, or a component that is no finite number.
+    """
+    if queries.ndim != 2 or queries.shape[1] != dimension:  # noqa: PLR2004 - a matrix
+        raise ValueError(f"queries of shape {queries.shape}, not (q, {dimension})")
+    if not np.isfinite(queries).all():
+        row, at = (int(place) for place in np.argwhere(~np.isfinite(queries))[0])
+        raise ValueError(f"queries[{row}][{at}] is {queries[row, at]}; it must be a finite number")
+
+
 class FactStore(Protocol):
     """Facts and vectors of all tenants, each tenant apart.
 
@@ -131,6 +144,9 @@ class FactStore(Protocol):
         """Return for each row of ``queries`` (shape ``(q, dimension)``) up to ``limit`` hits by cosine, best first.
 
         Never returns DELETED or QUARANTINED facts. Ties are broken by ``fact_id``.
+
+        Raises:
+            ValueError: a query has another dimension, or a component that is no finite number; also in an empty store.
         """
         ...
 

@@ -1,6 +1,8 @@
 """How many calls a process takes on at a time, in all and for one tenant.
 
-More are refused, not queued: a queue would only turn overload into latency. Counted on the event loop, without locks.
+More are refused, not queued: a queue would only turn overload into latency (what waits in ``admission`` was counted
+here before). Counted on the event loop, without locks. The last places are for tenants with few calls in flight, so
+that tenants who use all that they may cannot keep out those who come with a single one.
 Calls that need no credential (reflection's streams, which a caller may hold open for ever) get a small share of the
 whole, so that nobody without a credential can keep those out who have one.
 """
@@ -12,6 +14,10 @@ from services.common.settings import ServerSettings
 
 _OPEN_SHARE: Final = 16
 """One in so many calls may be one that needs no credential; at least one call may."""
+_LAST_SHARE: Final = 8
+"""The last of so many parts of the places is for tenants with few calls."""
+_FEW_SHARE: Final = 16
+"""A tenant has few calls while it has less than this part of all places."""
 
 
 class CallLimits:
@@ -22,6 +28,8 @@ class CallLimits:
         self._most_per_tenant = settings.max_concurrent_calls_per_tenant
         self._retry_s = settings.overload_retry_s
         self._most_open = max(1, settings.max_concurrent_calls // _OPEN_SHARE)
+        self._most_of_many = self._most - self._most // _LAST_SHARE
+        self._few = self._most // _FEW_SHARE
         self._running = 0
         self._running_open = 0
         self._by_tenant: dict[str, int] = {}
@@ -70,6 +78,8 @@ class CallLimits:
         running = self._by_tenant.get(tenant_id, 0)
         if running >= self._most_per_tenant:
             raise self._refusal("tenant", self._most_per_tenant)
+        if self._running > self._most_of_many and running >= self._few:
+            raise self._refusal("process", self._most_of_many)
         self._by_tenant[tenant_id] = running + 1
 
     def leave_tenant(self, tenant_id: str) -> None:

@@ -46,7 +46,8 @@ def _unary(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Callable[
         try:
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
-            data = encode(await behavior(request, context))
+            await pipeline.begin_work(call, request)
+            data = encode(await pipeline.in_time(call, behavior(request, context)))
             pipeline.succeed(call)
         except asyncio.CancelledError:
             pipeline.cancelled(call)
@@ -69,9 +70,15 @@ def _streaming(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Calla
         try:
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
+            await pipeline.begin_work(call, request)
             async with aclosing(behavior(request, context)) as responses:
-                async for response in responses:
-                    yield encode(response)
+                while True:
+                    try:
+                        response = await pipeline.in_time(call, anext(responses))
+                    except StopAsyncIteration:
+                        break
+                    with pipeline.sending(call):
+                        yield encode(response)
             pipeline.succeed(call)
         except (asyncio.CancelledError, GeneratorExit):
             pipeline.cancelled(call)

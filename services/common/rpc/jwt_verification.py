@@ -16,11 +16,13 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from jwt.exceptions import InvalidSubjectError
 
 from services.common.clock import Clock
 from services.common.context import Caller, Role
 from services.common.errors import ErrorReason, UnauthenticatedError
 from services.common.settings import JwtSettings, SettingsError
+from services.common.settings.auth import SHARED_PREFIX
 
 MAX_TOKEN_CHARS: Final = 8192
 MAX_CLAIM_CHARS: Final = 128
@@ -62,8 +64,10 @@ class JwtVerifier:
             raise _invalid("is too long")
         claims = self._claims(token)
         expires_at = self._expiry(claims)
-        subject = _text_claim(claims, "sub")
-        tenant = _text_claim(claims, self._settings.tenant_claim)
+        subject = self._text_claim(claims, "sub")
+        tenant = self._text_claim(claims, self._settings.tenant_claim)
+        if tenant.startswith(SHARED_PREFIX) and not self._settings.shared_namespaces:
+            raise _invalid("names a shared namespace as its tenant, which this server takes from API keys alone")
         caller = Caller(tenant, f"jwt:{subject}", self._roles(claims), subject)
         return VerifiedToken(caller, expires_at)
 
@@ -83,8 +87,22 @@ class JwtVerifier:
                     "verify_iat": False,
                 },
             )
+        except jwt.MissingRequiredClaimError as error:  # raised only once the signature was found to hold
+            raise self._missing(error.claim) from None
+        except InvalidSubjectError:  # it is there and no text; said as of one that is empty
+            raise self._missing("sub") from None
         except jwt.PyJWTError as error:
             raise _invalid(f"does not verify ({type(error).__name__})") from None
+
+    def _missing(self, claim: str) -> UnauthenticatedError:
+        """Return a refusal that says which claim is missing and what to write there."""
+        wanted = {
+            "sub": "the id of who calls, by which the call is known in records",
+            "exp": "when the token ends, in seconds since 1970",
+            "aud": f"for this server {self._settings.audience!r}",
+            self._settings.tenant_claim: "the id of the tenant whose data is meant",
+        }
+        return _invalid(f"has no claim {claim}, or an empty one: have its issuer add it ({wanted[claim]})", claim=claim)
 
     def _key_for(self, key_id: object) -> VerificationKey:
         if _ANY_KEY in self._keys:
@@ -101,6 +119,14 @@ class JwtVerifier:
         if "nbf" in claims and now < _time_claim(claims, "nbf") - self._settings.leeway_s:
             raise _invalid("is not valid yet")
         return datetime.fromtimestamp(expires + self._settings.leeway_s, tz=UTC)
+
+    def _text_claim(self, claims: Mapping[str, Any], name: str) -> str:
+        value = claims.get(name)
+        if value is None or value == "":
+            raise self._missing(name)
+        if not isinstance(value, str) or len(value) > MAX_CLAIM_CHARS or not value.isprintable():
+            raise _invalid(f"needs a claim {name} of 1 to {MAX_CLAIM_CHARS} printable characters", claim=name)
+        return value
 
     def _roles(self, claims: Mapping[str, Any]) -> frozenset[Role]:
         given = claims.get(self._settings.roles_claim, [])
@@ -165,13 +191,6 @@ def _read(path: Path) -> bytes:
         raise SettingsError([f"{path} cannot be read: {error.strerror}"]) from None
 
 
-def _text_claim(claims: Mapping[str, Any], name: str) -> str:
-    value = claims.get(name)
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_CLAIM_CHARS or not value.isprintable():
-        raise _invalid(f"needs a claim {name} of 1 to {MAX_CLAIM_CHARS} printable characters")
-    return value
-
-
 def _time_claim(claims: Mapping[str, Any], name: str) -> float:
     value = claims.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e11:  # noqa: PLR2004 - AD 5138
@@ -179,5 +198,8 @@ def _time_claim(claims: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def _invalid(what: str) -> UnauthenticatedError:
-    return UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, f"the token {what}", why=what)
+def _invalid(what: str, claim: str = "") -> UnauthenticatedError:
+    text = f"the token {what}"
+    if claim:
+        return UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, text, why=what, claim=claim)
+    return UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, text, why=what)

@@ -23,8 +23,8 @@ from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
 from services.common.collector import settle_collector
 from services.common.composition import Adapters
-from services.common.errors import StartupError
-from services.common.rpc.authentication import Authenticator, LocalAuthenticator, open_authenticator
+from services.common.computing import configure, settle_switching
+from services.common.errors import CrpError, StartupError
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
     ServerSettings,
@@ -35,6 +35,7 @@ from services.common.settings import (
     load_settings,
 )
 from services.common.telemetry import configure_logs, open_telemetry
+from services.common.telemetry.queues import QueueMetrics
 
 Build = Callable[[Settings, Adapters], Awaitable[list[ServedService]]]
 EXIT_SETTINGS: Final = 2
@@ -45,7 +46,7 @@ EXIT_STARTUP: Final = 1
 
 @asynccontextmanager
 async def running_server(
-    name: str, build: Build, settings: Settings, *, adapters: Adapters | None = None
+    name: str, build: Build, settings: Settings, *, adapters: Adapters | None = None, serving: bool = False
 ) -> AsyncIterator[RpcServer]:
     """Build the services, serve them, and close everything in reverse order, also when the start fails half way.
 
@@ -54,22 +55,27 @@ async def running_server(
         build: makes the services from settings and adapters.
         settings: of the process.
         adapters: shared ones of the caller, who closes them; made and closed here when not given.
+        serving: whether the process is a server, which has its embedded stores for itself (ADR 0090).
     """
     async with AsyncExitStack() as stack:
         telemetry = open_telemetry(settings.telemetry, name, version("groundtrail"))
         stack.callback(telemetry.close)
         if adapters is None:
-            adapters = await stack.enter_async_context(Adapters(settings))
+            adapters = await stack.enter_async_context(Adapters(settings, serving=serving))
+        telemetry.registry.register(adapters.worker_counts)
+        telemetry.registry.register(QueueMetrics(adapters.queue_counts))
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
+        configure(settings.server.computing_threads)
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process
         try:
             services = await build(settings, adapters)
-            authenticator = await _authenticator(settings, adapters)
+            gate = await adapters.credential_gate(settings)
         except OSError as error:
             raise StartupError(f"{error.filename or settings.store.data_dir}: {error.strerror or error}") from error
-        server = RpcServer(services, settings, authenticator, telemetry)
+        server = RpcServer(services, settings, gate, telemetry)
         stack.push_async_callback(server.drain)
         await server.start()
+        adapters.listening(server.address)
         yield server
 
 
@@ -86,8 +92,9 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     log = structlog.get_logger("groundtrail")
     log.info("configuration", service=name, settings=effective_configuration(settings))
     stop = _stop_on_signal()
-    async with running_server(name, build, settings) as server:
+    async with running_server(name, build, settings, serving=True) as server:
         settle_collector()
+        settle_switching()
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")
@@ -116,7 +123,7 @@ def run(name: str, build: Build, argv: Sequence[str] | None = None) -> None:
         for problem in error.problems:
             sys.stderr.write(f"{name}: {problem}\n")
         sys.exit(EXIT_SETTINGS)
-    except StartupError as error:
+    except (StartupError, CrpError) as error:  # of delivered files; of a store that is away, damaged or another's
         sys.stderr.write(f"{name}: cannot start: {error}\n")
         sys.exit(EXIT_STARTUP)
 
@@ -156,12 +163,6 @@ def _option(problem: Any) -> str:
     """Return the option that a problem is about, ``--http-port: ``; empty when it is about several."""
     name = "-".join(str(part) for part in problem["loc"]).replace("_", "-")
     return f"--{name}: " if name else ""
-
-
-async def _authenticator(settings: Settings, adapters: Adapters) -> Authenticator:
-    if settings.server.insecure_local:
-        return LocalAuthenticator()
-    return open_authenticator(settings.auth, await adapters.credentials(), adapters.clock)
 
 
 def _log_build(build: BuildIdentity) -> None:

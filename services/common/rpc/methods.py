@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 
 from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError, LimitExceededError
+from services.common.rpc.work import Work
 from services.common.telemetry import RpcMetrics
 from services.common.telemetry.metrics import MethodMetrics
 
@@ -40,6 +41,7 @@ class Method:
         role: what the caller needs; ``None`` = the call needs no credential.
         behavior: the servicer's coroutine function, or async generator where responses are streamed.
         metrics: its numbers; ``None`` = not counted.
+        work: what it costs beyond a read; ``None`` = nothing.
     """
 
     rpc: str
@@ -48,6 +50,7 @@ class Method:
     behavior: Callable[..., Any]
     max_bytes: int
     metrics: MethodMetrics | None
+    work: Work | None = None
 
     def decode(self, raw: bytes) -> Any:
         """Read a request.

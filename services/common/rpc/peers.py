@@ -45,7 +45,7 @@ class PeerChannels:
         target = getattr(self._settings.peers, peer)
         if not target:
             return OwnChannel(self._own_channel)
-        self._remote[peer] = self._open(target)
+        self._remote[peer] = self._open(target, peer)
         return self._remote[peer]
 
     async def check(self) -> None:
@@ -82,15 +82,15 @@ class PeerChannels:
         if problems:
             raise SettingsError(problems)
         if here:
-            self._own = self._open(target)
+            self._own = self._open(target, "this process")
 
     async def close(self) -> None:
         """Close every channel; idempotent."""
         for channel in self._opened:
             await channel.close()
 
-    def _open(self, target: str) -> Channel:
-        channel = open_channel(target, self._settings)
+    def _open(self, target: str, name: str) -> Channel:
+        channel = open_channel(target, self._settings, name=name)
         self._opened.append(channel)
         return channel
 

@@ -12,28 +12,41 @@ import asyncio
 import os
 import re
 import time
-from typing import Any, Final, NoReturn
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn, TypeVar
 
 import grpc
 from opentelemetry.trace import Span
 
-from services.common.context import CallContext, Caller, set_current_call
-from services.common.errors import CrpError, DeadlineError, ErrorReason, PermissionDeniedError
-from services.common.rpc.authentication import Authenticator
+from services.common.context import CallContext, Caller, current_call, set_current_call
+from services.common.errors import CrpError, DeadlineError, ErrorReason, LimitExceededError, PermissionDeniedError
+from services.common.progress import open_progress
+from services.common.rpc.admission import Admission, Ticket
 from services.common.rpc.concurrency import CallLimits
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.in_flight import CallsInFlight
+from services.common.rpc.lateness import late, told_truly
 from services.common.rpc.methods import Method
 from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
 from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
 from services.common.settings import ServerSettings
 from services.common.telemetry import Telemetry, open_notes
 from services.common.telemetry.access import AccessLine, AccessLog
+from services.common.telemetry.admission import AdmissionCounts
 from services.common.telemetry.traces import begin_server_span, end_server_span, keep_received
+
+ResultT = TypeVar("ResultT")
 
 REQUEST_ID_KEY: Final = "x-request-id"
 AUTHORIZATION_KEY: Final = "authorization"
 _SANE_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
+_NO_CLASS: Final = "unknown"
+"""The class of callers that were refused before they were known."""
+_SLOW_READER_S: Final = 1.0
 _NOBODY: Final = Caller("", "", frozenset(), "")
+_MOST_MARGIN: Final = 0.1
+"""Of a call's time, what may be kept back to tell the caller that it is up."""
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -45,17 +58,20 @@ class ServedCall:
         "code",
         "context",
         "counted_tenant",
+        "ends_at",
         "entered",
         "in_flight",
         "method",
         "nested",
         "notes",
+        "progress",
         "reason",
         "received",
         "request_id",
         "span",
         "started",
         "tenant",
+        "ticket",
     )
 
     def __init__(self, method: Method, context: Any) -> None:
@@ -72,21 +88,28 @@ class ServedCall:
         self.in_flight = False
         self.counted_tenant = False
         self.nested = False
+        self.ticket: Ticket | None = None
         self.span: Span | None = None
         self.notes = open_notes()
+        self.progress = open_progress()
+        self.ends_at: float | None = None
 
 
 class Pipeline:
     """The steps around every RPC of a server."""
 
     def __init__(
-        self, authenticator: Authenticator, telemetry: Telemetry, settings: ServerSettings, *, log_calls: bool = True
+        self, gate: CredentialGate, telemetry: Telemetry, settings: ServerSettings, *, log_calls: bool = True
     ) -> None:
-        self._authenticator = authenticator
+        self._gate = gate
         self._tracer = telemetry.tracer
+        self._settings = settings
         self._limits = CallLimits(settings)
+        self._counts = AdmissionCounts(telemetry.registry)
+        self._admission = Admission(settings, self._counts)
         self._in_flight = CallsInFlight(settings.overload_retry_s)
         self._min_left_s = settings.min_deadline_ms / 1000
+        self._margin_s = settings.deadline_margin_ms / 1000
         self._log = telemetry.log.bind()
         self._access = AccessLog(telemetry.log) if log_calls else None
 
@@ -120,34 +143,79 @@ class Pipeline:
             UnavailableError: SERVICE_UNAVAILABLE: the process is draining.
             LimitExceededError: CONCURRENCY_LIMIT.
             DeadlineError: the time left is too short.
-            UnauthenticatedError: as ``Authenticator.authenticate``.
+            UnauthenticatedError, LimitExceededError: as ``CredentialGate.prove``.
             PermissionDeniedError: ROLE_MISSING.
         """
         self._in_flight.enter(call.request_id, nested=call.nested)
         call.in_flight = True
         if not call.nested:
-            if call.method.role is None:
-                self._limits.enter_open()
-            else:
-                self._limits.enter()
-            call.entered = True
-        deadline = self._deadline(call)
+            self._count_in(call)
+        call.ends_at = self._deadline(call)
         caller = _NOBODY
         if call.method.role is not None:
-            caller = self._authenticator.remembered(call.authorization) or await self._authenticator.authenticate(
-                call.authorization
+            caller = self._gate.remembered(call.authorization) or await self._gate.prove(
+                call.authorization, self._gate.addresses.of_call(call.context), "grpc"
             )
             if not caller.allows(call.method.role):
                 raise _role_missing(call.method)
             if not call.nested:
-                self._limits.enter_tenant(caller.tenant_id)
-                call.counted_tenant = True
+                self._count_in_tenant(call, caller)
             call.tenant = caller.tenant_id
-        set_current_call(CallContext(caller, call.request_id, call.method.rpc, deadline, call.authorization))
+        tenant_class = self._settings.class_of(caller.tenant_id)
+        set_current_call(
+            CallContext(caller, call.request_id, call.method.rpc, call.ends_at, call.authorization, tenant_class)
+        )
+
+    async def in_time(self, call: ServedCall, work: Awaitable[ResultT]) -> ResultT:
+        """Return the result of ``work``, or end it while there is time to tell the caller.
+
+        Raises:
+            DeadlineError: the caller's time is up; says whether something was stored.
+        """
+        timer = asyncio.timeout_at(call.ends_at)
+        try:
+            async with timer:
+                return await work
+        except TimeoutError:
+            if timer.expired():
+                raise late(call.progress) from None
+            raise
+
+    async def begin_work(self, call: ServedCall, request: Any) -> None:
+        """Admit the work that the request asks for, and wait for the call's turn.
+
+        Raises:
+            DeadlineError: the time was up before it was the call's turn.
+            LimitExceededError: WORK_LIMIT, DEADLINE_UNREACHABLE.
+            UnavailableError: SERVICE_UNAVAILABLE: the process began to stop before it was the call's turn.
+        """
+        work = call.method.work
+        if work is not None:
+            entering = self._admission.enter(
+                current_call(), work.units(request), computes=work.computes, nested=call.nested
+            )
+            call.ticket = await self.in_time(call, entering)
+
+    @contextmanager
+    def sending(self, call: ServedCall) -> Iterator[None]:
+        """Send a part of a streamed answer; a reader who lets it wait does not keep a place from others meanwhile."""
+        if call.ticket is None or call.ticket.turn is None:
+            yield
+            return
+        giving = asyncio.get_running_loop().call_later(_SLOW_READER_S, self._give_place, call.ticket)
+        try:
+            yield
+        finally:
+            giving.cancel()
 
     async def drain(self, grace_s: float) -> None:
         """Refuse calls from outside from now on, and wait until none is in flight, ``grace_s`` seconds at most."""
+        self.refuse_waiting()
         await self._in_flight.drain(grace_s)
+
+    def refuse_waiting(self) -> None:
+        """Send away the calls that were admitted and not begun: another process, or the next, can serve them."""
+        self._admission.refuse_waiting()
 
     def succeed(self, call: ServedCall) -> None:
         """Send the request id along with what the servicer set as trailing metadata."""
@@ -164,6 +232,8 @@ class Pipeline:
         if not isinstance(error, CrpError):
             self._log.error("unexpected exception", rpc=call.method.rpc, request_id=call.request_id, exc_info=error)
             error = internal_error()
+        if isinstance(error, DeadlineError):
+            error = told_truly(error, call.progress)
         wire = to_wire(error, call.request_id)
         call.code, call.reason = wire.code, error.reason.value
         sent = (*call.context.trailing_metadata(), (REQUEST_ID_KEY, call.request_id), (DETAILS_KEY, wire.details))
@@ -180,6 +250,8 @@ class Pipeline:
     def end(self, call: ServedCall) -> None:
         """Count the call out, close its span and write its access line."""
         seconds = time.monotonic() - call.started
+        if call.ticket is not None:
+            self._admission.leave(call.ticket, done=call.code is grpc.StatusCode.OK)
         if call.in_flight:
             self._in_flight.leave(call.request_id)
         if call.entered and call.method.role is None:
@@ -193,23 +265,50 @@ class Pipeline:
             call.method.metrics.end(code, seconds)
         if call.span is not None:
             end_server_span(call.span, code, call.code.value[0], call.reason)
-        if self._access is not None:
+        if (
+            self._access is not None and call.reason != ErrorReason.LOGIN_LIMIT
+        ):  # counted, for a flood of them fills disks
             self._access.write(
                 AccessLine(call.method.rpc, code, call.reason, seconds, call.request_id, call.tenant, call.notes)
             )
 
+    def _count_in(self, call: ServedCall) -> None:
+        try:
+            if call.method.role is None:
+                self._limits.enter_open()
+            else:
+                self._limits.enter()
+        except LimitExceededError as error:
+            self._counts.refuse(_NO_CLASS, error.reason)
+            raise
+        call.entered = True
+
+    def _count_in_tenant(self, call: ServedCall, caller: Caller) -> None:
+        try:
+            self._limits.enter_tenant(caller.tenant_id)
+        except LimitExceededError as error:
+            self._counts.refuse(self._settings.class_of(caller.tenant_id), error.reason)
+            raise
+        call.counted_tenant = True
+        call.tenant = caller.tenant_id  # what is counted must be found again, whatever follows
+
+    def _give_place(self, ticket: Ticket) -> None:
+        self._admission.give_place(ticket, done=False)
+
     def _deadline(self, call: ServedCall) -> float | None:
+        """Return when the call has to be answered: a little before the caller stops waiting, so that it is told."""
         left = call.context.time_remaining()
         if left is None:
             return None
         if left <= self._min_left_s:
             raise DeadlineError(
                 ErrorReason.DEADLINE_EXCEEDED,
-                f"{max(left, 0) * 1000:.1f} ms are left, too few to do anything; nothing was done",
+                f"{max(left, 0) * 1000:.1f} ms are left, too few to do anything",
                 left_ms=f"{max(left, 0) * 1000:.1f}",
                 needed_ms=f"{self._min_left_s * 1000:.1f}",
             )
-        return asyncio.get_running_loop().time() + float(left)
+        margin = min(self._margin_s, float(left) * _MOST_MARGIN)
+        return asyncio.get_running_loop().time() + float(left) - margin
 
 
 def _fresh_id() -> str:

@@ -6,8 +6,8 @@ the HTTP endpoint for scrapers, and a drain that lets calls in flight finish.
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -16,21 +16,21 @@ from prometheus_client.registry import Collector
 
 from services.common.context import Role
 from services.common.rpc.authentication import Authenticator
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
+from services.common.rpc.heartbeat import Heartbeat
 from services.common.rpc.http_endpoint import HttpEndpoint
 from services.common.rpc.methods import MethodTable, OneTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.tls import server_credentials
+from services.common.rpc.wire_options import server_options
+from services.common.rpc.work import Work
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 from services.common.telemetry import Telemetry
 
 HEALTH_SERVICE: Final = "grpc.health.v1.Health"
-WIRE_SLACK: Final = 2
-"""The wire takes messages up to this multiple of the configured limit, so that what is moderately too large is refused
-with its reason and size; beyond it gRPC refuses without details."""
-MAX_METADATA_BYTES: Final = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class ServedService:
         listening: told, before the first call is accepted, the target that this process can be dialled at and the names
             of all services in it; for a service that calls others in its own process. May raise ``SettingsError``.
         metrics: what the service counts besides its calls; registered with the process's registry.
+        work: what RPCs cost that compute or write much, by short name; those without cost no more than a read.
         details: what operators should know of the service though it can serve, by topic, one sentence each; shown by
             ``/readyz``.
     """
@@ -56,13 +57,21 @@ class ServedService:
     listening: Callable[[str, frozenset[str]], None] | None = None
     metrics: Collector | None = None
     details: Callable[[], Mapping[str, str]] | None = None
+    work: Mapping[str, Work] = field(default_factory=dict)
 
 
 class RpcServer:
-    """Serves; ``start`` once, ``drain`` once."""
+    """Serves; ``start`` once, ``drain`` once.
+
+    Callers are proven at a gate: one that is shared with another edge of the process, or one of its own.
+    """
 
     def __init__(
-        self, services: Sequence[ServedService], settings: Settings, authenticator: Authenticator, telemetry: Telemetry
+        self,
+        services: Sequence[ServedService],
+        settings: Settings,
+        authenticator: Authenticator | CredentialGate,
+        telemetry: Telemetry,
     ) -> None:
         self._services = tuple(services)
         self._settings = settings
@@ -70,9 +79,13 @@ class RpcServer:
         for service in self._services:
             if service.metrics is not None:
                 telemetry.registry.register(service.metrics)
-        self._pipeline = Pipeline(authenticator, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
+        gate = authenticator if isinstance(authenticator, CredentialGate) else CredentialGate(authenticator, settings)
+        telemetry.registry.register(gate.metrics)
+        self._pipeline = Pipeline(gate, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
         self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
-        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness)
+        self._heartbeat = Heartbeat()
+        telemetry.registry.register(self._heartbeat)
+        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness, self._heartbeat)
         self._server: grpc.aio.Server | None = None
         self._port = 0
 
@@ -106,12 +119,13 @@ class RpcServer:
             TypeError: the roles of a service are not those of its RPCs.
         """
         handlers = self._handlers()
-        self._server = grpc.aio.server(options=self._options())
+        self._server = grpc.aio.server(options=server_options(self._settings))
         self._server.add_generic_rpc_handlers((OneTable(handlers),))
         health_pb2_grpc.add_HealthServicer_to_server(self._readiness.servicer, self._server)
         self._listen(self._server)
         self._tell_services()
         await self._server.start()
+        self._heartbeat.start()
         await self._http.start()
         await self._readiness.start()
 
@@ -121,12 +135,14 @@ class RpcServer:
         What a call in flight asks of a service of this same process is part of it, and is answered.
         """
         await self._readiness.drain()
+        self._pipeline.refuse_waiting()
         if self._server is not None:
             until = time.monotonic() + self._settings.server.drain_grace_s
             if any(service.listening is not None for service in self._services):
                 await self._pipeline.drain(self._settings.server.drain_grace_s)
             await self._server.stop(max(0.0, until - time.monotonic()))
         await self._http.close()
+        await self._heartbeat.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)
 
@@ -144,12 +160,18 @@ class RpcServer:
             table = MethodTable()
             service.register(cast("grpc.aio.Server", table))
             _check_roles(service, table)
-            self._wrap_all(table, service.roles, handlers)
+            self._wrap_all(table, service.roles, handlers, service.work)
         if self._settings.server.reflection:
             self._wrap_all(self._reflection(), None, handlers)
         return handlers
 
-    def _wrap_all(self, table: MethodTable, roles: Mapping[str, Role] | None, out: dict[str, WrappedHandler]) -> None:
+    def _wrap_all(
+        self,
+        table: MethodTable,
+        roles: Mapping[str, Role] | None,
+        out: dict[str, WrappedHandler],
+        work: Mapping[str, Work] | None = None,
+    ) -> None:
         """Wrap the RPCs of ``table``; without ``roles`` they are reflection's."""
         for service_name, registered in table.handlers.items():
             for name, handler in registered.items():
@@ -162,6 +184,7 @@ class RpcServer:
                     max_bytes=self._settings.server.max_message_bytes,
                     metrics=self._telemetry.rpc_metrics,
                 )
+                method = replace(method, work=(work or {}).get(name))
                 if method.rpc in out:
                     raise TypeError(f"{service_name} is served twice")
                 out[method.rpc] = wrap(self._pipeline, method)
@@ -195,15 +218,6 @@ class RpcServer:
             text = f"cannot listen on {address}: the port is taken, or the host, socket or certificate cannot be used"
             raise SettingsError([f"GROUNDTRAIL_SERVER__PORT: {text}"]) from None
 
-    def _options(self) -> list[tuple[str, Any]]:
-        return [
-            ("grpc.max_receive_message_length", self._settings.server.max_message_bytes * WIRE_SLACK),
-            ("grpc.max_send_message_length", -1),  # checked where the message is written
-            ("grpc.max_metadata_size", MAX_METADATA_BYTES),
-            ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
-            ("grpc.so_reuseport", 0),  # two processes on one port is an error to be told, not load balancing
-        ]
-
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
@@ -216,3 +230,5 @@ def _check_roles(service: ServedService, table: MethodTable) -> None:
     missing, extra = implemented - set(service.roles), set(service.roles) - implemented
     if missing or extra:
         raise TypeError(f"{service.name}: RPCs without a role {sorted(missing)}, roles without an RPC {sorted(extra)}")
+    if set(service.work) - implemented:
+        raise TypeError(f"{service.name}: work of no RPC {sorted(set(service.work) - implemented)}")

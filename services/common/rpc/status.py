@@ -97,7 +97,9 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.FAN_IN_INCOMPLETE: _PRECONDITION,
     ErrorReason.TRACE_MISMATCH: _PRECONDITION,
     ErrorReason.MESSAGE_TOO_LARGE: _EXHAUSTED,
+    ErrorReason.DOCUMENT_TOO_COMPLEX: _EXHAUSTED,
     ErrorReason.CONCURRENCY_LIMIT: _BUSY,
+    ErrorReason.LOGIN_LIMIT: _EXHAUSTED,
     ErrorReason.QUEUE_FULL: _BUSY,
     ErrorReason.BUDGET_TOO_SMALL: _EXHAUSTED,
     ErrorReason.WINDOW_LIMIT: _EXHAUSTED,
@@ -106,6 +108,8 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.LOOP_DEPTH_LIMIT: _EXHAUSTED,
     ErrorReason.EVENT_LIMIT: _EXHAUSTED,
     ErrorReason.STORAGE_FULL: _EXHAUSTED,
+    ErrorReason.WORK_LIMIT: _BUSY,
+    ErrorReason.DEADLINE_UNREACHABLE: _BUSY,
     ErrorReason.STORE_UNAVAILABLE: _UNAVAILABLE,
     ErrorReason.MODEL_UNAVAILABLE: _UNAVAILABLE,
     ErrorReason.LLM_UNAVAILABLE: _UNAVAILABLE,
@@ -203,7 +207,8 @@ def from_wire(code: grpc.StatusCode, message: str, details: bytes | None, target
         return UnavailableError(
             ErrorReason.SERVICE_UNAVAILABLE, text, retry_after_s=DEFAULT_RETRY_S, peer=target, code=code.name
         )
-    return CrpError(ErrorReason.INTERNAL, f"{target} answered {code.name}: {message[:MAX_VALUE_CHARS]}", peer=target)
+    said = f": {message[:MAX_VALUE_CHARS]}" if message else ""
+    return CrpError(ErrorReason.INTERNAL, f"{target} answered {code.name}{said}", peer=target)
 
 
 def _from_details(status: status_pb2.Status) -> CrpError | None:

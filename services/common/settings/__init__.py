@@ -14,6 +14,7 @@ from services.common.settings.auth import AuthSettings, JwtSettings
 from services.common.settings.client import ClientSettings
 from services.common.settings.dag import DagSettings
 from services.common.settings.dpe import DpeSettings
+from services.common.settings.edge import EdgeSettings
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.environment import (
     DELIMITER,
@@ -36,12 +37,14 @@ from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
+from services.common.settings.workers import WorkerSettings
 
 __all__ = [
     "AuthSettings",
     "ClientSettings",
     "DagSettings",
     "DpeSettings",
+    "EdgeSettings",
     "EnvelopeSettings",
     "ErcpSettings",
     "EventSinkSettings",
@@ -60,6 +63,7 @@ __all__ = [
     "StoreSettings",
     "TelemetrySettings",
     "TlsSettings",
+    "WorkerSettings",
     "effective_configuration",
     "known_variables",
     "load_settings",
@@ -82,6 +86,8 @@ class Settings(BaseSettings):
     """The gRPC server."""
     auth: AuthSettings = AuthSettings()
     """API keys and JWTs."""
+    edge: EdgeSettings = EdgeSettings()
+    """What a peer may take that has proven nothing yet."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """Logs, traces and metrics."""
     peers: PeerSettings = PeerSettings()
@@ -96,6 +102,8 @@ class Settings(BaseSettings):
     """The connection to Neo4j; used by the stores that are there."""
     inference: InferenceSettings = InferenceSettings()
     """Models and tokenizers."""
+    workers: WorkerSettings = WorkerSettings()
+    """Processes for work that may have to be ended."""
     integrity: IntegritySettings = IntegritySettings()
     """Which build may run."""
     llm: LlmSettings = LlmSettings()
@@ -120,6 +128,13 @@ class Settings(BaseSettings):
         session = self.store.facts == "milvus" and self.milvus.consistency == "session"
         if session and self.envelope.shared_store:
             msg = "envelope.shared_store with facts on Milvus needs milvus.consistency=strong"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _one_connection_carries_all_calls(self) -> Self:
+        if 0 < self.edge.max_streams_per_connection < 2 * self.server.max_concurrent_calls:
+            msg = "edge.max_streams_per_connection is less than twice server.max_concurrent_calls"
             raise ValueError(msg)
         return self
 

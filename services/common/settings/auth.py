@@ -5,6 +5,8 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+SHARED_PREFIX: Final = "shared:"
+"""A tenant whose id begins so is a shared namespace (ADR 0077)."""
 MIN_HS256_SECRET_BYTES: Final = 32
 """RFC 7518 §3.2: an HS256 key is at least as long as the hash."""
 
@@ -28,6 +30,9 @@ class JwtSettings(BaseModel):
     """Claim that holds the tenant id."""
     roles_claim: str = "roles"
     """Claim that holds a list of ``reader``, ``writer``, ``admin``."""
+    shared_namespaces: bool = False
+    """Whether a token may be one of a shared namespace (``"tenant": "shared:…"``) and so write what other tenants read.
+    Default off: only API keys that ``groundtrail keys create --namespace`` made may. On, the issuer decides who may."""
     leeway_s: float = Field(default=5.0, ge=0, le=120)
     """Clock difference that is forgiven in ``exp`` and ``nbf``, in seconds."""
 

@@ -5,6 +5,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, SecretStr, model_validator
 
+from services.common.settings.addresses import without_credentials
+
 
 class ClientSettings(BaseModel):
     """What ``groundtrail ask``, ``ingest``, ``verify`` … talk to."""
@@ -14,7 +16,8 @@ class ClientSettings(BaseModel):
     server: str = ""
     """``host:port`` of a running gateway (or all-in-one process); empty = run the whole suite in the process."""
     api_key: SecretStr = SecretStr("")
-    """The key to present to ``server``; the in-process suite uses the key that it keeps in its data directory."""
+    """The key to present to ``server``; empty for one that serves without credentials (``--insecure-local``). The
+    in-process suite uses the key that it keeps in its data directory."""
     ca_file: Path | None = None
     """PEM certificates of the authority to trust; set = the connection uses TLS. Default: none, plain text."""
     certificate_file: Path | None = None
@@ -28,10 +31,7 @@ class ClientSettings(BaseModel):
             raise ValueError("certificate_file and key_file are set together")
         if self.certificate_file is not None and self.ca_file is None:
             raise ValueError("certificate_file needs ca_file")
-        if self.server and not self.api_key.get_secret_value():
-            raise ValueError(
-                "server needs api_key: set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER"
-            )
+        without_credentials(self.server, "the key goes into GROUNDTRAIL_CLIENT__API_KEY")
         if not all(" " < character < "\x7f" for character in self.api_key.get_secret_value()):
             raise ValueError("api_key holds spaces or characters that no key has: copy it whole")
         return self

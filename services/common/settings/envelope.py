@@ -126,9 +126,6 @@ class EnvelopeSettings(BaseModel):
     embedding_batch: int = Field(default=64, ge=1, le=1024)
     """Facts embedded and searched for entities in one call during ingestion. 1-1024, default 64."""
 
-    parser_threads: int = Field(default=2, ge=1, le=64)
-    """Documents parsed at once, each in a thread. 1-64, default 2."""
-
     recluster_after_facts: int = Field(default=50, ge=0)
     """New facts after which communities are computed again (CRP-SPEC-009). Default 50; 0 = only on demand."""
 
@@ -148,8 +145,9 @@ class EnvelopeSettings(BaseModel):
     and grows with the square; later ones compare what is new. Default 200,000."""
 
     shared_store: bool = False
-    """Whether other processes write the same store: a store that cannot tell what changed is then read anew for every
-    build (ADR 0068). Default off."""
+    """Whether other processes write the same stores: a store that cannot tell what changed is then read anew for every
+    build (ADR 0068), and embedded stores are not kept for one process alone (ADR 0090). Default off: a second server on
+    one data directory is refused."""
 
     @field_validator("shared_namespaces")
     @classmethod

@@ -12,10 +12,16 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource
 
+from services.common.settings.secret_files import SUFFIX, read_secrets, secret_paths
+
 PREFIX: Final = "GROUNDTRAIL_"
 DELIMITER: Final = "__"
 NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA")
 """Variables that tests and evaluation read; no process takes settings from them."""
+
+
+_FOR_CHILDREN: Final = ("PATH", "HOME", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "TMPDIR", "TZ")
+"""What an interpreter and its libraries need, by the beginnings of the names; nothing else is for a child."""
 
 
 class SettingsError(Exception):
@@ -41,9 +47,14 @@ def known_variables(model: type[BaseModel], path: tuple[str, ...] = ()) -> Itera
             yield variable_name(here)
 
 
+def secret_variables(model: type[BaseModel]) -> Iterator[str]:
+    """Yield the variable of every setting that holds a secret; each may be given with ``_FILE`` behind it instead."""
+    yield from map(variable_name, secret_paths(model))
+
+
 def unknown_variables(model: type[BaseModel], environment: Mapping[str, str]) -> list[str]:
     """Return one line for each ``GROUNDTRAIL_*`` variable that is no setting, naming the nearest one that is."""
-    known = set(known_variables(model))
+    known = {*known_variables(model), *(name + SUFFIX for name in secret_variables(model))}
     problems = []
     for variable in sorted(environment):
         name = variable.upper()
@@ -67,15 +78,25 @@ def validation_problems(error: ValidationError) -> list[str]:
 
 
 class StrictEnvironment(EnvSettingsSource):
-    """Reads ``GROUNDTRAIL_<SECTION>__<FIELD>`` and refuses variables that name no field."""
+    """Reads ``GROUNDTRAIL_<SECTION>__<FIELD>``, secrets also from files, and refuses variables that name no field."""
 
     def __call__(self) -> dict[str, Any]:
         """Return the raw values.
 
         Raises:
-            SettingsError: a variable is unknown.
+            SettingsError: a variable is unknown, or the file of a secret cannot be used.
         """
         problems = unknown_variables(self.settings_cls, os.environ)
-        if problems:
-            raise SettingsError(problems)
+        known = set(secret_variables(self.settings_cls))
+        read, unread = read_secrets({name.upper(): value for name, value in os.environ.items()}, known)
+        if problems or unread:
+            raise SettingsError([*problems, *unread])
+        files = {(name + SUFFIX).lower() for name in known}
+        given = {name: value for name, value in self.env_vars.items() if name.lower() not in files}
+        self.env_vars = given | {name.lower(): value for name, value in read.items()}
         return super().__call__()
+
+
+def environment_of_children() -> dict[str, str]:
+    """Return the variables for a process that reads hostile documents: no settings, and no secret of anybody's."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_FOR_CHILDREN)}

@@ -25,8 +25,15 @@ class HttpSettings(BaseModel):
     """Whether a proxy in front ends TLS; only then may plaintext listen beyond loopback: credentials travel here."""
     max_body_bytes: int = Field(default=8 * MEBIBYTE, ge=1024, le=512 * MEBIBYTE)
     """Largest request body, in bytes. Default 8 MiB."""
+    max_json_nodes: int = Field(default=100_000, ge=100, le=10_000_000)
+    """Most JSON values of one body, each number, text, list and object counted; more are refused with 413 before they
+    are read. Default 100,000."""
     max_connections: int = Field(default=512, ge=1, le=65_536)
-    """Calls at once; one more is answered 429. Twice as many connections may stand; one more is closed. Default 512."""
+    """Calls at once; one more is answered 429. Twice as many connections may stand; one more takes the place
+    of an idle one of the address that holds most, or is reset. Default 512."""
+    max_connections_per_address: int = Field(default=128, ge=1, le=65_536)
+    """Connections that one address (of IPv6 a /64) may hold, idle and half-open ones included; one more is reset. Those
+    of ``edge.trusted_proxies`` are not counted by address. Default 128."""
     head_timeout_s: float = Field(default=10.0, gt=0, le=300)
     """How long a connection may take to send the head of a request, in seconds; then it is closed. Default 10."""
     body_timeout_s: float = Field(default=30.0, gt=0, le=3_600)

@@ -56,6 +56,10 @@ class InferenceSettings(BaseModel):
     """Name of the grounding model in the repository."""
     ner_model: str = Field(default="ner", min_length=1)
     """Name of the entity recogniser in the repository."""
+    load: Literal["first-use", "start"] = "first-use"
+    """When the encoders in the process are loaded: each when it is first used, which takes up to a second of that call,
+    or all at the start, where readiness waits for them. Their files are verified at the start either way. Triton's are
+    always waited for. ``first-use`` or ``start``, default ``first-use``."""
     intra_op_threads: int = Field(default=0, ge=0, le=256)
     """Threads that one inference uses; 0 = as many as the process may run on."""
     queue_items: int = Field(default=4096, ge=1, le=1_000_000)

@@ -1,6 +1,11 @@
 """Settings of the language model that writes the answers."""
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from typing import Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from services.common.settings.addresses import without_credentials
 
 
 class LlmSettings(BaseModel):
@@ -12,7 +17,11 @@ class LlmSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str = Field(default="", pattern=r"^(https?://\S+)?$")
-    """Root of the API, e.g. ``https://api.openai.com/v1``; empty = no provider."""
+    """Root of the API, e.g. ``https://api.openai.com/v1``, without user, password, query and fragment; empty = no
+    provider. It is logged and shown by ``doctor``, and never told to callers."""
+    provider: str = Field(default="llm", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    """What callers are told of the provider: the first part of an answer's ``model_fingerprint``, which would otherwise
+    name a host of the deployment. 1-64 letters, digits, ``.``, ``_`` and ``-``; default ``llm``."""
     api_key: SecretStr = SecretStr("")
     """Bearer key; empty for local servers that want none. Never logged, never sent anywhere but to ``base_url``."""
     model: str = Field(default="gpt-4o-mini", min_length=1)
@@ -21,6 +30,14 @@ class LlmSettings(BaseModel):
     """Longest wait for one reply, in seconds, retries included; a caller's deadline may shorten it."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     """Attempts per call, the first included; only failures that a retry can heal are tried again."""
+
+    @model_validator(mode="after")
+    def _address_without_secrets(self) -> Self:
+        parts = urlsplit(without_credentials(self.base_url, "the key goes into GROUNDTRAIL_LLM__API_KEY"))
+        if parts.query or parts.fragment:
+            msg = "base_url must hold no query and no fragment: it is the root that /chat/completions is appended to"
+            raise ValueError(msg)
+        return self
 
     @property
     def configured(self) -> bool:

@@ -5,6 +5,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from services.common.settings.addresses import without_credentials
+
 
 class PeerTlsSettings(BaseModel):
     """The client's side of TLS towards the other services; all PEM."""
@@ -46,3 +48,10 @@ class PeerSettings(BaseModel):
     """TLS and mTLS towards all of them; unix sockets are always plaintext."""
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
     """Deadline of a call to a peer when our own caller set none, in seconds."""
+
+    @model_validator(mode="after")
+    def _addresses_without_secrets(self) -> Self:
+        for target in (self.envelope, self.dpe, self.dag, self.ercp):
+            if not target.startswith("unix:"):
+                without_credentials(target, "peers are called with the caller's own credential")
+        return self

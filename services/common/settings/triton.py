@@ -1,8 +1,11 @@
 """Settings of the connection to NVIDIA Triton, used when ``inference.backend`` is ``triton``."""
 
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from services.common.settings.addresses import without_credentials
 
 
 class TritonSettings(BaseModel):
@@ -26,3 +29,8 @@ class TritonSettings(BaseModel):
     """Requests per model that are with Triton at once; it forms its batches from these."""
     shared_memory: bool = False
     """Pass input tensors through POSIX shared memory; only for a Triton on the same machine."""
+
+    @model_validator(mode="after")
+    def _address_without_secrets(self) -> Self:
+        without_credentials(self.target, "target is host:port alone")
+        return self

@@ -6,32 +6,43 @@ Without an OTLP endpoint nothing is made and nothing is sent; a ``traceparent`` 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from services.common.settings.telemetry import TelemetrySettings
+from services.common.settings.environment import SettingsError
+from services.common.settings.telemetry import TelemetrySettings, header_pairs
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
 
 TRACE_KEYS: Final = ("traceparent", "tracestate")
+_TRACES_PATH: Final = "/v1/traces"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
 
 _tracer: ContextVar[trace.Tracer | None] = ContextVar("groundtrail_tracer", default=None)
 _received: ContextVar[Mapping[str, str] | None] = ContextVar("groundtrail_received_trace", default=None)
 
 
-def open_tracing(settings: TelemetrySettings, service: str, version: str) -> TracerProvider | None:
-    """Return a provider that exports to the OTLP endpoint, or ``None`` when none is set."""
+def open_tracing(settings: TelemetrySettings, service: str, version: str) -> "TracerProvider | None":
+    """Return a provider that exports to the OTLP endpoint, or ``None`` when none is set.
+
+    Raises:
+        SettingsError: the file of trusted certificates cannot be read.
+    """
     if not settings.otlp_endpoint:
         return None
-    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 
-    exporter = OTLPSpanExporter(endpoint=settings.otlp_endpoint, insecure=settings.otlp_insecure)
+    exporter = _http_exporter(settings) if settings.otlp_protocol == "http/protobuf" else _grpc_exporter(settings)
     provider = TracerProvider(
         resource=Resource.create({"service.name": f"groundtrail-{service}", "service.version": version}),
         sampler=ParentBased(TraceIdRatioBased(settings.trace_ratio)),
@@ -39,6 +50,45 @@ def open_tracing(settings: TelemetrySettings, service: str, version: str) -> Tra
     )
     provider.add_span_processor(BatchSpanProcessor(exporter))
     return provider
+
+
+def _grpc_exporter(settings: TelemetrySettings) -> "SpanExporter":
+    import grpc
+    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+
+    trusted = None
+    if settings.otlp_ca_file is not None:
+        trusted = grpc.ssl_channel_credentials(_pem(settings.otlp_ca_file))
+    return OTLPSpanExporter(
+        endpoint=settings.otlp_endpoint,
+        insecure=settings.otlp_insecure,
+        credentials=trusted,
+        headers=tuple(header_pairs(settings.otlp_headers.get_secret_value()).items()),
+    )
+
+
+def _http_exporter(settings: TelemetrySettings) -> "SpanExporter":
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from requests import Session
+
+    address = settings.otlp_endpoint
+    if urlsplit(address).path in {"", "/"}:
+        address = address.rstrip("/") + _TRACES_PATH
+    session, trusted = Session(), None
+    if settings.otlp_ca_file is not None:
+        _pem(settings.otlp_ca_file)
+        trusted = str(settings.otlp_ca_file)
+        session.trust_env = False  # REQUESTS_CA_BUNDLE would win over the setting
+    headers = header_pairs(settings.otlp_headers.get_secret_value())
+    return OTLPSpanExporter(endpoint=address, certificate_file=trusted, headers=headers, session=session)
+
+
+def _pem(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        text = f"GROUNDTRAIL_TELEMETRY__OTLP_CA_FILE: {path} cannot be read: {error.strerror}"
+        raise SettingsError([text]) from None
 
 
 def begin_server_span(tracer: trace.Tracer, rpc: str, received: Mapping[str, str]) -> trace.Span:

@@ -1,16 +1,18 @@
 """One object that carries what the runtime reports through."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
-from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry
 
 from services.common.settings.telemetry import TelemetrySettings
 from services.common.telemetry.metrics import RpcMetrics
 from services.common.telemetry.traces import open_tracing
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Telemetry:
     registry: CollectorRegistry
     rpc_metrics: RpcMetrics
     log: Any = field(default_factory=lambda: structlog.get_logger("groundtrail"))
-    provider: TracerProvider | None = None
+    provider: "TracerProvider | None" = None
 
     @property
     def tracer(self) -> Tracer | None:

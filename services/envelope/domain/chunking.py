@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from services.common.names import plain_name
 from services.envelope.domain.document import Block, BlockKind, Document
 from services.envelope.domain.sentences import split_sentences
 
@@ -181,7 +182,7 @@ class _Chunker:
         if not _has_words(text):
             return
         section = " > ".join(f"{'#' * max(level, 1)} {title}" for level, title in self._headings)
-        location = ", ".join(part for part in (place, section) if part)
+        location = plain_name(", ".join(part for part in (place, section) if part))
         self._units.append(_Unit(text, section, location, joinable))
 
 

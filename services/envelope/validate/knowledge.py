@@ -7,6 +7,7 @@ from typing import Final
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
 from google.protobuf.duration_pb2 import Duration
 
+from services.common.names import ALLOWED, is_plain_name
 from services.common.rpc.validation import Violations
 from services.envelope.outbox import RESERVED_PREFIX
 from services.envelope.validate.search_modes import known_mode
@@ -63,6 +64,7 @@ def _fact(found: Violations, path: str, fact: knowledge_service_pb2.FactInput) -
         f"{path}.source_location",
         f"must have at most {MAX_LOCATION_CHARS} characters",
     )
+    found.require(is_plain_name(fact.source_location), f"{path}.source_location", ALLOWED)
     _metadata(found, f"{path}.metadata", fact.metadata)
     _uuids(found, f"{path}.supersedes_fact_ids", fact.supersedes_fact_ids)
     if fact.HasField("importance_weight"):
@@ -146,6 +148,8 @@ def _uri_and_title(found: Violations, uri: str, title: str) -> None:
     found.require(0 < len(uri) <= MAX_URI_CHARS, "uri", f"must have 1 to {MAX_URI_CHARS} characters")
     found.require(uri == uri.strip(), "uri", "must not begin or end with white space")
     found.require(len(title) <= MAX_TITLE_CHARS, "title", f"must have at most {MAX_TITLE_CHARS} characters")
+    found.require(is_plain_name(uri), "uri", ALLOWED)
+    found.require(is_plain_name(title), "title", ALLOWED)
 
 
 def _source_type(found: Violations, value: int) -> None:
@@ -158,6 +162,7 @@ def _metadata(found: Violations, path: str, metadata: Mapping[str, str]) -> None
     for key, value in metadata.items():
         found.require(0 < len(key) <= MAX_KEY_CHARS, path, f"keys must have 1 to {MAX_KEY_CHARS} characters")
         found.require(len(value) <= MAX_VALUE_CHARS, path, f"values must have at most {MAX_VALUE_CHARS} characters")
+        found.require(is_plain_name(key), path, f"keys {ALLOWED}")
         found.require(not key.startswith(RESERVED_PREFIX), path, f"keys must not begin with {RESERVED_PREFIX}")
 
 

@@ -58,8 +58,34 @@ def warm() -> None:
         z3.Context()
 
 
+class Stop:
+    """Ends a check from another thread, at once or as soon as it begins."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._asked = False
+        self._task: _Task | None = None
+
+    def ask(self) -> None:
+        """End the check: nobody waits for it any more."""
+        with self._lock:
+            self._asked = True
+            if self._task is not None:
+                self._task.interrupt()
+
+    def guard(self, task: "_Task") -> None:
+        """Take a task under its control."""
+        with self._lock:
+            self._task = task
+            if self._asked:
+                task.interrupt()
+
+
 def check(
-    predicates: Sequence[tuple[str, Predicate]], deadline_ms: int, facts: TextFacts | None = None
+    predicates: Sequence[tuple[str, Predicate]],
+    deadline_ms: int,
+    facts: TextFacts | None = None,
+    stop: Stop | None = None,
 ) -> SolverAnswer:
     """Say whether predicates can hold together; CPU work, safe to call from several threads at once.
 
@@ -67,6 +93,7 @@ def check(
         predicates: (constraint id, predicate); each id once.
         deadline_ms: how long it may take, in milliseconds; at 0 and below nothing is tried.
         facts: assertions of a text that the predicates have to be true of; ``None`` for the predicates alone.
+        stop: ends it before its time is up; the answer is UNKNOWN then.
 
     Raises:
         ValueError: an id is given twice.
@@ -79,6 +106,8 @@ def check(
         return _unknown(f"{len(predicates):,} constraints are more than the solver takes ({MAX_PREDICATES:,})")
     warm()
     task = _Task(tuple(predicates), facts, monotonic() + deadline_ms / 1_000)
+    if stop is not None:
+        stop.guard(task)
     worker = Thread(target=task.run, name="ercp-solver", daemon=True)
     worker.start()
     worker.join(deadline_ms / 1_000 + GRACE_S)
@@ -123,6 +152,7 @@ class _Task:
             self.failure = error
 
     def interrupt(self) -> None:
+        self._ends_at = 0.0  # Z3 is asked nothing more
         if self._context is not None:
             self._context.interrupt()
 

@@ -128,6 +128,7 @@ def opened_window(response: session_service_pb2.OpenWindowResponse, agent: Agent
         audit_trail_id=session.audit_trail_id,
         degradation=_degradation(response.degradation),
         draft_key=response.draft_key,
+        fresh=response.fresh,
     )
 
 

@@ -78,6 +78,7 @@ class OpenedWindow:
         audit_trail_id: the trail in which the opening was recorded; empty where none is kept.
         degradation: trend of the quality history up to the parents (SPEC-004 §13.2).
         draft_key: seals what is kept of the window until its commit; empty from a dag service that gives none.
+        fresh: this call opened it. Else it was opened before, under the same request id, and may have ended since.
     """
 
     place: WindowPlace
@@ -88,6 +89,7 @@ class OpenedWindow:
     audit_trail_id: str = ""
     degradation: Degradation = Degradation.NONE
     draft_key: bytes = field(default=b"", repr=False)
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)

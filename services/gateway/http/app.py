@@ -23,6 +23,7 @@ from services.common.errors import (
     LimitExceededError,
     NotFoundError,
 )
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_schemas as schemas
@@ -43,11 +44,14 @@ SECURITY_HEADERS: Final = {
 """Of every answer (CRP-SPEC-002, bodies)."""
 
 
-def create_app(stub: ErcpServiceStub, settings: HttpSettings, clock: Clock, version: str) -> FastAPI:
+def create_app(
+    stub: ErcpServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock, version: str
+) -> FastAPI:
     """Return the app.
 
     Args:
         stub: ErcpService, over a channel that raises the peer's own errors.
+        gate: proves callers; the one that the process proves them at over gRPC.
         settings: limits and deadlines.
         clock: the time.
         version: of Groundtrail, for the OpenAPI document.
@@ -60,7 +64,7 @@ def create_app(stub: ErcpServiceStub, settings: HttpSettings, clock: Clock, vers
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.include_router(ErcpRoutes(stub, settings, clock).router())
+    app.include_router(ErcpRoutes(stub, gate, settings, clock).router())
     app.add_api_route(
         "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
     )
@@ -89,7 +93,11 @@ async def _alive() -> PlainTextResponse:
 
 
 class _Edge:
-    """Adds the headers of every answer, errors included; answers HEAD as GET, without the body (RFC 9110 §9.3.2)."""
+    """Adds the headers of every answer, errors included; answers HEAD as GET, without the body (RFC 9110 §9.3.2).
+
+    An answer to a request whose body was not read to its end says that the connection closes: what is left of the body
+    is nobody's.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -100,14 +108,24 @@ class _Edge:
             return
         is_head = scope["method"] == "HEAD"
 
+        unread = _has_body(scope)
+
+        async def receiving() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
+
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 _add_headers(message)
+                if unread:
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
             elif is_head:
                 message["body"] = b""
             await send(message)
 
-        await self._app({**scope, "method": "GET"} if is_head else scope, receive, sending)
+        await self._app({**scope, "method": "GET"} if is_head else scope, receiving, sending)
 
 
 class _Admission:
@@ -133,6 +151,11 @@ class _Admission:
             await self._app(scope, receive, send)
         finally:
             self._running -= 1
+
+
+def _has_body(scope: Scope) -> bool:
+    given = dict(scope["headers"])
+    return b"transfer-encoding" in given or given.get(b"content-length", b"0") != b"0"
 
 
 def _add_headers(message: MutableMapping[str, Any]) -> None:

@@ -1,11 +1,13 @@
-"""HTTP/1.1 connections with bounds that uvicorn has not: on their number, and on the time that a head may take.
+"""HTTP/1.1 connections with bounds that uvicorn has not: on the time that a head may take, and on bodies nobody reads.
 
-What is no HTTP at all is refused in the shape of every refusal.
+What is no HTTP at all is refused in the shape of every refusal. A connection whose call was answered before
+its body came is closed so that its peer can still read the answer: our side ends at once, and what comes is thrown away
+for a moment instead of being met with a reset.
 """
 
 import asyncio
 import uuid
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -13,18 +15,20 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from services.common.clock import Clock
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.settings.http import HttpSettings
+from services.gateway.http.listener import ConnectionBook
 from services.gateway.http.problems import SlowRequestError, problem_response
 
-_PER_CALL: Final = 2
-"""Connections that may stand for each call that may run: most of a proxy's are idle."""
+_LINGER_S: Final = 2.0
+"""How long a peer may go on sending a body that was refused."""
 
 
-def connection_class(settings: HttpSettings, clock: Clock) -> type[H11Protocol]:
-    """Return the class that uvicorn makes one of for each connection."""
+def connection_class(settings: HttpSettings, clock: Clock, book: ConnectionBook) -> type[H11Protocol]:
+    """Return the class that uvicorn makes one of for each connection; it tells ``book`` when it has a call."""
 
     class BoundConnection(Connection):
         bounds = settings
         time = clock
+        told = book
 
     return BoundConnection
 
@@ -34,24 +38,52 @@ class Connection(H11Protocol):
 
     bounds: HttpSettings
     time: Clock
+    told: ConnectionBook
+    _peer: Any = None
     _head: asyncio.TimerHandle | None = None
+    _linger: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Take it up, or close it when too many stand."""
-        super().connection_made(transport)
-        if len(self.connections) > _PER_CALL * self.bounds.max_connections:
-            transport.abort()
-            return
+        """Take it up."""
+        super().connection_made(cast("asyncio.Transport", _LingeringTransport(transport, self)))
+        self._peer = transport.get_extra_info("peername")
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
         self._head_came()
+        if self._linger is not None:
+            self._linger.cancel()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """End it with the process."""
+        if self._linger is not None:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def linger(self) -> None:
+        """Wait a moment for the peer to see the answer."""
+        self._head_came()
+        self._linger = self.loop.call_later(_LINGER_S, self.transport.abort)
+
+    @property
+    def lingers(self) -> bool:
+        """Whether it is closed for us."""
+        return self._linger is not None
+
+    @property
+    def body_is_due(self) -> bool:
+        """Whether some of the running call's body did not come yet."""
+        return self.conn.their_state is h11.SEND_BODY
 
     def data_received(self, data: bytes) -> None:
         """Read on; the time for a head runs from its first byte, or from the beginning of the connection."""
+        if self.lingers:
+            return
         super().data_received(data)
+        self.told.busy(self._peer, is_busy=not self._is_idle)
         if self._is_idle:
             self._expect_head()
         else:
@@ -60,6 +92,7 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Go on; what came behind the call already may be the beginning of the next head."""
         super().on_response_complete()
+        self.told.busy(self._peer, is_busy=not self._is_idle)
         if self._is_idle and self.conn.trailing_data[0]:
             self._expect_head()
 
@@ -102,3 +135,31 @@ class Connection(H11Protocol):
         except h11.LocalProtocolError:
             pass  # an answer was under way: what is left is to close
         self.transport.close()
+
+
+class _LingeringTransport:
+    """A transport whose ``close`` waits for the peer of a call that was answered before its body came.
+
+    Whatever is not defined here is the transport's own.
+    """
+
+    def __init__(self, inner: asyncio.Transport, connection: Connection) -> None:
+        self._inner = inner
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def is_closing(self) -> bool:
+        """Say whether nothing more is sent."""
+        return self._connection.lingers or self._inner.is_closing()
+
+    def close(self) -> None:
+        """Close, or stop sending and throw away what comes."""
+        if self._inner.is_closing() or self._connection.lingers or not self._connection.body_is_due:
+            self._inner.close()
+            return
+        if self._inner.can_write_eof():
+            self._inner.write_eof()
+        self._connection.linger()
+        self._inner.resume_reading()

@@ -36,7 +36,9 @@ def read_form(body: bytes, form: type[_F]) -> _F:
     try:
         text = body.decode("utf-8-sig")  # RFC 8259 §8.1: UTF-8 alone; json.loads would guess at UTF-16 and UTF-32
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+    except RecursionError:
+        raise _invalid([("body", f"must not be nested deeper than {MAX_DEPTH} levels")]) from None
+    except ValueError as error:  # UnicodeDecodeError is one
         raise _invalid([("body", f"must be one JSON object in UTF-8; {error}")]) from None
     if not isinstance(value, dict):
         raise _invalid([("body", f"must be a JSON object, not {type(value).__name__}")])

@@ -16,14 +16,18 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from services.common.clock import Clock
+from services.common.context import Role
 from services.common.errors import CrpError
 from services.common.message_json import json_of
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_answers as answers
 from services.gateway.http import ercp_schemas as schemas
+from services.gateway.http.callers import prove_caller
 from services.gateway.http.ercp_events import EVENT_STREAM, EventsResponse, RunEvents
 from services.gateway.http.ercp_json import message_of, read_form
+from services.gateway.http.json_bounds import check_nodes
 from services.gateway.http.problems import json_response, problem_response
 from services.gateway.http.requests import (
     ClientGoneError,
@@ -36,9 +40,20 @@ from services.gateway.http.requests import (
 
 _LOG: Final = logging.getLogger(__name__)
 PREFIX: Final = "/ercp/v1"
+SERVICE: Final = "ercp.v1.ErcpService"
+ROLES: Final = {
+    "Run": Role.WRITER,
+    "Generate": Role.WRITER,
+    "Verify": Role.WRITER,
+    "ExtractConstraints": Role.WRITER,
+    "Stabilize": Role.WRITER,
+    "Mutate": Role.WRITER,
+    "GetTrace": Role.READER,
+}
+"""What each RPC will ask for in the end; asked for here before the body is read."""
 _CLIENT_GONE: Final = 499
 """What nobody reads."""
-_LARGE_BYTES: Final = 64 * 1024
+_LARGE_BYTES: Final = 8 * 1024
 """A larger body is read off the event loop."""
 _LATE_S: Final = 30.0
 """How much later than its run an event stream may end, in seconds."""
@@ -50,7 +65,7 @@ _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
         403: "The caller may not do this.",
         408: "The body took too long to arrive.",
         409: "Another call came first, or the trace is another run's.",
-        413: "The body is too large.",
+        413: "The body is too large, or holds too many values.",
         415: "The body is no JSON, or compressed.",
         424: "The state forbids it.",
         429: "A limit was reached.",
@@ -136,12 +151,14 @@ class ErcpRoutes:
 
     Args:
         stub: ErcpService, over a channel that raises the peer's own errors.
+        gate: proves callers before anything of their bodies is read.
         settings: limits and deadlines.
         clock: the time.
     """
 
-    def __init__(self, stub: ErcpServiceStub, settings: HttpSettings, clock: Clock) -> None:
+    def __init__(self, stub: ErcpServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock) -> None:
         self._stub = stub
+        self._gate = gate
         self._settings = settings
         self._clock = clock
 
@@ -150,7 +167,7 @@ class ErcpRoutes:
         router = APIRouter(prefix=PREFIX, tags=["ERCP 1.0"])
         router.add_api_route(
             "/run",
-            self._guarded(self._run),
+            self._guarded("Run", self._run),
             methods=["POST"],
             responses={200: _streamed(answers.RunAnswer), **_REFUSALS},
             openapi_extra=_body(schemas.RunRequest, _LAST_EVENT_ID),
@@ -164,7 +181,7 @@ class ErcpRoutes:
         for endpoint in ENDPOINTS:
             router.add_api_route(
                 endpoint.path,
-                self._guarded(self._operator(endpoint)),
+                self._guarded(endpoint.rpc, self._operator(endpoint)),
                 methods=["POST"],
                 responses={200: _answered(endpoint.answer), **_REFUSALS},
                 openapi_extra=_body(endpoint.form),
@@ -173,7 +190,7 @@ class ErcpRoutes:
             )
         router.add_api_route(
             "/trace/{trace_id}",
-            self._guarded(self._trace),
+            self._guarded("GetTrace", self._trace),
             methods=["GET"],
             responses={200: _answered(answers.TraceAnswer), **_REFUSALS, **_NOT_FOUND},
             openapi_extra={"parameters": [_TRACE_ID, _REQUEST_ID]},
@@ -182,12 +199,13 @@ class ErcpRoutes:
         )
         return router
 
-    def _guarded(self, handler: Callable[[Request, "_Asked"], Awaitable[Response]]) -> Handler:
-        """Return a handler that answers every failure in one shape."""
+    def _guarded(self, rpc: str, handler: Callable[[Request, "_Asked"], Awaitable[Response]]) -> Handler:
+        """Return a handler that proves the caller first, and answers every failure in one shape."""
 
         async def guarded(request: Request) -> Response:
             asked = _Asked(request_id_of(request))
             try:
+                await prove_caller(request, self._gate, ROLES[rpc], f"/{SERVICE}/{rpc}")
                 return await handler(request, asked)
             except (ClientGoneError, ClientDisconnect):
                 return Response(status_code=_CLIENT_GONE)
@@ -241,9 +259,9 @@ class ErcpRoutes:
         """Read, check and convert the body; a repeat is recognised by its ``Idempotency-Key``."""
         body = await read_body(request, self._settings)
         if len(body) > _LARGE_BYTES:
-            checked, filled = await asyncio.to_thread(_read, body, form, message)
+            checked, filled = await asyncio.to_thread(_read, body, form, message, self._settings.max_json_nodes)
         else:
-            checked, filled = _read(body, form, message)
+            checked, filled = _read(body, form, message, self._settings.max_json_nodes)
         asked.trace_id = getattr(checked, "trace_id", "") or None
         filled.request_id = idempotency_key(request)
         return filled
@@ -264,7 +282,8 @@ class _Asked:
     trace_id: str | None = None
 
 
-def _read(body: bytes, form: type[BaseModel], message: type[Message]) -> tuple[BaseModel, Any]:
+def _read(body: bytes, form: type[BaseModel], message: type[Message], most_nodes: int) -> tuple[BaseModel, Any]:
+    check_nodes(body, most_nodes)
     checked = read_form(body, form)
     return checked, message_of(checked, message)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import Iterator
 from typing import Final, Self
 
@@ -10,13 +9,17 @@ import uvicorn
 from fastapi import FastAPI
 
 from services.common.clock import Clock, SystemClock
+from services.common.rpc.peer_address import PeerAddresses
 from services.common.settings import SettingsError
 from services.common.settings.http import HttpSettings
 from services.gateway.http.connection import connection_class
+from services.gateway.http.listener import BoundedListener, ConnectionBook
 
 _KEEP_ALIVE_S: Final = 65
 _READY_POLL_S: Final = 0.01
 _BACKLOG: Final = 2_048
+_PER_CALL: Final = 2
+"""Connections that may stand for each call that may run: most of a proxy's are idle."""
 
 
 class _Server(uvicorn.Server):
@@ -31,24 +34,31 @@ class _Server(uvicorn.Server):
 class HttpServer:
     """A running server; ``open`` starts it, ``close`` ends it."""
 
-    def __init__(self, server: uvicorn.Server, listener: socket.socket) -> None:
+    def __init__(self, server: uvicorn.Server, listener: BoundedListener) -> None:
         self._server = server
         self._listener = listener
         self._task = asyncio.ensure_future(server.serve(sockets=[listener]))
 
     @classmethod
-    async def open(cls, app: FastAPI, settings: HttpSettings, clock: Clock | None = None) -> Self:
+    async def open(
+        cls,
+        app: FastAPI,
+        settings: HttpSettings,
+        clock: Clock | None = None,
+        addresses: PeerAddresses | None = None,
+    ) -> Self:
         """Listen and serve.
 
         Args:
             app: what is served.
             settings: where, and with which bounds.
             clock: the time in refusals of what never became a call; the system's by default.
+            addresses: which peers are proxies of ours; none by default.
 
         Raises:
             SettingsError: the port is taken, or the certificate cannot be used.
         """
-        listener = _bound(settings)
+        listener = _bound(settings, addresses or PeerAddresses())
         clock = clock or SystemClock()
         config = uvicorn.Config(
             app,
@@ -58,8 +68,9 @@ class HttpServer:
             date_header=True,
             lifespan="off",
             backlog=_BACKLOG,
-            http=connection_class(settings, clock),
+            http=connection_class(settings, clock, listener.book),
             ws="none",
+            proxy_headers=False,  # X-Forwarded-For is read where it matters, and believed of proxies of ours alone
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=round(settings.drain_grace_s),
             ssl_certfile=settings.tls_cert_file,
@@ -88,15 +99,11 @@ class HttpServer:
         await self._task
 
 
-def _bound(settings: HttpSettings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+def _bound(settings: HttpSettings, addresses: PeerAddresses) -> BoundedListener:
+    book = ConnectionBook(_PER_CALL * settings.max_connections, settings.max_connections_per_address, addresses)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host.strip("[]"), settings.port or 0))
+        return BoundedListener.bound(settings.host, settings.port or 0, book)
     except OSError as error:
-        listener.close()
         raise SettingsError(
             [f"GROUNDTRAIL_HTTP__PORT: cannot listen on {settings.host}:{settings.port}: {error.strerror}"]
         ) from None
-    return listener

@@ -18,6 +18,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.settings import Settings
 from tests.fakes.dag_world import World
+from tests.patience import patient
 from tests.rpc.test_dag_exports import fanned_session
 
 
@@ -28,7 +29,7 @@ class Served:
     sessions: pb_grpc.SessionServiceStub
 
     async def call(self, method, request):
-        return await method(request, metadata=(("authorization", "alice"),), timeout=20)
+        return await method(request, metadata=(("authorization", "alice"),), timeout=patient(20))
 
     async def stream(self, method, request):
         async for response in method(request, metadata=(("authorization", "alice"),)):
@@ -42,7 +43,7 @@ async def session_id(monkeypatch):
         async with World().serving() as client:
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield Served(client.stub)
 
             for module in (dag_command, ocsf_command):

@@ -22,6 +22,7 @@ from services.common.errors import FieldViolation, InvalidRequestError, StartupE
 from services.common.rpc.main import _parser, _settings, serve
 from services.common.rpc.status import from_wire
 from services.common.settings import ClientSettings, ServerSettings, Settings, SettingsError, StoreSettings
+from tests.patience import patient
 
 SESSION = "crp_sess_" + "a" * 32
 
@@ -198,7 +199,7 @@ def test_a_terminal_without_a_character_gets_its_escape(as_json):
     )
     arguments = [sys.executable, "-c", code, *(["--json"] if as_json else [])]
     env = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(arguments, capture_output=True, text=True, env=env, timeout=60, check=False)
+    done = subprocess.run(arguments, capture_output=True, text=True, env=env, timeout=patient(60), check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     if as_json:
         assert json.loads(done.stdout[done.stdout.rindex('{\n  "said"') :]) == {"said": "100 °C"}

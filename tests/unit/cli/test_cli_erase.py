@@ -27,7 +27,7 @@ async def client(monkeypatch):
         async with SealedWorld().serving() as client:
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield Served(client.stub)
 
             monkeypatch.setattr(erase_command, "connect", connect)

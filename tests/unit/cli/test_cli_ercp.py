@@ -19,6 +19,7 @@ from services.common.settings import Settings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import BAD, GOOD, NODE_KEY, QUESTION, ErcpWorld, PromptedModel
 from tests.fakes.gateway_world import Script
+from tests.patience import patient
 
 FACT = "The boiling point of water is 100 °C at sea level."
 
@@ -30,7 +31,7 @@ class Served:
     ercp: pb_grpc.ErcpServiceStub
 
     async def call(self, method, request):
-        return await method(request, metadata=(("authorization", "alice"),), timeout=20)
+        return await method(request, metadata=(("authorization", "alice"),), timeout=patient(20))
 
     async def stream(self, method, request):
         async for response in method(request, metadata=(("authorization", "alice"),)):
@@ -45,7 +46,7 @@ async def world(monkeypatch):
         async with world.serving() as client:
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield Served(client.stub)
 
             monkeypatch.setattr(command, "connect", connect)

@@ -19,6 +19,7 @@ from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from tests.fakes.envelope_world import World
 from tests.fakes.rescorers import WordReranker
+from tests.patience import patient
 
 FACTS = ("Theft must be reported within 24 hours.", "The cafeteria opens at noon. " * 20)
 
@@ -30,7 +31,7 @@ class Served:
     knowledge: pb_grpc.KnowledgeServiceStub
 
     async def call(self, method, request):
-        return await method(request, metadata=(("authorization", "alice"),), timeout=20)
+        return await method(request, metadata=(("authorization", "alice"),), timeout=patient(20))
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ async def serve(monkeypatch):
                 await alice.call("IngestFacts", uri="rules", source_type="SOURCE_TYPE_INTERNAL", facts=facts)
 
                 @asynccontextmanager
-                async def connect(_settings):
+                async def connect(_settings, *_parts):
                     yield Served(alice._knowledge)
 
                 monkeypatch.setattr(search_command, "connect", connect)

@@ -14,6 +14,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.settings import Settings
 from tests.fakes.envelope_world import World
+from tests.patience import patient
 
 FACTS = ("Theft must be reported within 24 hours.", "The cafeteria opens at noon.")
 
@@ -28,10 +29,10 @@ async def alice(monkeypatch):
             await caller.call("IngestFacts", uri="rules", source_type="SOURCE_TYPE_INTERNAL", facts=facts)
 
             async def call(method, request):
-                return await method(request, metadata=(("authorization", "alice"),), timeout=20)
+                return await method(request, metadata=(("authorization", "alice"),), timeout=patient(20))
 
             @asynccontextmanager
-            async def connect(_settings):
+            async def connect(_settings, *_parts):
                 yield SimpleNamespace(knowledge=caller._knowledge, call=call)
 
             monkeypatch.setattr(sources, "connect", connect)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from tests.patience import patient
+
 _SCRIPT = """
 import threading, numpy as np
 from services.common.blas import limit_blas_threads
@@ -16,7 +18,9 @@ print(len(list(tasks.iterdir())) if tasks.exists() else 1, float((a @ a)[0, 0]))
 
 
 def test_products_use_one_thread_and_give_the_same():
-    done = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True, timeout=50)
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True, timeout=patient(50)
+    )
     told, figures = done.stdout.splitlines()
     assert told in {"True", "False"}
     assert float(figures.split()[1]) == 2000.0

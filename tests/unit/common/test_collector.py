@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from tests.patience import patient
+
 _SCRIPT = """
 import gc, weakref
 from services.common.collector import YOUNG_OBJECTS, settle_collector
@@ -25,5 +27,7 @@ print(after() is None)
 
 
 def test_rings_of_objects_are_still_found_and_what_was_there_is_not_looked_at_again():
-    done = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True, timeout=50)
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True, timeout=patient(50)
+    )
     assert done.stdout.split() == ["True", "True", "True", "True"]

@@ -12,6 +12,7 @@ from services.common.errors import ErrorReason, StartupError, UnavailableError
 from services.common.settings.dag import DagSettings
 from services.dag.master_keys import CommandMasterKeys, open_master_keys, usable_master_keys
 from tests.fakes.dag_world import TurnedClock
+from tests.patience import patient
 from tests.unit.dag.test_dag_master_keys import KEY_1, KEY_2, ROTATED, Ticks
 
 PROGRAM = """
@@ -194,7 +195,7 @@ def wrapped(tmp_path):
             "-out",
             str(tmp_path / version),
         ]
-        subprocess.run(wrap, input=key.encode(), check=True, timeout=30)
+        subprocess.run(wrap, input=key.encode(), check=True, timeout=patient(30))
     (tmp_path / "current").write_text("2\n")
     (tmp_path / "1.retired").write_text("2026-05-01T00:00:00.000000Z\n")
     return (str(script),)

@@ -125,6 +125,7 @@ async def test_the_honest_answer_has_findings_worth_protecting(alone):
     assert {name for _, name in alone["fabrications"]} >= {"John Smith", "Atlantis"}
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("where", ["before", "after", "both"])
 @pytest.mark.parametrize("test_id", CASES)
 async def test_hostile_text_changes_nothing_about_honest_claims(provenance, alone, test_id, where):
@@ -141,6 +142,7 @@ async def test_hostile_text_changes_nothing_about_honest_claims(provenance, alon
     assert [claim.text for claim in supported if claim.start not in inside] == []
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("test_id", CASES)
 async def test_a_hostile_earlier_window_changes_nothing_about_honest_claims(alone, test_id):
     prior = (PriorWindow("w0", 1, CASES[test_id]),)
@@ -150,6 +152,7 @@ async def test_a_hostile_earlier_window_changes_nothing_about_honest_claims(alon
     assert seen(finished.analysis.outputs, 0) == alone
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("test_id", CASES)
 async def test_hostile_text_stands_in_no_prompt_of_the_remediation_plan(test_id):
     """As the answer and as an earlier window, with every remedy asked for: no three of its words stand in a prompt."""
@@ -189,6 +192,7 @@ class TestSize:
         assert caught.value.reason is ErrorReason.MESSAGE_TOO_LARGE
         assert caught.value.metadata["field"] == "response_text"
 
+    @pytest.mark.tenth
     @pytest.mark.slow
     @pytest.mark.timeout(600)
     @pytest.mark.parametrize("unit", [SENTENCE, "and the clerk counted boxes ", "x", "9", "(", "\u200b", '"', "\u202e"])

@@ -16,6 +16,7 @@ from services.dpe.domain.analysis import Requests
 from services.dpe.inference import Inference
 from services.dpe.metrics import CacheMetrics
 from tests.fakes.dpe_world import READER, DownModel, TableEntailment, TableGrounding, analyse, app, models
+from tests.patience import patient
 
 SAID = "For late reports the fee is 5 euros. Birds sing in spring."
 FEE = "The fee for late reports is 5 euros."
@@ -133,7 +134,7 @@ async def test_models_compute_at_the_same_time():
         (own.grounding, "judge"),
     ):
         waiting(model, name)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(patient(5)):
         inference = Inference(own, AnswerCache(1 << 20), 2_048)
         known = await inference.fulfil(ASKED, inference.unasked())
     assert known.judged is not None

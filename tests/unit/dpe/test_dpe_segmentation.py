@@ -125,6 +125,7 @@ async def test_one_batch_of_names_and_one_of_vectors():
     assert len(provenance._models.embedding.calls) == 1
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     "piece",
     [
@@ -146,6 +147,6 @@ async def test_one_batch_of_names_and_one_of_vectors():
 )
 async def test_hostile_text_takes_linear_time(piece):
     provenance = app()
-    started = time.perf_counter()
+    started = time.process_time()
     await provenance.segment(piece * (50_000 // len(piece)))
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20

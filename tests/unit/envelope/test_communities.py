@@ -21,6 +21,7 @@ from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.state_hashes import StateHashes
 from tests.fakes.envelope_world import TurnedClock
+from tests.patience import patient
 
 NOW = datetime(2026, 5, 24, 9, 0, tzinfo=UTC)
 WORDS = ("deadline", "premium", "hospital", "cargo")
@@ -231,7 +232,7 @@ async def test_a_search_that_dies_leaves_the_communities_as_they_were(place, mon
 async def test_closing_ends_a_running_search(place):
     await place.add(*range(60))
     await asyncio.sleep(0)
-    await asyncio.wait_for(place.app.close(), 20)
+    await asyncio.wait_for(place.app.close(), patient(20))
     assert await place.epoch() == 0
 
 

@@ -137,7 +137,7 @@ def test_hostile_text_costs_little(unit):
     for opening in OPENINGS:
         for length in (LONGEST_SENTENCE_CHARS, LONGEST_CHARS, LONGEST_QUERY):
             text = (opening + unit * length)[:length]
-            started = time.perf_counter()
+            started = time.thread_time()
             decompose(text)
-            slowest = max(slowest, time.perf_counter() - started)
+            slowest = max(slowest, time.thread_time() - started)
     assert slowest < 0.5

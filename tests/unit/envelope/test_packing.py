@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_etag_is_that_of_the_specification_and_ignores_order():
 
 
 def signals(**changes):
-    values = {
+    values: dict[str, Any] = {
         "total_facts_available": 10,
         "total_facts_included": 10,
         "saturation": 1.0,
@@ -137,7 +138,7 @@ def test_saturation_and_what_follows():
 def candidate(name, axis, **changes):
     embedding = np.zeros(8, dtype=np.float32)
     embedding[axis] = 1.0
-    values = {"importance_weight": 0.7, "token_count": 10, "community": "c", **changes}
+    values: dict[str, Any] = {"importance_weight": 0.7, "token_count": 10, "community": "c", **changes}
     return Candidate(
         fact_id=name,
         content=name,

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -41,7 +42,13 @@ def fact(fact_id, cosine, axis=1, **changes):
     """A candidate with this cosine to the query; the rest of its vector lies on an axis of its own."""
     embedding = np.zeros(12, dtype=np.float32)
     embedding[0], embedding[axis] = cosine, np.sqrt(max(0.0, 1 - cosine**2))
-    values = {"source_id": "s", "token_count": 1, "importance_weight": 0.5, "ingested_at": NOW, "community": "x"}
+    values: dict[str, Any] = {
+        "source_id": "s",
+        "token_count": 1,
+        "importance_weight": 0.5,
+        "ingested_at": NOW,
+        "community": "x",
+    }
     return Candidate(fact_id=fact_id, content="", content_hash=fact_id, embedding=embedding, **(values | changes))
 
 

@@ -152,6 +152,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("is_one_sentence", [True, False], ids=["one", "many"])
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_linearly_with_hostile_text(piece, is_one_sentence):

@@ -11,8 +11,11 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
+from services.common.errors import ErrorReason
 from services.common.model_repository.config import parse_model_config
+from services.common.rpc.credential_gate import RefusalMetrics
 from services.common.settings import Settings, known_variables
+from services.common.settings.environment import secret_variables
 from services.common.settings.http import HttpSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
@@ -118,12 +121,12 @@ def used_variables() -> dict[str, str]:
         found |= dict.fromkeys(document["data"], "ConfigMap")
     for document in kind("StatefulSet"):
         container = document["spec"]["template"]["spec"]["containers"][0]
-        found |= {entry["name"]: "StatefulSet" for entry in container["env"]}
+        found |= {entry["name"]: "StatefulSet" for entry in container.get("env", [])}
     return {name: where for name, where in found.items() if name.startswith("GROUNDTRAIL_")}
 
 
 def test_every_variable_is_a_setting():
-    known = set(known_variables(Settings))
+    known = {*known_variables(Settings), *(f"{name}_FILE" for name in secret_variables(Settings))}
     assert len(used_variables()) >= 10
     assert {name: where for name, where in used_variables().items() if name not in known} == {}
 
@@ -194,8 +197,36 @@ def test_published_ports_are_on_loopback():
 def test_no_password_stands_in_the_file():
     for service in SERVICES.values():
         for name, value in service.get("environment", {}).items():
-            if re.search("PASSWORD|SECRET|API_KEY|AUTH", name):
+            if re.search("PASSWORD|SECRET|API_KEY|AUTH", name) and not name.endswith("_FILE"):
                 assert re.fullmatch(r"(neo4j/)?\$\{\w+:-\}", str(value)), name
+
+
+def test_a_secret_of_compose_is_mounted_where_its_setting_looks_and_only_when_it_is_named():
+    asked = {
+        name: (variable, value)
+        for name, service in SERVICES.items()
+        for variable, value in service.get("environment", {}).items()
+        if variable.startswith("GROUNDTRAIL_") and variable.endswith("_FILE")
+    }
+    assert set(asked) == {"gateway", "ercp", "dag"}
+    for name, (variable, value) in asked.items():
+        host, secret = re.fullmatch(r"\$\{(\w+):\+/run/secrets/([a-z-]+)\}", value).groups()
+        assert variable.removesuffix("_FILE") in set(secret_variables(Settings))
+        assert SERVICES[name]["secrets"] == [secret]
+        assert COMPOSE["secrets"][secret] == {"file": f"${{{host}:-/dev/null}}"}
+        assert f"#{host}=" in (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+
+
+def test_kubernetes_mounts_secrets_as_files_and_gives_none_by_the_environment():
+    pod = kind("StatefulSet")[0]["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert "secretKeyRef" not in json.dumps(pod)
+    (volume,) = [one for one in pod["volumes"] if "secret" in one]
+    (mount,) = [one for one in container["volumeMounts"] if one["name"] == volume["name"]]
+    assert mount["readOnly"] is True
+    assert volume["secret"]["defaultMode"] == 0o440  # the group alone, which is the pod's fsGroup
+    named = {name: value for name, value in kind("ConfigMap")[0]["data"].items() if name.endswith("_FILE")}
+    assert named == {"GROUNDTRAIL_DAG__MASTER_KEY_FILE": f"{mount['mountPath']}/dag-master-key"}
 
 
 def test_image_runs_as_a_user_and_checks_itself():
@@ -226,7 +257,7 @@ def manager() -> dict:
 
 def test_envoy_filters_stand_in_the_order_that_transcoding_needs():
     names = [item["name"].rsplit(".", 1)[-1] for item in manager()["http_filters"]]
-    assert names == ["cors", "grpc_web", "grpc_json_transcoder", "router"]
+    assert names == ["local_ratelimit", "cors", "grpc_web", "grpc_json_transcoder", "router"]
 
 
 def test_envoy_reaches_every_service_on_its_port():
@@ -284,6 +315,26 @@ def test_kubernetes_opens_the_port_of_http_as_the_settings_say():
     assert {each["port"] for each in callers} == {GRPC_PORT, port}
 
 
+def test_the_network_policy_lets_out_what_the_suite_talks_to():
+    (policy,) = kind("NetworkPolicy")
+    rules = policy["spec"]["egress"]
+    ports = [{(one["protocol"], one["port"]) for one in rule["ports"]} for rule in rules]
+    assert ports[0] == {("UDP", 53), ("TCP", 53)}
+    assert ("to" not in rules[1], ports[1]) == (True, {("TCP", 443)})  # the LLM provider and the event sink, anywhere
+    defaults = (
+        TritonSettings.model_fields["target"].default,
+        Neo4jSettings.model_fields["uri"].default,
+        MilvusSettings.model_fields["uri"].default,
+    )
+    backends = {("TCP", int(address.rsplit(":", 1)[1])) for address in defaults}
+    assert backends == {("TCP", 8001), ("TCP", 7687), ("TCP", 19530)}
+    assert ports[2] >= {*backends, ("TCP", 4317), ("TCP", 4318)}  # and OTLP's two, which IANA registers
+    assert ports[2] - backends == {("TCP", port) for port in (4317, 4318, 8000, 11434)}
+    (peer,) = rules[2]["to"]
+    assert peer["namespaceSelector"]["matchLabels"] == {"groundtrail.io/backend": "true"}
+    assert len(rules) == 3
+
+
 def test_envoy_transcodes_every_service_of_the_contract():
     declared = {
         f"{re.search(r'^package (.+);', text, re.MULTILINE).group(1)}.{name}"
@@ -316,6 +367,9 @@ def exported_metrics() -> set[str]:
     registry = CollectorRegistry()
     RpcMetrics(registry).of_method("s", "m").end("OK", 0.1)
     registry.register(SinkMetrics())
+    refusals = RefusalMetrics()
+    refusals.count("grpc", ErrorReason.CREDENTIAL_MISSING)
+    registry.register(refusals)
     return {sample.name for family in registry.collect() for sample in family.samples}
 
 

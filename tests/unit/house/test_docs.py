@@ -12,6 +12,7 @@ from google.protobuf import descriptor_pool
 from services.cli.app import app
 from services.common.errors import ErrorReason
 from services.common.settings import Settings, known_variables
+from services.common.settings.environment import secret_variables
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted(path for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if ".venv" not in path.parts)
@@ -67,11 +68,17 @@ def test_cited_files_exist(page):
     assert sorted(name for name in cited if not (ROOT / name).exists()) == []
 
 
+def test_the_file_form_of_every_secret_is_documented():
+    text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    assert [name for name in secret_variables(Settings) if f"`{name}_FILE`" not in text] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_named_settings_exist(page):
     named = set(re.findall(r"\bGROUNDTRAIL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
     sections = {name.split("__")[0] for name in known_variables(Settings)}
-    known = set(known_variables(Settings)) | sections | {"GROUNDTRAIL_EVAL_DATA", "GROUNDTRAIL"}
+    files = {f"{name}_FILE" for name in secret_variables(Settings)}
+    known = set(known_variables(Settings)) | files | sections | {"GROUNDTRAIL_EVAL_DATA", "GROUNDTRAIL"}
     assert sorted(name for name in named if name not in known and not name.startswith("GROUNDTRAIL_TEST_")) == []
 
 

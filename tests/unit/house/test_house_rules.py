@@ -3,7 +3,6 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -48,10 +47,14 @@ def modules() -> list[Path]:
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def functions(path: Path) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+    return tuple(node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def name_of(path: Path) -> str:
@@ -109,8 +112,7 @@ def test_every_module_says_what_it_is_for():
     silent = [
         name_of(path)
         for path in modules()
-        if path.read_text(encoding="utf-8").strip()
-        and not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if path.read_text(encoding="utf-8").strip() and not ast.get_docstring(tree(path))
     ]
     assert silent == []
 
@@ -135,6 +137,27 @@ def test_only_settings_read_the_environment():
     }
     keeps_a_library_from_it = "services/common/adapters/milvus/environment.py"
     assert readers == {"services/common/settings/environment.py", keeps_a_library_from_it}
+
+
+def test_processes_of_tests_are_on_the_leash():
+    starts = re.compile(r"\bsubprocess\.Popen\(|\bcreate_subprocess_(?:exec|shell)\(|\bos\.spawn")
+    own = {"tests/leash.py", name_of(Path(__file__))}
+    tests = {name_of(path): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    assert sorted(name for name, text in tests.items() if name not in own and starts.search(text)) == []
+
+
+def test_no_test_fails_by_a_clock_that_runs_on_while_others_have_the_processor():
+    """Processor time says what the code costs; where time passes for everybody, the limit is a patient one."""
+    own = name_of(Path(__file__))
+    hasty = [
+        f"{name_of(path)}:{number}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(r"assert .*\b(?:monotonic|perf_counter|time\.time)\(\) - .*<", line)
+        and not re.search(r"patient\(|_S\b", line)
+        and name_of(path) != own
+    ]
+    assert hasty == []
 
 
 def text_of(path: Path) -> str:
@@ -168,3 +191,28 @@ def test_no_environment_file_or_key_is_tracked():
         if path.name == ".env" or path.suffix in {".pem", ".key", ".p12", ".db", ".sqlite"}
     ]
     assert suspicious == []
+
+
+THREADS = {
+    "services/cli/": "one command, one caller",
+    "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
+    "services/common/composition.py": "the start",
+    "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
+    "services/envelope/communit": "in the background, for no caller in particular",
+    "services/envelope/ingestion_app.py": "documents are read apart",
+    "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",
+    "services/ercp/deciding.py": "waits for Z3, which has a thread of its own and is interrupted",
+    "services/gateway/http/ercp_routes.py": "reads a body, in one call into C",
+}
+"""Where work leaves the event loop otherwise than by ``compute``, which is ended with its caller (ADR 0087)."""
+
+
+def test_what_is_computed_for_a_caller_can_be_ended():
+    found = {
+        name_of(path)
+        for path in (ROOT / "services").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"to_thread", "run_in_executor"}
+    }
+    assert sorted(name for name in found if not name.startswith(tuple(THREADS))) == []
+    assert [where for where in THREADS if not any(name.startswith(where) for name in found)] == []

@@ -9,6 +9,7 @@ from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.settings.stores import StoreSettings
+from tests.patience import patient
 
 SCHEMA = Schema(application_id=7, migrations=(("CREATE TABLE notes (note TEXT PRIMARY KEY)",),))
 SETTINGS = StoreSettings(disk_reserve_bytes=0)
@@ -76,14 +77,15 @@ async def test_only_best_effort_writes_do_without_the_disk(database):
 
 
 async def test_a_cancelled_write_that_waits_is_not_made(database):
-    blocked = asyncio.Event()
+    begun, blocked = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def blocks(_connection: sqlite3.Connection) -> None:
-        asyncio.run_coroutine_threadsafe(blocked.wait(), loop).result(5)
+        loop.call_soon_threadsafe(begun.set)
+        asyncio.run_coroutine_threadsafe(blocked.wait(), loop).result(patient(5))
 
     first = asyncio.create_task(database.write(blocks))
-    await asyncio.sleep(0.05)
+    await begun.wait()
     second = asyncio.create_task(database.write(note("never")))
     await asyncio.sleep(0)
     second.cancel()
@@ -106,16 +108,17 @@ async def test_closing_finishes_what_is_queued(tmp_path):
 
 
 async def test_a_slow_read_blocks_neither_the_loop_nor_other_reads_nor_writes(database):
-    release = asyncio.Event()
+    begun, release = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def slow(connection: sqlite3.Connection) -> list[str]:
         connection.execute("SELECT * FROM notes").fetchall()
-        asyncio.run_coroutine_threadsafe(release.wait(), loop).result(5)
+        loop.call_soon_threadsafe(begun.set)
+        asyncio.run_coroutine_threadsafe(release.wait(), loop).result(patient(5))
         return [row[0] for row in connection.execute("SELECT note FROM notes")]
 
     reading = asyncio.create_task(database.read(slow))
-    await asyncio.sleep(0.05)
+    await begun.wait()
     await database.write(note("later"))
     assert await notes(database) == ["later"]
     release.set()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import grpc
 import numpy as np
@@ -268,7 +269,10 @@ class TestSettings:
         assert "s3cr3t-milvus" not in repr(shown) + str(shown.model_dump(mode="json"))
 
     def test_several_writers_need_strong_reads(self):
-        shared = {"store": StoreSettings(facts="milvus"), "envelope": EnvelopeSettings(shared_store=True)}
+        shared: dict[str, Any] = {
+            "store": StoreSettings(facts="milvus"),
+            "envelope": EnvelopeSettings(shared_store=True),
+        }
         with pytest.raises(ValidationError, match=r"milvus\.consistency=strong"):
             Settings(**shared)
         assert Settings(**shared, milvus=MilvusSettings(consistency="strong"))

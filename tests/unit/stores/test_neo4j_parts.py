@@ -149,7 +149,7 @@ class TestFailures:
             raise mistake
 
     async def test_nobody_there_is_told_when_the_start_has_waited_enough(self):
-        nobody = Neo4jSettings(uri="bolt://127.0.0.1:1", start_timeout_s=0.6, connect_timeout_s=0.3)
+        nobody = Neo4jSettings(uri="bolt://127.0.0.1:1", start_timeout_s=3.0, connect_timeout_s=1.0)
         with pytest.raises(UnavailableError, match="cannot be reached"):
             await Neo4jSessionStore.open(nobody)
 

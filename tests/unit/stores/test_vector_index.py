@@ -13,6 +13,7 @@ from services.common.ports.facts import FactFilter, FactStatus
 from services.common.settings.stores import StoreSettings
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import LATER, fact, random_vectors, vector
+from tests.patience import patient
 
 SETTINGS = StoreSettings(
     disk_reserve_bytes=0, synchronous="NORMAL", exact_search_below=40, hnsw_ef_search=256, reader_connections=8
@@ -37,7 +38,7 @@ class Opened:
 
     async def settled(self, queries) -> None:
         """Search until the index is level with the facts."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(patient(20)):
             await self.search(queries)
             while self.tenant().building:  # noqa: ASYNC110 - a thread builds
                 await asyncio.sleep(0.005)
@@ -281,11 +282,12 @@ async def test_closing_stops_a_build(open_store):
     await one.store.upsert(facts(vectors))
     await one.search(vectors[:1])
     assert one.tenant().building
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patient(10)):
         await one.store.close()
     assert one.view().index is None
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("later", ["onnxruntime", "grpc", "spacy", "tokenizers", "graspologic_native"])
 def test_the_library_bears_other_native_ones_after_it(later):
     """A wheel that exports a C++ runtime of its own ends the process here (ADR 0031)."""

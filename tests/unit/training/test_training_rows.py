@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from training.rows import CheckedText, NliRow, RowError, read_grounding, read_nli
+from training.rows import CheckedText, NliRow, RowError, read_grounding, read_more, read_nli
 
 NLI = {"premise": "A dog runs.", "hypothesis": "It moves.", "label": "entailment", "origin": "snli", "licence": "clear"}
 GROUNDING = {
@@ -102,3 +102,35 @@ def test_a_bad_grounding_row_is_refused(tmp_path, change, message):
     write(tmp_path, "grounding/dev.jsonl.gz", [json.dumps(GROUNDING | change)])
     with pytest.raises(RowError, match=message):
         read_grounding(tmp_path)
+
+
+MORE = GROUNDING | {"licence": "clear", "label": "human"}
+
+
+def test_rows_with_spans_licence_and_writer(tmp_path):
+    lines = [
+        json.dumps(MORE | {"spans": [{"start": 0, "end": 4, "type": "x"}], "supported": False}),
+        json.dumps(MORE | {"licence": "unclear", "label": "synthetic"}),
+    ]
+    write(tmp_path, "grounding/more.jsonl.gz", lines)
+    marked, plain = read_more(tmp_path)
+    assert (marked.spans, marked.clear, marked.synthetic) == (((0, 4),), True, False)
+    assert (plain.spans, plain.clear, plain.synthetic) == (None, False, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"spans": [{"start": 0, "end": 6}]}, r"spans must lie within the claim, \[0, 5\)"),
+        ({"spans": [{"start": 2, "end": 2}]}, "spans must lie within"),
+        ({"spans": [{"begin": 0}]}, "spans must be a list of objects with start and end"),
+        ({"spans": 3}, "spans must be a list"),
+        ({"licence": None}, "licence must be a string"),
+        ({"label": "nobody"}, "label must be one of human, synthetic"),
+    ],
+    ids=["beyond", "empty", "fields", "no-list", "licence", "label"],
+)
+def test_a_bad_marked_row_is_named(tmp_path, change, message):
+    write(tmp_path, "grounding/more.jsonl.gz", [json.dumps(MORE | change)])
+    with pytest.raises(RowError, match=message):
+        read_more(tmp_path)

@@ -111,8 +111,8 @@ class KnowledgeServiceServicer:
         """Reads a document (plain text, Markdown, HTML or PDF) and stores its facts. The same bytes again change nothing; changed
         bytes under the same uri make facts that the new version lacks STALE. Idempotent by request_id; role writer.
 
-        Reasons: INVALID_FIELD, UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT, REQUEST_ID_REUSED, MODEL_UNAVAILABLE, QUEUE_FULL,
-        STORAGE_FULL.
+        Reasons: INVALID_FIELD, UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT, DOCUMENT_TOO_COMPLEX, REQUEST_ID_REUSED,
+        MODEL_UNAVAILABLE, SERVICE_UNAVAILABLE, QUEUE_FULL, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -155,7 +155,7 @@ class PriorWindow(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class OpenWindowResponse(_message.Message):
-    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key")
+    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key", "fresh")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     PARENTS_FIELD_NUMBER: _ClassVar[int]
@@ -167,6 +167,7 @@ class OpenWindowResponse(_message.Message):
     DEGRADATION_FIELD_NUMBER: _ClassVar[int]
     WINDOW_POSITION_FIELD_NUMBER: _ClassVar[int]
     DRAFT_KEY_FIELD_NUMBER: _ClassVar[int]
+    FRESH_FIELD_NUMBER: _ClassVar[int]
     session: _dag_pb2.Session
     window: _dag_pb2.WindowNode
     parents: _containers.RepeatedCompositeFieldContainer[ParentContext]
@@ -178,7 +179,8 @@ class OpenWindowResponse(_message.Message):
     degradation: _dag_pb2.QualityDegradation
     window_position: str
     draft_key: bytes
-    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ..., draft_key: _Optional[bytes] = ...) -> None: ...
+    fresh: bool
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ..., draft_key: _Optional[bytes] = ..., fresh: _Optional[bool] = ...) -> None: ...
 
 class CommitWindowRequest(_message.Message):
     __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash", "analysis_inputs", "transfers")

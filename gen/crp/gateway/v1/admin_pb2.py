@@ -26,7 +26,7 @@ from crp.common.v1 import regulation_pb2 as crp_dot_common_dot_v1_dot_regulation
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63rp/gateway/v1/admin.proto\x12\x0e\x63rp.gateway.v1\x1a\x1e\x63rp/common/v1/regulation.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x02\n\x06\x41piKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x0e\n\x06prefix\x18\x02 \x01(\t\x12\r\n\x05label\x18\x03 \x01(\t\x12)\n\x05roles\x18\x04 \x03(\x0e\x32\x1a.crp.gateway.v1.ApiKeyRole\x12*\n\x05state\x18\x05 \x01(\x0e\x32\x1b.crp.gateway.v1.ApiKeyState\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc8\x05\n\x08\x41iSystem\x12\x14\n\x0c\x61i_system_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12.\n\x06\x64omain\x18\x03 \x01(\x0e\x32\x1e.crp.gateway.v1.AiSystemDomain\x12\x0e\n\x06sector\x18\x04 \x01(\t\x12J\n\x12iso_42001_evidence\x18\x05 \x03(\x0b\x32..crp.gateway.v1.AiSystem.Iso42001EvidenceEntry\x12\x31\n\rregister_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10intended_purpose\x18\x07 \x01(\t\x12\x34\n\x0f\x61nnex_iii_areas\x18\x08 \x03(\x0e\x32\x1b.crp.common.v1.AnnexIiiArea\x12?\n\x14prohibited_practices\x18\t \x03(\x0e\x32!.crp.common.v1.ProhibitedPractice\x12\x1d\n\x15interacts_with_people\x18\n \x01(\x08\x12\x19\n\x11generates_content\x18\x0b \x01(\x08\x12\x18\n\x10safety_component\x18\x0c \x01(\x08\x12\x17\n\x0fmakes_decisions\x18\r \x01(\x08\x12&\n\x04role\x18\x0e \x01(\x0e\x32\x18.crp.common.v1.AiActRole\x12\x38\n\x10regulated_sector\x18\x0f \x01(\x0e\x32\x1e.crp.common.v1.RegulatedSector\x12\x0f\n\x07version\x18\x10 \x01(\x04\x12/\n\x0bupdate_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a\x37\n\x15Iso42001EvidenceEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9b\x01\n\x0cTenantPolicy\x12\x15\n\rsafety_policy\x18\x01 \x01(\t\x12\x1a\n\x12\x61llowed_sink_hosts\x18\x02 \x03(\t\x12\x16\n\x0e\x64\x61ta_residency\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\x04\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp*t\n\nApiKeyRole\x12\x1c\n\x18\x41PI_KEY_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PI_KEY_ROLE_READER\x10\x01\x12\x17\n\x13\x41PI_KEY_ROLE_WRITER\x10\x02\x12\x16\n\x12\x41PI_KEY_ROLE_ADMIN\x10\x03*|\n\x0b\x41piKeyState\x12\x1d\n\x19\x41PI_KEY_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41PI_KEY_STATE_ACTIVE\x10\x01\x12\x19\n\x15\x41PI_KEY_STATE_EXPIRED\x10\x02\x12\x19\n\x15\x41PI_KEY_STATE_REVOKED\x10\x03*\xa0\x02\n\x0e\x41iSystemDomain\x12 \n\x1c\x41I_SYSTEM_DOMAIN_UNSPECIFIED\x10\x00\x12-\n)AI_SYSTEM_DOMAIN_BIOMETRIC_IDENTIFICATION\x10\x01\x12\x1f\n\x1b\x41I_SYSTEM_DOMAIN_EMPLOYMENT\x10\x02\x12%\n!AI_SYSTEM_DOMAIN_EDUCATION_ACCESS\x10\x03\x12,\n(AI_SYSTEM_DOMAIN_CRITICAL_INFRASTRUCTURE\x10\x04\x12(\n$AI_SYSTEM_DOMAIN_GENERAL_INFORMATION\x10\x05\x12\x1d\n\x19\x41I_SYSTEM_DOMAIN_CREATIVE\x10\x06\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63rp/gateway/v1/admin.proto\x12\x0e\x63rp.gateway.v1\x1a\x1e\x63rp/common/v1/regulation.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb4\x02\n\x06\x41piKey\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x0e\n\x06prefix\x18\x02 \x01(\t\x12\r\n\x05label\x18\x03 \x01(\t\x12)\n\x05roles\x18\x04 \x03(\x0e\x32\x1a.crp.gateway.v1.ApiKeyRole\x12*\n\x05state\x18\x05 \x01(\x0e\x32\x1b.crp.gateway.v1.ApiKeyState\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\ttenant_id\x18\t \x01(\t\"\xc8\x05\n\x08\x41iSystem\x12\x14\n\x0c\x61i_system_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12.\n\x06\x64omain\x18\x03 \x01(\x0e\x32\x1e.crp.gateway.v1.AiSystemDomain\x12\x0e\n\x06sector\x18\x04 \x01(\t\x12J\n\x12iso_42001_evidence\x18\x05 \x03(\x0b\x32..crp.gateway.v1.AiSystem.Iso42001EvidenceEntry\x12\x31\n\rregister_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10intended_purpose\x18\x07 \x01(\t\x12\x34\n\x0f\x61nnex_iii_areas\x18\x08 \x03(\x0e\x32\x1b.crp.common.v1.AnnexIiiArea\x12?\n\x14prohibited_practices\x18\t \x03(\x0e\x32!.crp.common.v1.ProhibitedPractice\x12\x1d\n\x15interacts_with_people\x18\n \x01(\x08\x12\x19\n\x11generates_content\x18\x0b \x01(\x08\x12\x18\n\x10safety_component\x18\x0c \x01(\x08\x12\x17\n\x0fmakes_decisions\x18\r \x01(\x08\x12&\n\x04role\x18\x0e \x01(\x0e\x32\x18.crp.common.v1.AiActRole\x12\x38\n\x10regulated_sector\x18\x0f \x01(\x0e\x32\x1e.crp.common.v1.RegulatedSector\x12\x0f\n\x07version\x18\x10 \x01(\x04\x12/\n\x0bupdate_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a\x37\n\x15Iso42001EvidenceEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9b\x01\n\x0cTenantPolicy\x12\x15\n\rsafety_policy\x18\x01 \x01(\t\x12\x1a\n\x12\x61llowed_sink_hosts\x18\x02 \x03(\t\x12\x16\n\x0e\x64\x61ta_residency\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\x04\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp*t\n\nApiKeyRole\x12\x1c\n\x18\x41PI_KEY_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PI_KEY_ROLE_READER\x10\x01\x12\x17\n\x13\x41PI_KEY_ROLE_WRITER\x10\x02\x12\x16\n\x12\x41PI_KEY_ROLE_ADMIN\x10\x03*|\n\x0b\x41piKeyState\x12\x1d\n\x19\x41PI_KEY_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41PI_KEY_STATE_ACTIVE\x10\x01\x12\x19\n\x15\x41PI_KEY_STATE_EXPIRED\x10\x02\x12\x19\n\x15\x41PI_KEY_STATE_REVOKED\x10\x03*\xa0\x02\n\x0e\x41iSystemDomain\x12 \n\x1c\x41I_SYSTEM_DOMAIN_UNSPECIFIED\x10\x00\x12-\n)AI_SYSTEM_DOMAIN_BIOMETRIC_IDENTIFICATION\x10\x01\x12\x1f\n\x1b\x41I_SYSTEM_DOMAIN_EMPLOYMENT\x10\x02\x12%\n!AI_SYSTEM_DOMAIN_EDUCATION_ACCESS\x10\x03\x12,\n(AI_SYSTEM_DOMAIN_CRITICAL_INFRASTRUCTURE\x10\x04\x12(\n$AI_SYSTEM_DOMAIN_GENERAL_INFORMATION\x10\x05\x12\x1d\n\x19\x41I_SYSTEM_DOMAIN_CREATIVE\x10\x06\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,18 +35,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_AISYSTEM_ISO42001EVIDENCEENTRY']._loaded_options = None
   _globals['_AISYSTEM_ISO42001EVIDENCEENTRY']._serialized_options = b'8\001'
-  _globals['_APIKEYROLE']._serialized_start=1276
-  _globals['_APIKEYROLE']._serialized_end=1392
-  _globals['_APIKEYSTATE']._serialized_start=1394
-  _globals['_APIKEYSTATE']._serialized_end=1518
-  _globals['_AISYSTEMDOMAIN']._serialized_start=1521
-  _globals['_AISYSTEMDOMAIN']._serialized_end=1809
+  _globals['_APIKEYROLE']._serialized_start=1295
+  _globals['_APIKEYROLE']._serialized_end=1411
+  _globals['_APIKEYSTATE']._serialized_start=1413
+  _globals['_APIKEYSTATE']._serialized_end=1537
+  _globals['_AISYSTEMDOMAIN']._serialized_start=1540
+  _globals['_AISYSTEMDOMAIN']._serialized_end=1828
   _globals['_APIKEY']._serialized_start=112
-  _globals['_APIKEY']._serialized_end=401
-  _globals['_AISYSTEM']._serialized_start=404
-  _globals['_AISYSTEM']._serialized_end=1116
-  _globals['_AISYSTEM_ISO42001EVIDENCEENTRY']._serialized_start=1061
-  _globals['_AISYSTEM_ISO42001EVIDENCEENTRY']._serialized_end=1116
-  _globals['_TENANTPOLICY']._serialized_start=1119
-  _globals['_TENANTPOLICY']._serialized_end=1274
+  _globals['_APIKEY']._serialized_end=420
+  _globals['_AISYSTEM']._serialized_start=423
+  _globals['_AISYSTEM']._serialized_end=1135
+  _globals['_AISYSTEM_ISO42001EVIDENCEENTRY']._serialized_start=1080
+  _globals['_AISYSTEM_ISO42001EVIDENCEENTRY']._serialized_end=1135
+  _globals['_TENANTPOLICY']._serialized_start=1138
+  _globals['_TENANTPOLICY']._serialized_end=1293
 # @@protoc_insertion_point(module_scope)

@@ -51,7 +51,7 @@ AI_SYSTEM_DOMAIN_GENERAL_INFORMATION: AiSystemDomain
 AI_SYSTEM_DOMAIN_CREATIVE: AiSystemDomain
 
 class ApiKey(_message.Message):
-    __slots__ = ("key_id", "prefix", "label", "roles", "state", "create_time", "expire_time", "revoke_time")
+    __slots__ = ("key_id", "prefix", "label", "roles", "state", "create_time", "expire_time", "revoke_time", "tenant_id")
     KEY_ID_FIELD_NUMBER: _ClassVar[int]
     PREFIX_FIELD_NUMBER: _ClassVar[int]
     LABEL_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +60,7 @@ class ApiKey(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     REVOKE_TIME_FIELD_NUMBER: _ClassVar[int]
+    TENANT_ID_FIELD_NUMBER: _ClassVar[int]
     key_id: str
     prefix: str
     label: str
@@ -68,7 +69,8 @@ class ApiKey(_message.Message):
     create_time: _timestamp_pb2.Timestamp
     expire_time: _timestamp_pb2.Timestamp
     revoke_time: _timestamp_pb2.Timestamp
-    def __init__(self, key_id: _Optional[str] = ..., prefix: _Optional[str] = ..., label: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[ApiKeyRole, str]]] = ..., state: _Optional[_Union[ApiKeyState, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    tenant_id: str
+    def __init__(self, key_id: _Optional[str] = ..., prefix: _Optional[str] = ..., label: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[ApiKeyRole, str]]] = ..., state: _Optional[_Union[ApiKeyState, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tenant_id: _Optional[str] = ...) -> None: ...
 
 class AiSystem(_message.Message):
     __slots__ = ("ai_system_id", "name", "domain", "sector", "iso_42001_evidence", "register_time", "intended_purpose", "annex_iii_areas", "prohibited_practices", "interacts_with_people", "generates_content", "safety_component", "makes_decisions", "role", "regulated_sector", "version", "update_time")

@@ -27,7 +27,7 @@ if _version_not_supported:
 
 class AdminServiceStub:
     """Manages the caller's own tenant: its API keys, registered AI systems and policy. Every RPC needs the role ADMIN. The
-    tenant is the credential's; no request names one. Any RPC may also fail with CREDENTIAL_MISSING, CREDENTIAL_INVALID,
+    tenant is the credential's; no request names one: keys of other tenants are made where the data lies. Any RPC may also fail with CREDENTIAL_MISSING, CREDENTIAL_INVALID,
     CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING, CONCURRENCY_LIMIT, MESSAGE_TOO_LARGE, STORE_UNAVAILABLE,
     DEADLINE_EXCEEDED and INTERNAL.
     """
@@ -77,7 +77,7 @@ class AdminServiceStub:
 
 class AdminServiceServicer:
     """Manages the caller's own tenant: its API keys, registered AI systems and policy. Every RPC needs the role ADMIN. The
-    tenant is the credential's; no request names one. Any RPC may also fail with CREDENTIAL_MISSING, CREDENTIAL_INVALID,
+    tenant is the credential's; no request names one: keys of other tenants are made where the data lies. Any RPC may also fail with CREDENTIAL_MISSING, CREDENTIAL_INVALID,
     CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING, CONCURRENCY_LIMIT, MESSAGE_TOO_LARGE, STORE_UNAVAILABLE,
     DEADLINE_EXCEEDED and INTERNAL.
     """
@@ -189,7 +189,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
     """Manages the caller's own tenant: its API keys, registered AI systems and policy. Every RPC needs the role ADMIN. The
-    tenant is the credential's; no request names one. Any RPC may also fail with CREDENTIAL_MISSING, CREDENTIAL_INVALID,
+    tenant is the credential's; no request names one: keys of other tenants are made where the data lies. Any RPC may also fail with CREDENTIAL_MISSING, CREDENTIAL_INVALID,
     CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING, CONCURRENCY_LIMIT, MESSAGE_TOO_LARGE, STORE_UNAVAILABLE,
     DEADLINE_EXCEEDED and INTERNAL.
     """

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.model_repository import ModelEntry
+from services.common.queue_counts import QueueCounts
 
 SLICE_ITEMS: Final = 512
 """A call queues at most this many items at once, so that one caller never fills the queue."""
@@ -28,6 +29,11 @@ class EncoderBackend(Protocol):
         """The manifest's entry of the model that is served."""
         ...
 
+    @property
+    def counts(self) -> QueueCounts:
+        """What its queue counts by tenant class."""
+        ...
+
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order. No item is longer than ``entry.max_tokens``.
 
@@ -37,6 +43,11 @@ class EncoderBackend(Protocol):
             LimitExceededError: QUEUE_FULL; nothing of the slice was queued.
             UnavailableError: MODEL_UNAVAILABLE.
         """
+        ...
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the model is loaded by its first use and has not been used."""
         ...
 
     async def check(self) -> None:

@@ -13,6 +13,7 @@ from services.common.adapters.encoders.windows import balanced
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
 from services.common.ports.embedding import Calibration
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
@@ -76,6 +77,16 @@ class EncoderEmbeddingModel:
     def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """Return each text's ids with special tokens, whole, also beyond ``max_tokens``."""
         return [self._tokenizer.text(ids) for ids in self._tokenizer.ids(texts)]
+
+    @property
+    def queue_counts(self) -> QueueCounts:
+        """What the queue in front of the model counts."""
+        return self._backend.counts
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
 
     async def check(self) -> None:
         """Return when the model can serve.

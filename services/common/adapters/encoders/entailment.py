@@ -13,6 +13,7 @@ from services.common.adapters.encoders.opening import open_model
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
 from services.common.adapters.encoders.windows import most_decided, readings, together
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 LABELS: Final = ("entailment", "neutral", "contradiction")
@@ -80,6 +81,16 @@ class EncoderEntailmentModel:
             found = [most_decided(np.array([next(rows) for _ in windows])) for windows in plan]
             scores[number] = together(np.array(found))
         return scores
+
+    @property
+    def queue_counts(self) -> QueueCounts:
+        """What the queue in front of the model counts."""
+        return self._backend.counts
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
 
     async def check(self) -> None:
         """Return when the model can serve.

@@ -17,6 +17,7 @@ from services.common.grounding.signals import SIGNALS
 from services.common.grounding.spans import doubtful_spans
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict, UnsupportedSpan
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 COMBINER_FILE: Final = "combiner.json"
@@ -70,6 +71,16 @@ class EncoderGroundingModel:
             UnavailableError: MODEL_UNAVAILABLE.
         """
         return [self._verdict(reading) for reading in await self._reader.read(requests)]
+
+    @property
+    def queue_counts(self) -> QueueCounts:
+        """What the queue in front of the model counts."""
+        return self._backend.counts
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether its first use would load it."""
+        return self._backend.at_rest
 
     async def check(self) -> None:
         """Return when the model can serve.

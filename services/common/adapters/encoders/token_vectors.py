@@ -11,6 +11,7 @@ from services.common.adapters.encoders.opening import verified_entry
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
 from services.common.adapters.encoders.windows import balanced
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
@@ -53,6 +54,11 @@ class EncoderTokenVectorModel:
         items = [self._tokenizer.text(ids) for own in windows for ids in own if ids]
         outputs = iter(await self._backend.run(items))
         return [self._joined([self._units(ids, next(outputs)) for ids in own if ids]) for own in windows]
+
+    @property
+    def queue_counts(self) -> QueueCounts:
+        """What the queue in front of the model counts."""
+        return self._backend.counts
 
     async def check(self) -> None:
         """Return when the model can serve.

@@ -37,6 +37,10 @@ class MemoryCredentialStore:
         ids = sorted(key_id for tenant, key_id in self._keys if tenant == tenant_id and key_id > after)
         return [self._keys[tenant_id, key_id] for key_id in ids[:limit]]
 
+    async def key_tenants(self) -> list[str]:
+        """Return the tenants of all keys."""
+        return sorted({tenant_id for tenant_id, _ in self._keys})
+
     async def count_keys(self) -> int:
         """Count the keys of all tenants."""
         return len(self._keys)

@@ -17,6 +17,7 @@ from services.common.ports.facts import (
     StateEntry,
     Vectors,
     check_embedding,
+    check_queries,
 )
 
 _RETRIEVABLE: Final = frozenset({FactStatus.ACTIVE, FactStatus.STALE})
@@ -55,6 +56,7 @@ class MemoryFactStore:
         self, tenant_id: str, queries: Vectors, *, limit: int, where: FactFilter | None = None
     ) -> list[list[FactHit]]:
         """Compare every vector."""
+        check_queries(queries, self._dimension)
         facts = [fact for fact in self._select(tenant_id, where or FactFilter()) if fact.status in _RETRIEVABLE]
         results = []
         for query in np.asarray(queries, dtype=np.float64):

@@ -39,7 +39,15 @@ from services.common.adapters.milvus.tenants import Change, Tenants, View
 from services.common.errors import CrpError
 from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
-from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
+from services.common.ports.facts import (
+    FactFilter,
+    FactHit,
+    FactRecord,
+    FactStatus,
+    StateEntry,
+    Vectors,
+    check_queries,
+)
 from services.common.settings.milvus import MilvusSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -164,12 +172,9 @@ class MilvusFactStore:
         """Return the nearest facts of each query among those of the embedding model in use.
 
         Raises:
-            ValueError: the queries have another dimension, or no finite numbers.
+            ValueError: a query has another dimension, or a component that is no finite number.
         """
-        if queries.ndim != 2 or queries.shape[1] != self._dimension:  # noqa: PLR2004 - a matrix
-            raise ValueError(f"queries of shape {queries.shape}, not (q, {self._dimension})")
-        if not np.isfinite(queries).all():
-            raise ValueError("queries: every component must be finite")
+        check_queries(queries, self._dimension)
         allowed = retrievable(where or FactFilter())
         if not len(queries) or limit <= 0 or allowed is None:
             return [[] for _ in queries]

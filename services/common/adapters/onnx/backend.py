@@ -10,18 +10,25 @@ from collections.abc import Sequence
 
 from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
-from services.common.adapters.onnx.session import OnnxEncoder
+from services.common.adapters.onnx.on_demand import OnDemandEncoder
+from services.common.adapters.onnx.session import OnnxEncoder, check_inputs
+from services.common.adapters.onnx.turns import ComputeTurns, processors_turns
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
+from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
 class OnnxBackend:
     """``EncoderBackend`` over ONNX Runtime in the process; belongs to one event loop."""
 
-    def __init__(self, entry: ModelEntry, encoder: OnnxEncoder, policy: BatchPolicy) -> None:
+    def __init__(
+        self, entry: ModelEntry, encoder: OnDemandEncoder, policy: BatchPolicy, turns: ComputeTurns | None = None
+    ) -> None:
         self._entry = entry
+        self._encoder = encoder
+        self._loading: asyncio.Task[OnnxEncoder] | None = None
         self._slice = max(1, min(SLICE_ITEMS, policy.queue_items))
-        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy)
+        self._batcher: DynamicBatcher[TokenIds, Outputs] = DynamicBatcher(entry.name, encoder.encode, policy, turns)
 
     @property
     def entry(self) -> ModelEntry:
@@ -33,6 +40,11 @@ class OnnxBackend:
         """How many distinct items are queued and not yet being computed."""
         return self._batcher.waiting
 
+    @property
+    def counts(self) -> QueueCounts:
+        """What it counts by tenant class."""
+        return self._batcher.counts
+
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; concurrent calls share batches.
 
@@ -40,31 +52,51 @@ class OnnxBackend:
             LimitExceededError: QUEUE_FULL.
             UnavailableError: MODEL_UNAVAILABLE.
         """
+        if items and not self._encoder.is_loaded:
+            await self._load()
         outputs: list[Outputs] = []
         for start in range(0, len(items), self._slice):
             outputs += await self._batcher.submit(items[start : start + self._slice])
         return outputs
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether the encoder is still to be loaded."""
+        return not self._encoder.is_loaded
+
     async def check(self) -> None:
-        """Return unless it was closed: the model is in this process.
+        """Return unless it was closed or could not be loaded; one that nobody asked for yet is no reason to wait.
+
+        A load that failed is tried again here, so that a process that takes no calls for it comes back by itself.
 
         Raises:
             UnavailableError: MODEL_UNAVAILABLE.
         """
         await self._batcher.submit(())
+        if self._encoder.has_failed:
+            await self._load()
 
     async def close(self) -> None:
         """Stop the worker; idempotent."""
         await self._batcher.close()
 
+    async def _load(self) -> None:
+        """Load the encoder, once for all who wait, and outside of the batcher: its clock measures computing alone."""
+        await self._batcher.submit(())  # raises when it was closed
+        if self._loading is None or self._loading.done():
+            self._loading = asyncio.create_task(asyncio.to_thread(self._encoder.loaded))
+            self._loading.add_done_callback(lambda task: task.cancelled() or task.exception())
+        await asyncio.shield(self._loading)  # a caller that goes away does not end what others wait for
+
 
 async def open_onnx_backend(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
-    """Load a verified model and return it ready to serve.
+    """Return a verified model; it is loaded now, or when it is first used, as the settings say.
 
     Raises:
-        ModelRepositoryError: the graph cannot be loaded, or it, ``config.pbtxt`` and the manifest do not fit together.
+        ModelRepositoryError: ``config.pbtxt`` and the manifest do not fit together, or the graph of a model that is
+            loaded now cannot be loaded or does not fit them.
     """
-    return await asyncio.to_thread(_open, settings, repository, entry)
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns())
 
 
 async def open_token_states(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> OnnxBackend:
@@ -75,14 +107,29 @@ async def open_token_states(settings: InferenceSettings, repository: ModelReposi
     """
     if entry.token_states is None:
         raise ModelRepositoryError(f"MANIFEST.json: the embedding model {entry.name} names no token_states")
-    return await asyncio.to_thread(_open, settings, repository, entry, entry.token_states)
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns(), entry.token_states)
 
 
 def _open(
-    settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry, inner: Tensor | None = None
+    settings: InferenceSettings,
+    repository: ModelRepository,
+    entry: ModelEntry,
+    turns: ComputeTurns,
+    inner: Tensor | None = None,
 ) -> OnnxBackend:
-    encoder = OnnxEncoder(repository, entry, threads=settings.intra_op_threads, inner=inner)
-    return OnnxBackend(encoder.entry, encoder, _policy(repository.config(entry.name), settings))
+    check_inputs(entry)
+    policy = _policy(repository.config(entry.name), settings)
+
+    def load() -> OnnxEncoder:
+        repository.verified(entry.name)  # once more: the files may have been changed since they were verified
+        return OnnxEncoder(repository, entry, threads=settings.intra_op_threads, inner=inner)
+
+    encoder = OnDemandEncoder(entry.name, load)
+    if inner is not None:  # asked for by its first use
+        return OnnxBackend(encoder.open().entry, encoder, policy, turns)
+    if settings.load == "start":
+        encoder.open()
+    return OnnxBackend(entry, encoder, policy, turns)
 
 
 def _policy(config: ModelConfig, settings: InferenceSettings) -> BatchPolicy:

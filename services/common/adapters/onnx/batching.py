@@ -4,22 +4,29 @@ Decides which waiting items make the next batch. It knows nothing of ONNX: it is
 of items to a list of results, which it runs in one worker thread. Properties:
 
 * Items are sorted by length and the queue is cut into batches from the longest down, so that a batch is padded little.
-* Calls take turns: the batch that holds the next call's longest item runs next. A short question waits for about one
-  batch per concurrent call, also while a long document is being ingested, and nothing starves.
+* Tenants take turns by what they had, in items' lengths: the one that had least is next. While several wait, its batch
+  is filled up from all of them by the same rule, so that batches are full and shares are equal (ADR 0088).
+* Within a tenant calls take turns: the batch that holds the next call's longest item runs next. A short question waits
+  for about one batch per concurrent call, also while a long document is being ingested, and nothing starves.
 * Equal items are computed once, however many callers wait for them.
-* A caller that goes away takes along the items that nobody else waits for.
+* A caller that goes away takes along the items that nobody else waits for; a batch that nobody waits for is ended.
 * A failing item fails the callers that wait for it and no others.
-* The queue is bounded: beyond it a call is refused, with the time after which to try again.
+* A tenant's queue is bounded: beyond it its call is refused, with the time after which to try again, and nobody else's.
 """
 
 import asyncio
 from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Sequence, Sized
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, cast
 
+from services.common.adapters.onnx.abandonment import Abandonment
+from services.common.adapters.onnx.turns import ComputeTurns, Turn
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
+from services.common.fair_turns import FairShares, current_tenant
+from services.common.queue_counts import QueueCounts, current_class
 
 MIN_LENGTH_RATIO: Final = 0.5
 """An item shorter than this share of its batch's longest goes into another batch: padding would cost more."""
@@ -46,9 +53,9 @@ class BatchPolicy:
 
     Attributes:
         min_size: as soon as so many items wait, a batch goes.
-        max_size: longest batch.
+        max_size: longest batch; while several tenants want the processors it is ``min_size``.
         max_delay_s: how long the first item waits for company while there are fewer than ``min_size``, in seconds.
-        queue_items: how many items may wait.
+        queue_items: how many items of one tenant may wait.
     """
 
     min_size: int
@@ -61,8 +68,11 @@ class BatchPolicy:
 class _Call(Generic[ItemT, ResultT]):
     """One caller: what it waits for and what it has got."""
 
+    tenant: str
+    tenant_class: str
     arrived: float
     done: "asyncio.Future[None]"
+    begun: bool = False
     waiting: dict[ItemT, "_Slot[ItemT, ResultT]"] = field(default_factory=dict)
     results: dict[ItemT, ResultT] = field(default_factory=dict)
 
@@ -73,8 +83,18 @@ class _Slot(Generic[ItemT, ResultT]):
 
     item: ItemT
     rank: tuple[int, int]
+    tenant: str
     running: bool = False
     callers: dict[_Call[ItemT, ResultT], None] = field(default_factory=dict)
+    batch: "_Batch[ItemT, ResultT] | None" = None
+
+
+@dataclass(eq=False, slots=True)
+class _Batch(Generic[ItemT, ResultT]):
+    """What is computed together, and how to end it."""
+
+    slots: list[_Slot[ItemT, ResultT]]
+    abandonment: Abandonment = field(default_factory=Abandonment)
 
 
 def _rank(slot: _Slot[ItemT, ResultT]) -> tuple[int, int]:
@@ -88,18 +108,30 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         name: the model's name, for errors.
         compute: blocking; returns one result per item, in order. Runs in the batcher's one thread.
         policy: sizes, delay and bound.
+        turns: at the processors, shared with other models; ``None`` = its own, one batch and one ahead.
     """
 
-    def __init__(self, name: str, compute: Callable[[Sequence[ItemT]], Sequence[ResultT]], policy: BatchPolicy) -> None:
+    def __init__(
+        self,
+        name: str,
+        compute: Callable[[Sequence[ItemT]], Sequence[ResultT]],
+        policy: BatchPolicy,
+        turns: ComputeTurns | None = None,
+    ) -> None:
         self._name = name
         self._compute = compute
         self._policy = policy
+        self._processors = turns or ComputeTurns(1)
         self._slots: dict[ItemT, _Slot[ItemT, ResultT]] = {}
         self._queue: list[_Slot[ItemT, ResultT]] = []  # not running, ascending by rank
-        self._turns: dict[_Call[ItemT, ResultT], None] = {}
-        self._arrived = asyncio.Event()
-        self._worker: asyncio.Task[None] | None = None
+        self._turns: dict[str, dict[_Call[ItemT, ResultT], None]] = {}
+        self._queued: Counter[str] = Counter()  # by the tenant that queued them
+        self._shares = FairShares()
+        self._counts = QueueCounts(name)
+        self._running: set[asyncio.Task[None]] = set()
+        self._waking: asyncio.TimerHandle | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"{name}-inference")
+        self._processors.add(self)
         self._serial = 0
         self._items_per_s = 0.0
         self._closed = False
@@ -108,6 +140,11 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
     def waiting(self) -> int:
         """How many distinct items are queued and not yet being computed."""
         return len(self._queue)
+
+    @property
+    def counts(self) -> QueueCounts:
+        """What it counts by tenant class."""
+        return self._counts
 
     async def submit(self, items: Sequence[ItemT]) -> list[ResultT]:
         """Return the items' results, in order.
@@ -131,122 +168,218 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
     async def close(self) -> None:
         """Fail those who wait, let the running batch end, release the thread; idempotent."""
         self._closed = True
-        for call in list(self._turns):
+        for call in self._calls():
             self._fail(call, self._closed_error())
-        if self._worker is not None:
-            await asyncio.wait([self._worker])
-            self._worker = None
+        self._processors.remove(self)
+        if self._waking is not None:
+            self._waking.cancel()
+        while self._running:
+            await asyncio.wait(self._running)
         self._executor.shutdown(wait=False)
 
     def _enqueue(self, items: dict[ItemT, None]) -> _Call[ItemT, ResultT]:
+        tenant = current_tenant()
         fresh = [item for item in items if item not in self._slots]
-        if len(self._queue) + len(fresh) > self._policy.queue_items:
-            raise self._full_error(len(fresh))
+        if self._queued[tenant] + len(fresh) > self._policy.queue_items:
+            self._counts.full(current_class())
+            raise self._full_error(self._queued[tenant] + len(fresh) - self._policy.queue_items)
         for item in fresh:
             self._serial += 1
-            slot: _Slot[ItemT, ResultT] = _Slot(item, (len(item), self._serial))
+            slot: _Slot[ItemT, ResultT] = _Slot(item, (len(item), self._serial), tenant)
             self._slots[item] = slot
             insort(self._queue, slot, key=_rank)
+        self._queued[tenant] += len(fresh)
         loop = asyncio.get_running_loop()
-        call: _Call[ItemT, ResultT] = _Call(loop.time(), loop.create_future())
+        call: _Call[ItemT, ResultT] = _Call(tenant, current_class(), loop.time(), loop.create_future())
         call.waiting = {item: self._slots[item] for item in items}
         for slot in call.waiting.values():
             slot.callers[call] = None
-        self._turns[call] = None
-        self._arrived.set()
-        if self._worker is None or self._worker.done():
-            self._worker = loop.create_task(self._serve(), name=f"{self._name}-batcher")
+        self._turns.setdefault(tenant, {})[call] = None
+        self._shares.join(tenant)
+        loop.call_soon(self._processors.wake)  # with whatever else comes in this step of the loop
         return call
 
     def _withdraw(self, call: _Call[ItemT, ResultT]) -> None:
-        self._turns.pop(call, None)
+        turns = self._turns.get(call.tenant, {})
+        turns.pop(call, None)
+        if not turns:
+            self._turns.pop(call.tenant, None)
+            self._shares.leave(call.tenant)
         for slot in call.waiting.values():
             slot.callers.pop(call, None)
-            if not slot.callers and not slot.running:
+            if slot.running:
+                if slot.batch is not None:
+                    self._end_unless_awaited(slot.batch)
+            elif slot.callers:
+                self._belongs(slot, next(iter(slot.callers)).tenant)
+            else:
                 self._dequeue(slot)
                 del self._slots[slot.item]
         call.waiting = {}
 
+    def _end_unless_awaited(self, batch: _Batch[ItemT, ResultT]) -> None:
+        if batch.abandonment.asked or any(slot.callers for slot in batch.slots):
+            return
+        for slot in batch.slots:
+            self._forget(slot)  # whoever asks for the like from now on has it computed anew
+        batch.abandonment.ask()
+
+    def _forget(self, slot: _Slot[ItemT, ResultT]) -> None:
+        if self._slots.get(slot.item) is slot:
+            del self._slots[slot.item]
+
+    def _computed(self, items: Sequence[ItemT], abandonment: Abandonment) -> Sequence[ResultT]:
+        with abandonment.heeded():
+            return self._compute(items)
+
+    def _calls(self) -> list[_Call[ItemT, ResultT]]:
+        return [call for turns in self._turns.values() for call in turns]
+
+    def _belongs(self, slot: _Slot[ItemT, ResultT], tenant: str) -> None:
+        """Count a queued item for a tenant that still waits for it."""
+        self._counted_out(slot)
+        slot.tenant = tenant
+        self._queued[tenant] += 1
+
     def _dequeue(self, slot: _Slot[ItemT, ResultT]) -> None:
         del self._queue[bisect_left(self._queue, slot.rank, key=_rank)]
+        self._counted_out(slot)
 
-    async def _serve(self) -> None:
-        """Run batches until nothing waits; the next ``submit`` starts it again."""
+    def _counted_out(self, slot: _Slot[ItemT, ResultT]) -> None:
+        self._queued[slot.tenant] -= 1
+        if not self._queued[slot.tenant]:
+            del self._queued[slot.tenant]
+
+    def tenants(self) -> Collection[str]:
+        """Return who has items in the queue."""
+        return self._queued.keys()
+
+    def ready(self) -> bool:
+        """Say whether a batch can begin: while one computes a full one can go ahead, so that no thread waits.
+
+        It goes when enough items are there, or the first of them has waited long enough for company.
+        """
+        limit = AHEAD if len(self._queue) >= self._policy.max_size else 1
+        if not self._queue or len(self._running) >= limit:
+            return False
+        company_s = self._company_s()
+        if company_s > 0 and self._waking is None:
+            self._waking = asyncio.get_running_loop().call_later(company_s, self._wake)
+        return company_s <= 0
+
+    def begin(self, turn: Turn) -> None:
+        """Compute the next batch of the turn's tenant."""
         try:
-            await self._run_queue()
+            batch = self._next_batch(turn)
         except Exception as error:
-            for call in list(self._turns):  # a fault of ours must not leave callers waiting for ever
+            for call in self._calls():  # a fault of ours must not leave callers waiting for ever
                 self._fail(call, error)
+            self._processors.done(turn, {}, 0.0)
             raise
+        task = asyncio.get_running_loop().create_task(self._run(batch, turn), name=f"{self._name}-batch")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
 
-    async def _run_queue(self) -> None:
-        """While one batch is computed hand a full one over ahead, so that the model does not wait for the loop."""
-        running: set[asyncio.Task[None]] = set()
-        while self._queue or running:
-            limit = AHEAD if len(self._queue) >= self._policy.max_size else 1
-            if self._queue and len(running) < limit:
-                await self._gather()
-                batch = self._next_batch()
-                if batch:
-                    running.add(asyncio.get_running_loop().create_task(self._run(batch)))
-            else:
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
+    def _wake(self) -> None:
+        self._waking = None
+        self._processors.wake()
 
-    async def _gather(self) -> None:
-        """Wait until enough items are there for a batch, or the first of them has waited long enough."""
-        loop = asyncio.get_running_loop()
-        while self._turns and len(self._queue) < self._policy.min_size:
-            left = min(call.arrived for call in self._turns) + self._policy.max_delay_s - loop.time()
-            if left <= 0:
-                return
-            self._arrived.clear()
-            try:
-                async with asyncio.timeout(left):
-                    await self._arrived.wait()
-            except TimeoutError:
-                return
+    def _company_s(self) -> float:
+        """Return how long the first of the waiting calls still waits for company."""
+        if len(self._queue) >= self._policy.min_size or not self._turns:
+            return 0.0
+        first = min(call.arrived for call in self._calls())
+        return first + self._policy.max_delay_s - asyncio.get_running_loop().time()
 
-    def _next_batch(self) -> list[_Slot[ItemT, ResultT]]:
-        """Take the batch that holds the longest queued item of the call whose turn it is."""
-        anchor = self._take_turn()
-        if anchor is None:
-            return []
-        position = bisect_left(self._queue, anchor.rank, key=_rank)
-        high = len(self._queue)
-        while True:
-            low = self._batch_start(high)
-            if low <= position:
-                break
-            high = low
-        batch = self._queue[low:high]
-        del self._queue[low:high]
+    def _next_batch(self, turn: Turn) -> list[_Slot[ItemT, ResultT]]:
+        """Take the batch that holds the longest queued item of the next call of the turn's tenant."""
+        anchor = self._take_turn(turn.tenant)
+        most = self._policy.max_size if turn.alone else self._policy.min_size
+        batch = self._shared_batch(anchor, most) if len(self._queued) > 1 else self._cut(anchor, most)
+        now = asyncio.get_running_loop().time()
         for slot in batch:
             slot.running = True
+            self._dequeue(slot)
+            for call in slot.callers:
+                if not call.begun:
+                    call.begun = True
+                    self._counts.waited(call.tenant_class, now - call.arrived)
+            self._counts.served(next(iter(slot.callers)).tenant_class, len(slot.item))
         return batch
 
-    def _take_turn(self) -> _Slot[ItemT, ResultT] | None:
-        for call in list(self._turns):
+    def _take_turn(self, tenant: str) -> _Slot[ItemT, ResultT]:
+        for one in (tenant, *self._turns):  # the tenant's own item may be one that it shares with another
+            anchor = self._take_turn_of(self._turns.get(one, {}))
+            if anchor is not None:
+                self._shares.serve(one, len(anchor.item))
+                return anchor
+        raise AssertionError("a turn without an item")
+
+    def _take_turn_of(self, turns: dict[_Call[ItemT, ResultT], None]) -> _Slot[ItemT, ResultT] | None:
+        for call in list(turns):
             queued = [slot for slot in call.waiting.values() if not slot.running]
-            del self._turns[call]
-            self._turns[call] = None
+            del turns[call]
+            turns[call] = None
             if queued:
                 return max(queued, key=_rank)
         return None
 
-    def _batch_start(self, high: int) -> int:
-        longest = len(self._queue[high - 1].item)
-        low = max(0, high - self._policy.max_size)
-        if longest <= SHORT_LENGTH:
-            return low
-        return max(low, bisect_left(self._queue, (int(longest * MIN_LENGTH_RATIO), 0), key=_rank))
+    def _cut(self, anchor: _Slot[ItemT, ResultT], most: int) -> list[_Slot[ItemT, ResultT]]:
+        """Cut the queue of one tenant into batches from the longest down, and return the one with ``anchor``."""
+        position = bisect_left(self._queue, anchor.rank, key=_rank)
+        high = len(self._queue)
+        while True:
+            low = self._batch_start(high, most)
+            if low <= position:
+                break
+            high = low
+        batch = self._queue[low:high]
+        self._shares.charge(anchor.tenant, sum(len(slot.item) for slot in batch) - len(anchor.item))
+        return batch
 
-    async def _run(self, batch: list[_Slot[ItemT, ResultT]]) -> None:
+    def _shared_batch(self, anchor: _Slot[ItemT, ResultT], most: int) -> list[_Slot[ItemT, ResultT]]:
+        """Fill up the batch of ``anchor`` with items no longer than it, each of the tenant that had least so far."""
+        position = bisect_left(self._queue, anchor.rank, key=_rank)
+        fitting: dict[str, list[_Slot[ItemT, ResultT]]] = {}
+        for slot in self._queue[self._fitting_start(len(anchor.item)) : position]:
+            fitting.setdefault(slot.tenant, []).append(slot)
+        batch = [anchor]
+        while fitting and len(batch) < most:
+            tenant = self._shares.least_of(fitting)
+            slot = fitting[tenant].pop()
+            if not fitting[tenant]:
+                del fitting[tenant]
+            self._shares.charge(tenant, len(slot.item))
+            batch.append(slot)
+        return sorted(batch, key=_rank)
+
+    def _batch_start(self, high: int, most: int) -> int:
+        low = max(0, high - most)
+        return max(low, self._fitting_start(len(self._queue[high - 1].item)))
+
+    def _fitting_start(self, longest: int) -> int:
+        """Return where the queued items begin that may be in a batch whose longest item is so long."""
+        if longest <= SHORT_LENGTH:
+            return 0
+        return bisect_left(self._queue, (int(longest * MIN_LENGTH_RATIO), 0), key=_rank)
+
+    async def _run(self, batch: list[_Slot[ItemT, ResultT]], turn: Turn) -> None:
+        costs: Counter[str] = Counter()
+        for slot in batch:
+            costs[slot.tenant] += len(slot.item)
+        started = self._processors.now()
+        try:
+            await self._compute_batch(batch)
+        finally:
+            self._running.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+            self._processors.done(turn, costs, self._processors.now() - started)
+
+    async def _compute_batch(self, batch: list[_Slot[ItemT, ResultT]]) -> None:
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
-            results = await loop.run_in_executor(self._executor, self._compute, [slot.item for slot in batch])
+            ending = self._together(batch)
+            results = await loop.run_in_executor(self._executor, self._computed, [slot.item for slot in batch], ending)
             if len(results) != len(batch):
                 raise self._mismatch_error()  # noqa: TRY301 - treated as any failure of the model
         except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to the callers
@@ -261,9 +394,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         """Compute the items of a failed batch one by one, so that only the guilty ones' callers see an error."""
         loop = asyncio.get_running_loop()
         for slot in batch:
-            if len(batch) > 1:
+            if not slot.callers:
+                self._forget(slot)
+            elif len(batch) > 1:
                 try:
-                    (result,) = await loop.run_in_executor(self._executor, self._compute, [slot.item])
+                    ending = self._together([slot])
+                    (result,) = await loop.run_in_executor(self._executor, self._computed, [slot.item], ending)
                 except Exception as own:  # noqa: BLE001 - as above
                     self._reject(slot, own)
                 else:
@@ -271,8 +407,16 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             else:
                 self._reject(slot, error)
 
+    def _together(self, slots: list[_Slot[ItemT, ResultT]]) -> Abandonment:
+        """Return how to end what is computed together from now on."""
+        batch = _Batch(slots)
+        for slot in slots:
+            slot.batch = batch
+        self._end_unless_awaited(batch)
+        return batch.abandonment
+
     def _deliver(self, slot: _Slot[ItemT, ResultT], result: ResultT) -> None:
-        del self._slots[slot.item]
+        self._forget(slot)
         for call in slot.callers:
             call.results[slot.item] = result
             del call.waiting[slot.item]
@@ -280,7 +424,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
                 call.done.set_result(None)
 
     def _reject(self, slot: _Slot[ItemT, ResultT], error: Exception) -> None:
-        del self._slots[slot.item]
+        self._forget(slot)
         for call in list(slot.callers):
             del call.waiting[slot.item]
             self._fail(call, error)
@@ -291,12 +435,12 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
             call.done.exception()  # counts as retrieved, also when the caller is cancelled before it wakes up
         self._withdraw(call)
 
-    def _full_error(self, wanted: int) -> LimitExceededError:
+    def _full_error(self, over: int) -> LimitExceededError:
         rate = self._items_per_s or float(self._policy.queue_items)
         return LimitExceededError(
             ErrorReason.QUEUE_FULL,
             f"The queue of model {self._name} is full; retry later, or with fewer texts at once.",
-            retry_after_s=max(MIN_RETRY_S, round((len(self._queue) + wanted - self._policy.queue_items) / rate, 3)),
+            retry_after_s=max(MIN_RETRY_S, round(over / rate, 3)),
             model=self._name,
             queue_items=str(self._policy.queue_items),
         )

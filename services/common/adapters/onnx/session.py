@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import onnxruntime
 
 from services.common.adapters.encoders.backend import Outputs, TokenIds
 from services.common.adapters.encoders.outputs import checked
+from services.common.adapters.onnx.abandonment import ended_by
 from services.common.adapters.onnx.declaration import output_declaration
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.model_repository import (
@@ -52,8 +54,7 @@ class OnnxEncoder:
         self, repository: ModelRepository, entry: ModelEntry, *, threads: int, inner: Tensor | None = None
     ) -> None:
         path = repository.folder(entry.name) / WEIGHTS_FILE
-        if {tensor.name for tensor in entry.inputs} != INPUTS:
-            raise ModelRepositoryError(f"{path}: an encoder's inputs are {' and '.join(sorted(INPUTS))}")
+        check_inputs(entry)
         if inner is not None:
             entry = entry.model_copy(update={"outputs": (*entry.outputs, inner)})
         self.entry: Final = entry
@@ -83,7 +84,9 @@ class OnnxEncoder:
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
-            outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask})
+            options = onnxruntime.RunOptions()
+            with ended_by(partial(setattr, options, "terminate", True)):  # noqa: FBT003 - setattr's signature
+                outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask}, options)
         except Exception as error:
             raise UnavailableError(
                 ErrorReason.MODEL_UNAVAILABLE,
@@ -99,6 +102,16 @@ class OnnxEncoder:
         return max(longest, min(stepped, self._entry.max_tokens or stepped))
 
 
+def check_inputs(entry: ModelEntry) -> None:
+    """Refuse a model whose inputs are not those of an encoder, by its manifest entry.
+
+    Raises:
+        ModelRepositoryError: they are others.
+    """
+    if {tensor.name for tensor in entry.inputs} != INPUTS:
+        raise ModelRepositoryError(f"{entry.name}: an encoder's inputs are {' and '.join(sorted(INPUTS))}")
+
+
 def available_threads() -> int:
     """Return how many threads this process may run at once."""
     affinity = getattr(os, "sched_getaffinity", None)
@@ -112,11 +125,32 @@ def _open_session(path: Path, threads: int, inner: Tensor | None) -> onnxruntime
     options.log_severity_level = 3
     # Lengths vary from batch to batch: a plan per shape would only be kept, never used again.
     options.enable_mem_pattern = False
+    _share_arena()
+    options.add_session_config_entry("session.use_env_allocators", "1")
     try:
         source = str(path) if inner is None else path.read_bytes() + output_declaration(inner)
         return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error
+
+
+@cache
+def _share_arena() -> None:
+    """Let all sessions of the process take their scratch memory from one arena, which keeps what the largest batch took.
+
+    With one each, every model keeps that much for itself though they seldom compute at the same time.
+    """
+    memory = onnxruntime.OrtMemoryInfo(
+        "Cpu", onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, onnxruntime.OrtMemType.DEFAULT
+    )
+    # Its own defaults: no bound, chunks that double.
+    defaults = {
+        "max_mem": 0,
+        "arena_extend_strategy": -1,
+        "initial_chunk_size_bytes": -1,
+        "max_dead_bytes_per_chunk": -1,
+    }
+    onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg(defaults))
 
 
 def _specs(nodes: Sequence[Any]) -> list[TensorSpec]:

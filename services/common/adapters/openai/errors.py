@@ -38,16 +38,11 @@ class Failure:
     hint: str = ""
     retry_after_s: float | None = None
 
-    def error(self, host: str, model: str) -> UnavailableError:
-        """Return the error that the caller gets when no attempt is left."""
-        message = f"The language model at {host} is not available ({self.cause}). {self.hint}".rstrip()
+    def error(self, model: str) -> UnavailableError:
+        """Return the error that the caller gets when no attempt is left; it does not say where the model stands."""
+        message = f"The language model is not available ({self.cause}). {self.hint}".rstrip()
         return UnavailableError(
-            ErrorReason.LLM_UNAVAILABLE,
-            message,
-            retry_after_s=self.retry_after_s,
-            cause=self.cause,
-            provider=host,
-            model=model,
+            ErrorReason.LLM_UNAVAILABLE, message, retry_after_s=self.retry_after_s, cause=self.cause, model=model
         )
 
 

@@ -1,10 +1,12 @@
 """Any OpenAI-compatible chat endpoint as a ``LanguageModel``.
 
 Only the messages and the sampling parameters leave the process (Axiom 4): no tenant, session or fact id, no platform
-headers, and nothing to any host but the configured one (redirects are not followed).
+headers, and nothing to any host but the configured one (redirects are not followed). Where the model stands is for the
+operator: callers are told the provider's name, the log has the host.
 """
 
 import asyncio
+import logging
 import random
 import re
 from typing import Any, Final
@@ -16,10 +18,12 @@ from openai.types.chat import ChatCompletion
 from services.common.adapters.openai.bounded import bound_response
 from services.common.adapters.openai.errors import EXPECTED, Failure, ReplyError, classify
 from services.common.encoding import sha256_hex
-from services.common.errors import DeadlineError, ErrorReason
+from services.common.errors import DeadlineError, ErrorReason, UnavailableError
+from services.common.names import plain_name
 from services.common.ports.language_model import LanguageReply, LanguageRequest
 from services.common.settings.llm import LlmSettings
 
+_LOG: Final = logging.getLogger(__name__)
 CHECK_TIMEOUT_S: Final = 5.0
 """How long a readiness check waits."""
 FIRST_PAUSE_S: Final = 0.25
@@ -39,7 +43,7 @@ class OpenAiLanguageModel:
 
     def __init__(self, settings: LlmSettings) -> None:
         self._settings = settings
-        self._host = urlsplit(settings.base_url).netloc
+        self._host = urlsplit(settings.base_url).netloc  # without a user: the settings refuse one
         self._http = openai.DefaultAsyncHttpxClient(
             follow_redirects=False,
             timeout=settings.timeout_s,
@@ -76,13 +80,9 @@ class OpenAiLanguageModel:
                 return await self._attempts(request, asyncio.get_running_loop().time() + limit)
         except TimeoutError:
             if hurried:
-                raise DeadlineError(
-                    ErrorReason.DEADLINE_EXCEEDED,
-                    f"The language model at {self._host} did not answer before the caller's deadline.",
-                    provider=self._host,
-                    model=request.model,
-                ) from None
-            raise Failure("timeout", retry_after_s=1.0).error(self._host, request.model) from None
+                text = "The language model did not answer before the caller's deadline."
+                raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, model=request.model) from None
+            raise self._given_up(Failure("timeout", retry_after_s=1.0), request.model) from None
 
     async def check(self) -> None:
         """Ask for the list of models; an endpoint that has none, but answers, counts as there.
@@ -95,7 +95,7 @@ class OpenAiLanguageModel:
         except EXPECTED as error:
             if isinstance(error, openai.APIStatusError) and error.status_code == _NOT_FOUND:
                 return
-            raise classify(error).error(self._host, self.default_model) from None
+            raise self._given_up(classify(error), self.default_model) from None
 
     async def close(self) -> None:
         """Close the connections; idempotent."""
@@ -111,9 +111,14 @@ class OpenAiLanguageModel:
             pause = self._pause(failure, attempt)
             left = deadline - asyncio.get_running_loop().time()
             if pause is None or attempt >= self._settings.max_attempts or pause >= left:
-                raise failure.error(self._host, request.model)
+                raise self._given_up(failure, request.model)
             await asyncio.sleep(pause)
             attempt += 1
+
+    def _given_up(self, failure: Failure, model: str) -> UnavailableError:
+        """Return what the caller is told; the operator reads in the log which host it was."""
+        _LOG.warning("the language model %s at %s is not available (%s)", model, self._host, failure.cause)
+        return failure.error(model)
 
     def _pause(self, failure: Failure, attempt: int) -> float | None:
         if failure.retry_after_s is None:
@@ -146,7 +151,8 @@ class OpenAiLanguageModel:
     def _fingerprint(self, completion: ChatCompletion, asked: str, text: str) -> str:
         system = getattr(completion, "system_fingerprint", None)
         version = f"@{system}" if isinstance(system, str) and system else ""
-        return f"{self._host}/{completion.model or asked}{version}+sha256:{sha256_hex(text)}"
+        model = plain_name(f"{completion.model or asked}{version}")
+        return f"{self._settings.provider}/{model}+sha256:{sha256_hex(text)}"
 
     async def _strip_headers(self, request: Any) -> None:
         for name in list(request.headers):

@@ -1,29 +1,30 @@
-"""``PersonalDataDetector`` over Presidio (SPEC-005 §13): pieces of bounded length, one worker thread, bounded time.
+"""``PersonalDataDetector`` over Presidio (SPEC-005 §13): pieces of bounded length, off the event loop, bounded time.
 
 Presidio compares results with one another and Python's pattern matching is not linear for every pattern, so a text is
 read in pieces with a margin to either side: the work grows with the number of pieces and with nothing else. A finding
-belongs to the piece in which it begins. Errors name the kind of the failure and never carry its text.
+belongs to the piece in which it begins. It happens in a process of its own that can be ended (``text_workers``), or in
+one thread for tools and tests. Errors name the kind of the failure and never carry its text.
 """
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol, TypeAlias
 
 from services.common.adapters.presidio.choosing import chosen
 from services.common.adapters.presidio.kinds import CATEGORIES
 from services.common.adapters.presidio.readable import Readable
+from services.common.adapters.text_workers import TextWorkers
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.ports.personal_data import PersonalData, RecognisedText
-from services.common.ports.recognition import Entity
+from services.common.ports.recognition import Entity, EntityKind
 from services.common.settings.inference import InferenceSettings
-
-if TYPE_CHECKING:
-    from services.common.adapters.presidio.engine import Analyzer
+from services.common.workers.errors import WorkerError
 
 PIECE_CHARS: Final = 4_000
 MARGIN_CHARS: Final = 400
@@ -33,26 +34,88 @@ TURN_PIECES: Final = 8
 _NAME: Final = "personal_data"
 
 
+Asked: TypeAlias = tuple[str, Sequence[tuple[int, int]]]
+"""A piece with its margins, and where persons stand in it."""
+Found: TypeAlias = tuple[str, int, int, float]
+"""Type, start, end, confidence."""
+
+
+class Searcher(Protocol):
+    """Searches the pieces of one turn, off the event loop."""
+
+    async def personal_data(self, pieces: Sequence[Asked]) -> tuple[list[list[Found]], float]:
+        """Return what each piece holds, and the seconds that it took; whatever it raises, nothing was searched."""
+        ...
+
+    async def close(self) -> None:
+        """Release what it has; idempotent."""
+        ...
+
+
+class ThreadSearcher:
+    """Searches in one thread of this process.
+
+    Args:
+        search: searches one piece.
+    """
+
+    def __init__(self, search: Callable[[str, Sequence[tuple[int, int]]], list[Found]]) -> None:
+        self._search = search
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="personal-data")
+
+    async def personal_data(self, pieces: Sequence[Asked]) -> tuple[list[list[Found]], float]:
+        """Return what each piece holds, and the seconds that it took."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._compute, pieces)
+
+    async def close(self) -> None:
+        """Release the thread."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _compute(self, pieces: Sequence[Asked]) -> tuple[list[list[Found]], float]:
+        started = time.perf_counter()
+        found = [self._search(text, persons) for text, persons in pieces]
+        return found, time.perf_counter() - started
+
+
+class WorkerSearcher:
+    """Searches in processes that others use too; whoever made them closes them.
+
+    Args:
+        workers: the processes.
+    """
+
+    def __init__(self, workers: TextWorkers) -> None:
+        self._workers = workers
+
+    async def personal_data(self, pieces: Sequence[Asked]) -> tuple[list[list[Found]], float]:
+        """Return what each piece holds, and the seconds that it took."""
+        return await self._workers.personal_data(pieces)
+
+    async def close(self) -> None:
+        """Need nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Piece:
     row: int
     start: int
     end: int
+    low: int
+    text: str
+    persons: tuple[tuple[int, int], ...]
 
 
 class PresidioDetector:
     """``PersonalDataDetector`` by Presidio's frame with its recognisers and ours; belongs to one event loop.
 
     Args:
-        analyzer: the analyzer, which only ``executor`` uses.
-        executor: one thread.
+        searcher: searches the pieces.
         queue_chars: code points that may wait before calls are refused.
         limit_s: seconds that one call may compute.
     """
 
-    def __init__(self, analyzer: "Analyzer", executor: ThreadPoolExecutor, *, queue_chars: int, limit_s: float) -> None:
-        self._analyzer = analyzer
-        self._executor = executor
+    def __init__(self, searcher: Searcher, *, queue_chars: int, limit_s: float) -> None:
+        self._searcher = searcher
         self._queue_chars = queue_chars
         self._limit_s = limit_s
         self._waiting = 0
@@ -82,24 +145,26 @@ class PresidioDetector:
             self._waiting -= size
 
     async def close(self) -> None:
-        """Release the thread; idempotent."""
+        """Release the thread or the process; idempotent."""
         self._closed = True
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        await self._searcher.close()
 
     async def _detect(self, texts: Sequence[RecognisedText]) -> list[tuple[PersonalData, ...]]:
-        loop = asyncio.get_running_loop()
         readable = [Readable(one.text) for one in texts]
-        entities = [_moved(one.entities, plain) for one, plain in zip(texts, readable, strict=True)]
-        pieces = [piece for row, plain in enumerate(readable) for piece in _pieces(row, plain.text)]
+        pieces = [
+            piece
+            for row, (one, plain) in enumerate(zip(texts, readable, strict=True))
+            for piece in _pieces(row, plain.text, _persons(one.entities, plain))
+        ]
         found: list[list[PersonalData]] = [[] for _ in texts]
         spent_s = 0.0
         for at in range(0, len(pieces), TURN_PIECES):
             if self._closed:
                 raise _unavailable("closed")
-            turn = [(piece, readable[piece.row].text, entities[piece.row]) for piece in pieces[at : at + TURN_PIECES]]
-            results, elapsed_s = await loop.run_in_executor(self._executor, self._compute, turn)
-            for row, one in results:
-                found[row].append(one)
+            turn = pieces[at : at + TURN_PIECES]
+            results, elapsed_s = await self._search(turn)
+            for piece, result in zip(turn, results, strict=True):
+                found[piece.row] += _in_piece(piece, result)
             spent_s += elapsed_s
             if spent_s > self._limit_s and at + TURN_PIECES < len(pieces):
                 raise _unavailable("out of time")
@@ -107,43 +172,30 @@ class PresidioDetector:
             tuple(_located(one, plain) for one in chosen(each)) for each, plain in zip(found, readable, strict=True)
         ]
 
-    def _compute(
-        self, turn: Sequence[tuple[_Piece, str, tuple[Entity, ...]]]
-    ) -> tuple[list[tuple[int, PersonalData]], float]:
-        started = time.perf_counter()
+    async def _search(self, turn: Sequence[_Piece]) -> tuple[list[list[Found]], float]:
         try:
-            found = [(piece.row, one) for piece, text, entities in turn for one in self._read(piece, text, entities)]
+            return await self._searcher.personal_data([(piece.text, piece.persons) for piece in turn])
+        except WorkerError as error:
+            raise _unavailable(error.told) from None
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not leave
             # Without "from": a traceback of Presidio's errors holds the text.
             raise _unavailable(type(error).__name__) from None
-        return found, time.perf_counter() - started
-
-    def _read(self, piece: _Piece, text: str, entities: tuple[Entity, ...]) -> Iterator[PersonalData]:
-        low, high = max(0, piece.start - MARGIN_CHARS), min(len(text), piece.end + MARGIN_CHARS)
-        near = [
-            Entity(one.kind, one.text, one.start - low, one.end - low)
-            for one in entities
-            if one.start >= low and one.end <= high
-        ]
-        for one in self._analyzer.analyze(text[low:high], near):
-            if piece.start <= one.start + low < piece.end:
-                score = round(min(1.0, one.score), 2)
-                yield PersonalData(CATEGORIES[one.entity_type], one.entity_type, one.start + low, one.end + low, score)
 
 
-async def open_detector(settings: InferenceSettings) -> PresidioDetector:
-    """Build the recognisers off the event loop and return the detector ready to serve; nothing is fetched."""
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="personal-data")
-    try:
-        analyzer = await asyncio.get_running_loop().run_in_executor(executor, _build)
-    except BaseException:
-        executor.shutdown(wait=False)
-        raise
+async def open_detector(settings: InferenceSettings, workers: TextWorkers | None = None) -> PresidioDetector:
+    """Return the detector ready to serve; nothing is fetched.
+
+    Args:
+        settings: limits.
+        workers: the processes that search, started when they are first needed; a thread of this one when not given.
+    """
+    if workers is not None:
+        workers.search_personal_data()
+        searcher: Searcher = WorkerSearcher(workers)
+    else:
+        searcher = ThreadSearcher(await asyncio.to_thread(_search))
     return PresidioDetector(
-        analyzer,
-        executor,
-        queue_chars=settings.personal_data_queue_chars,
-        limit_s=settings.personal_data_limit_s,
+        searcher, queue_chars=settings.personal_data_queue_chars, limit_s=settings.personal_data_limit_s
     )
 
 
@@ -158,20 +210,33 @@ def fingerprint() -> str:
     return f"{_NAME}@{version('presidio-analyzer')}+sha256:{sha256_hex(canonical_json(parts))[:16]}"
 
 
-def _build() -> "Analyzer":
-    from services.common.adapters.presidio.engine import Analyzer
+def _search() -> Callable[[str, Sequence[tuple[int, int]]], list[Found]]:
+    from services.common.adapters.presidio.engine import Analyzer, search
 
-    return Analyzer()
+    return search(Analyzer())
 
 
-def _pieces(row: int, text: str) -> Iterator[_Piece]:
+def _pieces(row: int, text: str, persons: Sequence[tuple[int, int]]) -> Iterator[_Piece]:
+    """Yield the pieces of a text, each with the persons that lie in it and its margins."""
     for start in range(0, len(text), PIECE_CHARS):
-        yield _Piece(row, start, min(len(text), start + PIECE_CHARS))
+        end = min(len(text), start + PIECE_CHARS)
+        low, high = max(0, start - MARGIN_CHARS), min(len(text), end + MARGIN_CHARS)
+        near = persons[bisect_left(persons, (low, 0)) : bisect_left(persons, (high, 0))]
+        inside = tuple((begin - low, stop - low) for begin, stop in near if stop <= high)
+        yield _Piece(row, start, end, low, text[low:high], inside)
 
 
-def _moved(entities: Sequence[Entity], plain: Readable) -> tuple[Entity, ...]:
-    moved = (Entity(one.kind, one.text, plain.place(one.start), plain.place(one.end)) for one in entities)
-    return tuple(one for one in moved if one.start < one.end)
+def _in_piece(piece: _Piece, found: Sequence[Found]) -> Iterator[PersonalData]:
+    for kind, start, end, score in found:
+        if piece.start <= start + piece.low < piece.end:
+            at, stop = start + piece.low, end + piece.low
+            yield PersonalData(CATEGORIES[kind], kind, at, stop, round(min(1.0, score), 2))
+
+
+def _persons(entities: Sequence[Entity], plain: Readable) -> list[tuple[int, int]]:
+    """Return where the persons among the entities stand in the plain text, in order."""
+    places = ((plain.place(one.start), plain.place(one.end)) for one in entities if one.kind is EntityKind.PERSON)
+    return sorted((start, end) for start, end in places if start < end)
 
 
 def _located(found: PersonalData, plain: Readable) -> PersonalData:

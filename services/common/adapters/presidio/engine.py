@@ -5,7 +5,7 @@ recogniser does on an error), so they are shut.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -14,12 +14,11 @@ from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 
 from services.common.adapters.presidio import contact, identity, money, people, places, special
 from services.common.adapters.presidio.nearby import NearbyWords, hints
-from services.common.ports.recognition import Entity, EntityKind
 
 LANGUAGE: Final = "en"
 THRESHOLD: Final = 0.5
 """Findings of less confidence are left out."""
-_LABELS: Final = {EntityKind.PERSON: "PERSON"}
+_PERSON: Final = "PERSON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +64,16 @@ class GivenEntities(NlpEngine):
 
     def get_supported_entities(self) -> list[str]:
         """Return the kinds that it passes on."""
-        return sorted(_LABELS.values())
+        return [_PERSON]
 
     def get_supported_languages(self) -> list[str]:
         """Return the language that the recognisers are registered under; the patterns know more."""
         return [LANGUAGE]
 
 
-def artifacts(entities: Iterable[Entity]) -> NlpArtifacts:
-    """Return entities as Presidio's artifacts."""
-    spans = [NamedSpan(_LABELS[one.kind], one.start, one.end) for one in entities if one.kind in _LABELS]
+def artifacts(persons: Iterable[tuple[int, int]]) -> NlpArtifacts:
+    """Return the places of persons as Presidio's artifacts."""
+    spans = [NamedSpan(_PERSON, start, end) for start, end in persons]
     # Presidio's recognisers read label and offsets alone; it types them as spaCy's spans.
     return NlpArtifacts(cast("Any", spans), cast("Any", []), [], [], cast("Any", None), LANGUAGE)
 
@@ -98,12 +97,12 @@ class Analyzer:
             registry, GivenEntities(), supported_languages=[LANGUAGE], context_aware_enhancer=enhancer
         )
 
-    def analyze(self, text: str, entities: Iterable[Entity]) -> list[RecognizerResult]:
-        """Return what all recognisers found, overlaps included."""
+    def analyze(self, text: str, persons: Iterable[tuple[int, int]]) -> list[RecognizerResult]:
+        """Return what all recognisers found, overlaps included; ``persons`` are the places of persons in the text."""
         lowered = text.lower()
         wanted = {name for name, each in self._hints if not each or any(hint in lowered for hint in each)}
         found: list[RecognizerResult] = self._engine.analyze(
-            text, LANGUAGE, sorted(wanted), score_threshold=THRESHOLD, nlp_artifacts=artifacts(entities)
+            text, LANGUAGE, sorted(wanted), score_threshold=THRESHOLD, nlp_artifacts=artifacts(persons)
         )
         return found
 
@@ -116,6 +115,15 @@ def ours() -> list[EntityRecognizer]:
     """Return the recognisers that need no context words."""
     parts = (contact, money, people, places, special)
     return [*identity.ours(), *(one for part in parts for one in part.recognizers())]
+
+
+def search(analyzer: Analyzer) -> Callable[[str, Iterable[tuple[int, int]]], list[tuple[str, int, int, float]]]:
+    """Return what finds personal data in a text with persons at known places: type, start, end, confidence."""
+
+    def found(text: str, persons: Iterable[tuple[int, int]]) -> list[tuple[str, int, int, float]]:
+        return [(one.entity_type, one.start, one.end, one.score) for one in analyzer.analyze(text, persons)]
+
+    return found
 
 
 def silence() -> None:

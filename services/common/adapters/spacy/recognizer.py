@@ -1,44 +1,73 @@
 """Named entities by spaCy's small English model, made complete by patterns.
 
-Only the component ``ner`` is loaded. spaCy computes in one worker thread, off the event loop; calls take turns after
-as many texts as the model's ``config.pbtxt`` puts into a batch, and one that is cancelled stops there.
+Reading happens off the event loop, in a process of its own that can be ended (``text_workers``), or in one thread for
+tools that read one text after another. Calls take turns after as many texts as the model's ``config.pbtxt`` puts into a
+batch, and one that is cancelled stops there.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Protocol
 
-from services.common.adapters.spacy.spans import merge
+from services.common.adapters.spacy.reading import SpacyReading
+from services.common.adapters.text_workers import TextWorkers
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
-from services.common.ports.recognition import Entity, EntityKind
+from services.common.ports.recognition import Entity
 from services.common.settings.inference import InferenceSettings
+from services.common.workers.errors import WorkerError
 
-PIECE_CHARS: Final = 20_000
-"""Longer texts are read in pieces, cut at white space: spaCy's memory grows with the length of a document."""
-_EXCLUDED: Final = ("tok2vec", "tagger", "parser", "senter", "attribute_ruler", "lemmatizer")
-_KINDS: Final = {
-    "PERSON": EntityKind.PERSON,
-    "ORG": EntityKind.ORGANISATION,
-    "GPE": EntityKind.LOCATION,
-    "LOC": EntityKind.LOCATION,
-    "FAC": EntityKind.LOCATION,
-    "DATE": EntityKind.DATE,
-    "TIME": EntityKind.TIME,
-    "MONEY": EntityKind.MONEY,
-    "PERCENT": EntityKind.PERCENT,
-    "QUANTITY": EntityKind.QUANTITY,
-    "CARDINAL": EntityKind.NUMBER,
-    "ORDINAL": EntityKind.NUMBER,
-    "PRODUCT": EntityKind.PRODUCT,
-    "EVENT": EntityKind.EVENT,
-    "LAW": EntityKind.LAW,
-    "NORP": EntityKind.OTHER,
-    "WORK_OF_ART": EntityKind.OTHER,
-    "LANGUAGE": EntityKind.OTHER,
-}
+
+class Reader(Protocol):
+    """Reads the texts of one turn, off the event loop."""
+
+    def entities(self, texts: Sequence[str]) -> Awaitable[list[tuple[Entity, ...]]]:
+        """Return for each text its entities; whatever it raises, the model cannot compute."""
+        ...
+
+    async def close(self) -> None:
+        """Release what it has; idempotent."""
+        ...
+
+
+class ThreadReader:
+    """Reads in one thread of this process.
+
+    Args:
+        reading: the loaded pipeline.
+    """
+
+    def __init__(self, reading: SpacyReading) -> None:
+        self.reading = reading
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ner-inference")
+
+    def entities(self, texts: Sequence[str]) -> Awaitable[list[tuple[Entity, ...]]]:
+        """Return for each text its entities."""
+        return asyncio.get_running_loop().run_in_executor(self._executor, self.reading.entities, texts)
+
+    async def close(self) -> None:
+        """Release the thread."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+class WorkerReader:
+    """Reads in processes that others use too; whoever made them closes them.
+
+    Args:
+        workers: the processes.
+    """
+
+    def __init__(self, workers: TextWorkers) -> None:
+        self._workers = workers
+
+    def entities(self, texts: Sequence[str]) -> Awaitable[list[tuple[Entity, ...]]]:
+        """Return for each text its entities."""
+        return self._workers.entities(texts)
+
+    async def close(self) -> None:
+        """Need nothing."""
 
 
 class SpacyEntityRecognizer:
@@ -46,18 +75,14 @@ class SpacyEntityRecognizer:
 
     Args:
         entry: the model's manifest entry.
-        pipeline: the loaded spaCy ``Language``.
-        executor: the one thread that may use it.
+        reader: reads the texts.
         turn_texts: texts that one turn of a call computes.
         queue_texts: texts that may wait for their turn before calls are refused.
     """
 
-    def __init__(
-        self, entry: ModelEntry, pipeline: Any, executor: ThreadPoolExecutor, *, turn_texts: int, queue_texts: int
-    ) -> None:
+    def __init__(self, entry: ModelEntry, reader: Reader, *, turn_texts: int, queue_texts: int) -> None:
         self._entry = entry
-        self._pipeline = pipeline
-        self._executor = executor
+        self._reader = reader
         self._turn_texts = turn_texts
         self._queue_texts = queue_texts
         self._waiting = 0
@@ -73,7 +98,7 @@ class SpacyEntityRecognizer:
 
         Raises:
             LimitExceededError: QUEUE_FULL.
-            UnavailableError: MODEL_UNAVAILABLE: spaCy failed, or the recogniser was closed.
+            UnavailableError: MODEL_UNAVAILABLE: spaCy failed or took too long, or the recogniser was closed.
         """
         found: list[tuple[Entity, ...]] = []
         for start in range(0, len(texts), self._turn_texts):
@@ -81,9 +106,9 @@ class SpacyEntityRecognizer:
         return found
 
     async def close(self) -> None:
-        """Release the thread; idempotent."""
+        """Release the thread or the process; idempotent."""
         self._closed = True
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        await self._reader.close()
 
     async def _turn(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         if self._closed:
@@ -98,22 +123,13 @@ class SpacyEntityRecognizer:
             )
         self._waiting += len(texts)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, self._compute, texts)
-        finally:
-            self._waiting -= len(texts)
-
-    def _compute(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
-        pieces = [(row, offset, piece) for row, text in enumerate(texts) for offset, piece in _pieces(text)]
-        found: list[list[Entity]] = [[] for _ in texts]
-        try:
-            # The zone frees the words that these texts added to spaCy's vocabulary.
-            with self._pipeline.memory_zone():
-                documents = self._pipeline.pipe(piece for _, _, piece in pieces)
-                for (row, offset, _), document in zip(pieces, documents, strict=True):
-                    found[row] += (_entity(span, offset) for span in document.ents)
+            return await self._reader.entities(texts)
+        except WorkerError as error:
+            raise self._unavailable(error.told) from error
         except Exception as error:
             raise self._unavailable(type(error).__name__) from error
-        return [merge(text, entities) for text, entities in zip(texts, found, strict=True)]
+        finally:
+            self._waiting -= len(texts)
 
     def _unavailable(self, cause: str) -> UnavailableError:
         return UnavailableError(
@@ -125,57 +141,32 @@ class SpacyEntityRecognizer:
 
 
 async def open_recognizer(
-    settings: InferenceSettings, repository: ModelRepository | None = None
+    settings: InferenceSettings, repository: ModelRepository | None = None, workers: TextWorkers | None = None
 ) -> SpacyEntityRecognizer:
-    """Verify the recogniser's files, load it and return it ready to serve.
+    """Verify the recogniser's files and return it ready to serve.
+
+    Args:
+        settings: which model, and how much may wait.
+        repository: of the models; the settings' when not given.
+        workers: the processes that read, started when they are first needed; a thread of this one when not given.
 
     Raises:
         ModelRepositoryError: a file is missing or not the pinned one, or spaCy cannot load it.
     """
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ner-inference")
-    loop = asyncio.get_running_loop()
-    try:
-        entry, pipeline, turn_texts = await loop.run_in_executor(executor, _load, settings, repository)
-    except BaseException:
-        executor.shutdown(wait=False)
-        raise
-    return SpacyEntityRecognizer(entry, pipeline, executor, turn_texts=turn_texts, queue_texts=settings.ner_queue_texts)
+    entry, folder, turn_texts = await asyncio.to_thread(_verified, settings, repository)
+    if workers is not None:
+        workers.read_with(str(folder), entry)
+        reader: Reader = WorkerReader(workers)
+    else:
+        reader = ThreadReader(await asyncio.to_thread(SpacyReading.load, folder / "1"))
+    return SpacyEntityRecognizer(entry, reader, turn_texts=turn_texts, queue_texts=settings.ner_queue_texts)
 
 
-def _load(settings: InferenceSettings, repository: ModelRepository | None) -> tuple[ModelEntry, Any, int]:
+def _verified(settings: InferenceSettings, repository: ModelRepository | None) -> tuple[ModelEntry, Path, int]:
     source = repository or open_repository(settings)
     entry = source.verified(settings.ner_model)
     if entry.kind != "entity_recognition":
         msg = f"{entry.name} is a model for {entry.kind}; set GROUNDTRAIL_INFERENCE__NER_MODEL"
         raise ModelRepositoryError(msg)
     config = source.config(entry.name)
-    return entry, _load_pipeline(source.folder(entry.name) / "1"), max(config.max_batch_size, 1)
-
-
-def _load_pipeline(folder: Path) -> Any:
-    import spacy
-
-    try:
-        return spacy.load(folder, exclude=_EXCLUDED)
-    except Exception as error:
-        raise ModelRepositoryError(f"{folder} cannot be loaded: {error}") from error
-
-
-def _pieces(text: str) -> list[tuple[int, str]]:
-    pieces = []
-    start = 0
-    while len(text) - start > PIECE_CHARS:
-        cut = start + PIECE_CHARS
-        while cut > start and not text[cut - 1].isspace():
-            cut -= 1
-        if cut == start:
-            cut = start + PIECE_CHARS
-        pieces.append((start, text[start:cut]))
-        start = cut
-    pieces.append((start, text[start:]))
-    return pieces
-
-
-def _entity(span: Any, offset: int) -> Entity:
-    start, end = offset + span.start_char, offset + span.end_char
-    return Entity(_KINDS.get(span.label_, EntityKind.OTHER), span.text, start, end)
+    return entry, source.folder(entry.name), max(config.max_batch_size, 1)

@@ -1,7 +1,8 @@
 """Opening connections and bringing a database file to the present schema.
 
-Invariants: WAL, foreign keys on, ``secure_delete`` on (freed content is overwritten with zeros), manual transactions. A
-file of a later version than this code knows is refused, never guessed at.
+Invariants: WAL, foreign keys on, ``secure_delete`` on (freed content is overwritten with zeros), manual transactions,
+files that hold customers' documents are their owner's alone. A file of a later version than this code knows is refused,
+never guessed at.
 """
 
 import sqlite3
@@ -10,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from services.common.adapters.sqlite.failures import unavailable
+from services.common.adapters.sqlite.private_files import DIRECTORY_MODE, keep_private, made_private
 from services.common.settings.stores import StoreSettings
 
 _CACHE_KIB: Final = 16 * 1024
 _CHECKPOINT_PAGES: Final = 4_000
-_DIRECTORY_MODE: Final = 0o700
-"""The databases hold customers' documents: nobody but the service's user reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ def connect(path: Path, settings: StoreSettings, *, read_only: bool = False) -> 
 
 def prepare(path: Path, schema: Schema, settings: StoreSettings) -> sqlite3.Connection:
     """Create or migrate the file and return the connection that writes to it."""
-    path.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+    made_private(path)  # before anything is in it; SQLite gives the other two its mode
+    keep_private(path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
     connection = connect(path, settings)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

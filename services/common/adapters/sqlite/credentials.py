@@ -141,6 +141,11 @@ class SqliteCredentialStore:
         """Return the next keys by id."""
         return await self._keys("WHERE tenant_id = ? AND key_id > ? ORDER BY key_id LIMIT ?", tenant_id, after, limit)
 
+    async def key_tenants(self) -> list[str]:
+        """Return the tenants of all keys."""
+        statement = "SELECT DISTINCT tenant_id FROM api_keys ORDER BY tenant_id"
+        return [row[0] for row in await self._database.read(lambda c: c.execute(statement).fetchall())]
+
     async def count_keys(self) -> int:
         """Return the number of keys of all tenants."""
         counted = await self._database.read(lambda c: c.execute("SELECT count(*) FROM api_keys").fetchone())

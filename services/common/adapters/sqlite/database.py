@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
@@ -10,6 +11,7 @@ from services.common.adapters.sqlite.connections import Schema, prepare
 from services.common.adapters.sqlite.failures import translated
 from services.common.adapters.sqlite.readers import ReaderPool
 from services.common.adapters.sqlite.writer import GroupCommitWriter, WriteTraits
+from services.common.progress import writing
 from services.common.settings.stores import StoreSettings
 
 _T = TypeVar("_T")
@@ -54,7 +56,8 @@ class Database:
             UnavailableError: STORE_UNAVAILABLE.
             LimitExceededError: STORAGE_FULL.
         """
-        outcome: _T = await asyncio.wrap_future(self._writer.submit(job, traits))
+        with nullcontext() if traits.best_effort else writing():
+            outcome: _T = await asyncio.wrap_future(self._writer.submit(job, traits))
         return outcome
 
     async def read(self, job: Callable[[sqlite3.Connection], _T]) -> _T:

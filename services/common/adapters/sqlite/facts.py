@@ -26,7 +26,15 @@ from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.errors import CrpError
 from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
-from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
+from services.common.ports.facts import (
+    FactFilter,
+    FactHit,
+    FactRecord,
+    FactStatus,
+    StateEntry,
+    Vectors,
+    check_queries,
+)
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -108,10 +116,9 @@ class SqliteFactStore:
         """Return the nearest facts of each query.
 
         Raises:
-            ValueError: the queries have another dimension.
+            ValueError: a query has another dimension, or a component that is no finite number.
         """
-        if queries.ndim != 2 or queries.shape[1] != self._dimension:  # noqa: PLR2004 - a matrix
-            raise ValueError(f"queries of shape {queries.shape}, not (q, {self._dimension})")
+        check_queries(queries, self._dimension)
         if not len(queries):
             return []
 

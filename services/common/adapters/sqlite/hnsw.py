@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,8 +55,8 @@ class HnswIndex:
     @classmethod
     def empty(cls, dimension: int, settings: StoreSettings) -> Self:
         """Return an index without vectors."""
-        half: Any = faiss.ScalarQuantizer.QT_fp16  # the library's stubs take it for an int
-        graph = faiss.IndexHNSWSQ(dimension, half, settings.hnsw_connectivity, faiss.METRIC_INNER_PRODUCT)
+        half: Any = _faiss().ScalarQuantizer.QT_fp16  # the library's stubs take it for an int
+        graph = _faiss().IndexHNSWSQ(dimension, half, settings.hnsw_connectivity, _faiss().METRIC_INNER_PRODUCT)
         graph.train(np.zeros((1, dimension), dtype=np.float32))  # a formality: half precision has nothing to learn
         return cls(_tuned(graph, settings), np.empty(0, dtype=np.int64))
 
@@ -72,8 +71,8 @@ class HnswIndex:
             settings: threads.
             stopping: asked between blocks.
         """
-        graph = faiss.clone_index(self._graph)
-        faiss.omp_set_num_threads(settings.index_build_threads)  # of the calling thread
+        graph = _faiss().clone_index(self._graph)
+        _faiss().omp_set_num_threads(settings.index_build_threads)  # of the calling thread
         for start in range(0, len(numbers), _BLOCK):
             if stopping():
                 return None
@@ -82,7 +81,7 @@ class HnswIndex:
 
     def search(self, queries: Vectors, limit: int) -> list[Proposals]:
         """Return up to ``limit`` candidates per query."""
-        faiss.omp_set_num_threads(1)  # of the calling thread: searches run beside each other, not inside
+        _faiss().omp_set_num_threads(1)  # of the calling thread: searches run beside each other, not inside
         scores, places = self._graph.search(queries, min(limit, len(self)))
         return [
             Proposals(self._numbers[found[found >= 0]], row[found >= 0])
@@ -101,13 +100,13 @@ class HnswIndex:
     def save(self, path: Path) -> None:
         """Write the index to a file."""
         with path.open("wb") as file:
-            np.savez(file, graph=faiss.serialize_index(self._graph), numbers=self._numbers)
+            np.savez(file, graph=_faiss().serialize_index(self._graph), numbers=self._numbers)
 
     @classmethod
     def load(cls, path: Path, dimension: int, settings: StoreSettings) -> Self | None:
         """Return the index of a file that ``save`` wrote; ``None`` when it does not fit these settings."""
         with np.load(path, allow_pickle=False) as parts:
-            graph: Any = faiss.deserialize_index(parts["graph"])
+            graph: Any = _faiss().deserialize_index(parts["graph"])
             numbers = parts["numbers"]
         connectivity = graph.hnsw.nb_neighbors(1)
         if graph.d != dimension or connectivity != settings.hnsw_connectivity or graph.ntotal != len(numbers):
@@ -119,3 +118,10 @@ def _tuned(graph: Any, settings: StoreSettings) -> Any:
     graph.hnsw.efSearch = settings.hnsw_ef_search
     graph.hnsw.efConstruction = settings.hnsw_ef_construction
     return graph
+
+
+def _faiss() -> Any:
+    """Return the library: 36 MB and a third of a second, for stores that have grown enough to be indexed."""
+    import faiss
+
+    return faiss

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from services.common.adapters.sqlite.hnsw import HnswIndex
+from services.common.adapters.sqlite.private_files import DIRECTORY_MODE, keep_private, made_private
 from services.common.settings.stores import StoreSettings
 
 _DIGEST_BLOCK_BYTES: Final = 1024 * 1024
@@ -49,9 +50,10 @@ class IndexFiles:
         """Write a graph unless something was erased since ``erasures``; say whether it was written."""
         if not self._settings.index_on_disk:
             return False
-        self._directory.mkdir(exist_ok=True)
+        self._directory.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
         unfinished = self._directory / f"{tenant_no}.{os.getpid()}.unfinished"
         try:
+            made_private(unfinished)  # before a vector is in it
             index.save(unfinished)
             state = json.dumps({"store": self._store_id, "facts": len(index), "sha256": _digest(unfinished)})
             with self._lock:
@@ -59,6 +61,7 @@ class IndexFiles:
                     return False
                 self._state_path(tenant_no).unlink(missing_ok=True)
                 unfinished.replace(self._index_path(tenant_no))
+                made_private(self._state_path(tenant_no))
                 self._state_path(tenant_no).write_text(state)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -68,9 +71,10 @@ class IndexFiles:
         """Return the tenant's graph; ``None`` when there is none, or none that can be trusted."""
         if not self._settings.index_on_disk:
             return None
+        path = self._index_path(tenant_no)
+        keep_private(path, self._state_path(tenant_no))
         try:
             state = json.loads(self._state_path(tenant_no).read_text())
-            path = self._index_path(tenant_no)
             if state["store"] != self._store_id or state["sha256"] != _digest(path):
                 return None
             return HnswIndex.load(path, dimension, self._settings)

@@ -9,6 +9,7 @@ import difflib
 import fnmatch
 import math
 import re
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -94,6 +95,11 @@ class BpeTokenCounter:
             return exact
         return [math.ceil(tokens * (1 + profile.safety_margin_ratio)) for tokens in exact]
 
+    def load(self) -> None:
+        """Open every encoding now, so that no count waits for one."""
+        for count in self._counts.values():
+            count("")
+
     def models(self) -> tuple[str, ...]:
         """Return the known model names, sorted."""
         return tuple(sorted(self._profiles))
@@ -133,21 +139,32 @@ class BpeTokenCounter:
 
 
 async def open_token_counter(settings: InferenceSettings) -> BpeTokenCounter:
-    """Load the built-in encodings and the operator's tokenizers.
+    """Load the operator's tokenizers; the built-in encodings now, or each when it first counts, as ``load`` says.
 
     Raises:
         TokenizerFileError: a ``tokenizer.json`` of the settings cannot be read.
     """
-    return await asyncio.to_thread(_open, settings.tokenizers, settings.approximate_margin_ratio)
+    counter = await asyncio.to_thread(_open, settings.tokenizers, settings.approximate_margin_ratio)
+    if settings.load == "start":
+        await asyncio.to_thread(counter.load)
+    return counter
 
 
 def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float) -> BpeTokenCounter:
-    profiles = dict(MODELS)
+    profiles, files = _profiles(tokenizers)
     counts = {name: _built_in(name) for name in (CL100K, O200K)}
+    counts |= {name: _from_file(path, model) for name, (path, model) in files.items()}
+    return BpeTokenCounter(profiles, counts, approximate_margin_ratio)
+
+
+def _profiles(tokenizers: Sequence[TokenizerSettings]) -> tuple[dict[str, ModelProfile], dict[str, tuple[Path, str]]]:
+    """Return what is known of each model, and of the operator's tokenizer files the path and the model."""
+    profiles: dict[str, ModelProfile] = dict(MODELS)
+    files: dict[str, tuple[Path, str]] = {}
     for given in tokenizers:
         if given.path is not None:
             name = f"tokenizer.json of {given.model}"
-            counts[name] = _from_file(given.path, given.model)
+            files[name] = (given.path, given.model)
             profiles[given.model] = ModelProfile(given.model, name, given.context_window_tokens)
         elif given.encoding is not None:
             profiles[given.model] = ModelProfile(
@@ -157,13 +174,35 @@ def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: flo
                 approximate=True,
                 safety_margin_ratio=given.safety_margin_ratio,
             )
-    return BpeTokenCounter(profiles, counts, approximate_margin_ratio)
+    return profiles, files
+
+
+def open_counter_of(
+    model: str, tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float
+) -> Callable[[Sequence[str]], list[int]]:
+    """Return what counts the tokens of texts for one model, with that model's tokenizer alone in memory; blocking.
+
+    Raises:
+        InvalidRequestError: UNKNOWN_MODEL.
+        TokenizerFileError: its ``tokenizer.json`` cannot be read.
+    """
+    profiles, files = _profiles(tokenizers)
+    name = BpeTokenCounter(profiles, {}, approximate_margin_ratio).profile(model).tokenizer
+    count = _from_file(*files[name]) if name in files else _built_in(name)
+    counter = BpeTokenCounter(profiles, {name: count}, approximate_margin_ratio)
+    return lambda texts: counter.count(texts, model)
 
 
 def _built_in(encoding: str) -> Count:
-    tokenizer = _compiled_core().tokenizer_for_encoding(encoding)
+    """Return what counts by a built-in encoding, whose table of some 60 MB is opened when it first counts."""
+    opening = threading.Lock()
+    opened: list[Any] = []
 
     def count(text: str) -> int:
+        with opening:
+            if not opened:
+                opened.append(_compiled_core().tokenizer_for_encoding(encoding))
+        tokenizer = opened[0]
         try:
             return int(tokenizer.count(text))
         except UnicodeEncodeError:  # a lone surrogate has no UTF-8 form; the provider would see a replacement

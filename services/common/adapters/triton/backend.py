@@ -1,11 +1,13 @@
 """``EncoderBackend`` over Triton: requests grouped by length, bounded, retried while Triton is away.
 
 Batches across callers and processes are Triton's work (``dynamic_batching`` in ``config.pbtxt``); here a call's texts
-are cut into requests of like length that Triton can join (ADR 0033). A request ends with its caller: when that goes
+are cut into requests of like length that Triton can join (ADR 0033), and tenants take turns in sending them, by what
+they had (ADR 0088). A request ends with its caller: when that goes
 away the call to Triton is cancelled, and it never outlives the caller's deadline.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -21,10 +23,11 @@ from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.adapters.triton.served_model import check_served, wait_until_ready
 from services.common.adapters.triton.shared_inputs import SharedInputs, open_shared_inputs
 from services.common.adapters.triton.tensors import inputs_of, outputs_of, requested, require_token_inputs
-from services.common.adapters.triton.turns import RequestTurns
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason, LimitExceededError, UnavailableError
+from services.common.fair_turns import FairTurns, current_tenant
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError
+from services.common.queue_counts import QueueCounts, current_class
 from services.common.settings.inference import InferenceSettings
 
 CHECK_S: Final = 2.0
@@ -62,9 +65,10 @@ class TritonEncoderBackend:
         self._slice = min(SLICE_ITEMS, settings.queue_items)
         self._client = client
         self._shared = shared
-        self._turns = RequestTurns(self._settings.requests_in_flight)
+        self._turns = FairTurns(self._settings.requests_in_flight)
+        self._counts = QueueCounts(entry.name)
         self._calls: set[asyncio.Task[list[Outputs]]] = set()
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()  # by tenant
         self._items_per_s = 0.0
         self._closed = False
 
@@ -76,7 +80,12 @@ class TritonEncoderBackend:
     @property
     def waiting(self) -> int:
         """How many texts have not been sent yet."""
-        return self._waiting
+        return self._waiting.total()
+
+    @property
+    def counts(self) -> QueueCounts:
+        """What it counts by tenant class."""
+        return self._counts
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item, in order; equal items are computed once.
@@ -113,6 +122,11 @@ class TritonEncoderBackend:
             found.update(zip(group, own, strict=True))
         return [found[item] for item in items]
 
+    @property
+    def at_rest(self) -> bool:
+        """Never: the server loads its models when it starts."""
+        return False
+
     async def check(self) -> None:
         """Return when Triton has the model ready.
 
@@ -139,8 +153,10 @@ class TritonEncoderBackend:
         await self._client.close()
 
     def _admit(self, fresh: int) -> None:
-        if self._waiting + fresh > self._queue_items:
-            over = self._waiting + fresh - self._queue_items
+        tenant = current_tenant()
+        over = self._waiting[tenant] + fresh - self._queue_items
+        if over > 0:
+            self._counts.full(current_class())
             raise LimitExceededError(
                 ErrorReason.QUEUE_FULL,
                 f"The queue of model {self._entry.name} is full; retry later, or with fewer texts at once.",
@@ -148,18 +164,26 @@ class TritonEncoderBackend:
                 model=self._entry.name,
                 queue_items=str(self._queue_items),
             )
-        self._waiting += fresh
+        self._waiting[tenant] += fresh
 
     async def _take_turn(self, caller: object, group: list[TokenIds]) -> list[Outputs]:
-        queued = True
+        queued, tenant, arrived = True, current_tenant(), asyncio.get_running_loop().time()
+        tokens = padded_width(max(map(len, group)), self._max_tokens) * len(group)
         try:
-            async with self._turns.turn(caller) as place:
-                self._waiting -= len(group)
+            async with self._turns.turn(tenant, tokens, caller=caller) as turn:
+                self._sent(tenant, len(group))
                 queued = False
-                return await self._request(group, place)
+                self._counts.waited(current_class(), asyncio.get_running_loop().time() - arrived)
+                self._counts.served(current_class(), tokens)
+                return await self._request(group, turn.place)
         finally:
             if queued:
-                self._waiting -= len(group)
+                self._sent(tenant, len(group))
+
+    def _sent(self, tenant: str, texts: int) -> None:
+        self._waiting[tenant] -= texts
+        if not self._waiting[tenant]:
+            del self._waiting[tenant]
 
     async def _request(self, group: list[TokenIds], place: int) -> list[Outputs]:
         """Send one request, as often as the settings allow, within the time that there is."""

@@ -96,9 +96,12 @@ class TestTree:
     def test_reading_the_installation_costs_little(self):
         roots = installed_roots()
         tree_digests(roots)
-        before = time.process_time()
-        assert len(tree_digests(roots)) > 300
-        assert time.process_time() - before < 0.15
+        costs = []
+        for _ in range(3):
+            before = time.thread_time()
+            assert len(tree_digests(roots)) > 300
+            costs.append(time.thread_time() - before)
+        assert min(costs) < 0.15
 
 
 class TestSignature:

@@ -2,12 +2,16 @@
 
 import asyncio
 import threading
+from collections import Counter
+from contextvars import copy_context
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
+from services.common.adapters.onnx.turns import ComputeTurns
+from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 
 POLICY = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=100)
@@ -23,10 +27,12 @@ class Model:
         self.started = threading.Event()
         self.bad = bad
         self.short = short
+        self.at = 0.0
 
     def __call__(self, items):
         self.batches.append(list(items))
         self.started.set()
+        self.at += len(items) * max(map(len, items))  # what it costs, padding included
         assert self.gate.wait(10)
         if any(self.bad in item for item in items if self.bad is not None):
             raise ValueError(f"bad {self.bad}")
@@ -105,7 +111,8 @@ async def test_a_short_call_does_not_wait_for_the_whole_of_a_long_one():
     model.gate.set()
     await short
     assert not long.done()
-    assert len(model.batches) <= 4  # the first, at most one of the long call's before, its own, one just begun
+    before = next(at for at, batch in enumerate(model.batches) if item(5, 77) in batch)
+    assert before <= 3  # the first, and of the long call's at most one that went ahead and one in its turn
     await asyncio.gather(long, held)
     await batcher.close()
 
@@ -238,3 +245,110 @@ def test_every_call_gets_its_own_results_whatever_the_mix(calls, cancelled):
         assert batcher.waiting == 0
 
     asyncio.run(scenario())
+
+
+def of_tenant(tenant, batcher, items):
+    """Start a submit as a call of the tenant does; return its task."""
+
+    def start():
+        set_current_call(CallContext(Caller(tenant, "", frozenset(), ""), "id", "/rpc", tenant_class=f"class {tenant}"))
+        return asyncio.create_task(batcher.submit(items))
+
+    return copy_context().run(start)
+
+
+async def served_before(lengths):
+    """Let tenants submit so many calls of items; return what each was served while all of them had items left."""
+    model = Model()
+    policy = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=400)
+    batcher = DynamicBatcher("m", model, policy, ComputeTurns(1, lambda: model.at))
+    held = await busy(batcher, model)
+    tasks = [
+        of_tenant(tenant, batcher, [item(length, (tenant, call, n)) for n, length in enumerate(own)])
+        for tenant, calls in lengths.items()
+        for call, own in enumerate(calls)
+    ]
+    await asyncio.sleep(0)
+    model.gate.set()
+    await asyncio.gather(held, *tasks)
+    await batcher.close()
+    left = Counter({tenant: sum(map(len, calls)) for tenant, calls in lengths.items()})
+    served = Counter()
+    for batch in model.batches[1:]:
+        left.subtract(one[0][0] for one in batch)
+        if min(left.values()) <= 0:
+            break
+        served.update(one[0][0] for one in batch for _ in one)
+    return served
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param({"A": [[9] * 10] * 9, "B": [[9] * 90]}, id="many-calls"),
+        pytest.param({"A": [[9] * 300], "B": [[9] * 60]}, id="many-items"),
+        pytest.param({"A": [[100] * 60], "B": [[10] * 300]}, id="long-items"),
+        pytest.param({"A": [list(range(1, 80))] * 3, "B": [[40] * 60]}, id="mixed-lengths"),
+    ],
+)
+async def test_tenants_get_equal_work_whatever_they_bring(lengths):
+    served = await served_before(lengths)
+    assert 0.4 <= served["A"] / served.total() <= 0.6
+
+
+async def test_a_call_of_another_tenant_is_in_one_of_the_next_batches():
+    model = Model()
+    batcher = DynamicBatcher("m", model, POLICY)
+    held = await busy(batcher, model)
+    flood = [of_tenant("A", batcher, [item(50, (call, n)) for n in range(9)]) for call in range(10)]
+    short = of_tenant("B", batcher, [item(5, "b")])
+    await asyncio.sleep(0)
+    model.gate.set()
+    await short
+    assert next(at for at, batch in enumerate(model.batches) if item(5, "b") in batch) <= 2
+    await asyncio.gather(held, *flood)
+    await batcher.close()
+
+
+async def test_a_full_queue_refuses_the_tenant_that_filled_it_alone():
+    model = Model()
+    batcher = DynamicBatcher("m", model, BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=5))
+    held = await busy(batcher, model)
+    full = of_tenant("A", batcher, [item(3, n) for n in range(5)])
+    await asyncio.sleep(0)
+    with pytest.raises(LimitExceededError) as refused:
+        await of_tenant("A", batcher, [item(3, 9)])
+    other = of_tenant("B", batcher, [item(3, name) for name in "abcde"])
+    await asyncio.sleep(0)
+    assert batcher.waiting == 10
+    model.gate.set()
+    await asyncio.gather(held, full, other)
+    assert refused.value.reason is ErrorReason.QUEUE_FULL
+    assert batcher.counts.refused == {"class A": 1}
+    assert batcher.counts.work == {"standard": 1, "class A": 15, "class B": 15}
+    assert {name: sum(waits.buckets) for name, waits in batcher.counts.waits.items()} == {
+        "standard": 1,
+        "class A": 1,
+        "class B": 1,
+    }
+    assert (await of_tenant("A", batcher, [item(3, 9)])) == [item(6, 9)]
+    await batcher.close()
+
+
+async def test_an_item_of_two_tenants_stays_with_the_one_that_still_waits():
+    model = Model()
+    batcher = DynamicBatcher("m", model, BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=2))
+    held = await busy(batcher, model)
+    gone = of_tenant("A", batcher, [item(3, 1), item(3, 2)])
+    stays = of_tenant("B", batcher, [item(3, 1)])
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.wait([gone])
+    assert batcher.waiting == 1
+    again = of_tenant("A", batcher, [item(3, 4), item(3, 5)])
+    await asyncio.sleep(0)
+    assert batcher.waiting == 3
+    model.gate.set()
+    assert await stays == [item(6, 1)]
+    await asyncio.gather(held, again)
+    await batcher.close()

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
-from services.common.adapters.spacy.recognizer import PIECE_CHARS, SpacyEntityRecognizer, open_recognizer
+from services.common.adapters.spacy.reading import PIECE_CHARS, SpacyReading
+from services.common.adapters.spacy.recognizer import SpacyEntityRecognizer, ThreadReader, open_recognizer
 from services.common.adapters.spacy.spans import merge
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.model_repository import ModelRepositoryError
@@ -113,6 +114,7 @@ def test_any_text_any_model_output(text, spans):
     assert entities == merge(text, given_spans)
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("piece", ["1,", "A.", "A'", "1 ", "+1-", "§1 and ", "(A", "http://", "a@", "1 million "])
 def test_time_grows_with_length_and_not_with_its_square(piece):
     merge(piece * 100, [])
@@ -179,7 +181,8 @@ class BrokenPipeline:
 
 async def test_failures_have_reasons():
     good = await open_recognizer(InferenceSettings())
-    broken = SpacyEntityRecognizer(good._entry, BrokenPipeline(), good._executor, turn_texts=64, queue_texts=1)
+    reader = ThreadReader(SpacyReading(BrokenPipeline()))
+    broken = SpacyEntityRecognizer(good._entry, reader, turn_texts=64, queue_texts=1)
     with pytest.raises(UnavailableError) as caught:
         await broken.recognize(["x"])
     assert caught.value.metadata["cause"] == "MemoryError"
@@ -187,6 +190,7 @@ async def test_failures_have_reasons():
     with pytest.raises(LimitExceededError) as full:
         await broken.recognize(["x"])
     assert full.value.reason is ErrorReason.QUEUE_FULL
+    await broken.close()
     await good.close()
     await good.close()
     with pytest.raises(UnavailableError):

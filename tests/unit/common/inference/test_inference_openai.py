@@ -4,6 +4,7 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from services.common.encoding import sha256_hex
 from services.common.errors import DeadlineError, ErrorReason, UnavailableError
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.settings.llm import LlmSettings
+from tests.patience import patient
 
 
 @dataclass
@@ -76,7 +78,7 @@ def error(status, code="x", **headers):
 
 
 def request(**changes):
-    values = {
+    values: dict[str, Any] = {
         "query": "How high is the deductible?",
         "messages": (ChatMessage(ChatRole.SYSTEM, "Only facts."), ChatMessage(ChatRole.USER, "How high?")),
         "evidence": (EvidenceFact("fact-1", "private evidence", 0.9),),
@@ -92,7 +94,11 @@ async def served(*replies, **settings):
     provider = FakeProvider(*replies)
     server = await asyncio.start_server(provider.handle, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    values = {"base_url": f"http://127.0.0.1:{port}/v1", "api_key": "sk-secret", "timeout_s": 5.0} | settings
+    values: dict[str, Any] = {
+        "base_url": f"http://127.0.0.1:{port}/v1",
+        "api_key": "sk-secret",
+        "timeout_s": patient(5.0),
+    } | settings
     model = await open_language_model(LlmSettings(**values))
     try:
         yield model, provider
@@ -106,10 +112,9 @@ async def served(*replies, **settings):
 async def test_reply_with_counts_and_fingerprint():
     async with served(completion()) as (model, _):
         reply = await model.complete(request())
-    host = reply.model_fingerprint.split("/")[0]
     assert (reply.text, reply.finish_reason) == ("Up to 250 euros.", "stop")
     assert (reply.prompt_tokens, reply.completion_tokens) == (21, 6)
-    assert reply.model_fingerprint == f"{host}/gpt-4o-mini-2024-07-18@fp_7+sha256:{sha256_hex('Up to 250 euros.')}"
+    assert reply.model_fingerprint == f"llm/gpt-4o-mini-2024-07-18@fp_7+sha256:{sha256_hex('Up to 250 euros.')}"
 
 
 async def test_only_messages_and_sampling_leave_the_process(monkeypatch):
@@ -192,7 +197,7 @@ async def test_failures_that_pass_are_tried_again(first):
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-async def test_failure_is_llm_unavailable_with_cause(reply, cause, attempts, retry_after_s):
+async def test_failure_is_llm_unavailable_with_cause(reply, cause, attempts, retry_after_s, caplog):
     async with served(reply) as (model, provider):
         with pytest.raises(UnavailableError) as caught:
             await model.complete(request())
@@ -200,8 +205,10 @@ async def test_failure_is_llm_unavailable_with_cause(reply, cause, attempts, ret
     assert caught.value.metadata["cause"] == cause
     assert caught.value.retry_after_s == retry_after_s
     assert len(provider.requests) == attempts
-    assert "SECRET" not in caught.value.message
-    assert "SECRET" not in "".join(caught.value.metadata.values())
+    told = f"{caught.value.message} {caught.value.metadata}"
+    assert "SECRET" not in told
+    assert "127.0.0.1" not in told  # where the model stands is for the log
+    assert "127.0.0.1" in caplog.text
 
 
 async def test_caller_deadline_wins_over_the_own_timeout():
@@ -209,6 +216,13 @@ async def test_caller_deadline_wins_over_the_own_timeout():
         with pytest.raises(DeadlineError) as caught:
             await model.complete(request(timeout_s=0.1))
     assert caught.value.reason is ErrorReason.DEADLINE_EXCEEDED
+    assert "127.0.0.1" not in f"{caught.value.message} {caught.value.metadata}"
+
+
+async def test_the_fingerprint_names_the_provider_as_the_settings_do_and_no_host():
+    async with served(completion(), provider="house-model") as (model, _):
+        reply = await model.complete(request())
+    assert reply.model_fingerprint.startswith("house-model/gpt-4o-mini-2024-07-18@fp_7+sha256:")
 
 
 async def test_own_timeout_is_unavailability():

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,17 @@ import onnxruntime
 import pytest
 
 from services.common import resources
-from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
+from services.common.model_repository import (
+    ModelRepository,
+    ModelRepositoryError,
+    manifest_digest,
+    open_repository,
+    repository,
+)
 from services.common.resources import resource_path
+from services.common.rpc.main import EXIT_STARTUP, run
 from services.common.settings.inference import InferenceSettings
+from services.dag.compose import build
 
 CONFIG = """name: "tiny" backend: "onnxruntime" max_batch_size: 4
 input { name: "x" data_type: TYPE_INT64 dims: -1 } output { name: "y" data_type: TYPE_FP32 dims: 2 }"""
@@ -128,7 +137,65 @@ def test_config_must_agree_with_the_manifest(root):
         ModelRepository.open(root).config("tiny")
 
 
+@pytest.mark.parametrize("name", ["config.pbtxt", "golden.json", "1/model.onnx"])
+def test_one_more_blank_in_any_listed_file_is_refused(root, name):
+    (root / "tiny" / "golden.json").write_text("{}")
+    write(root)
+    path = root / "tiny" / name
+    ModelRepository.open(root).verified("tiny")
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ModelRepositoryError, match=f"{name} is not the pinned file: expected sha256"):
+        ModelRepository.open(root).verified("tiny")
+
+
 # The delivered repository.
+
+
+@pytest.fixture
+def pinned(root, monkeypatch):
+    """Take ``root`` for the delivered repository, with the digest of its manifest in the code."""
+    monkeypatch.setattr(repository, "resource_path", lambda _: root)
+    monkeypatch.setattr(repository, "MANIFEST_SHA256", digest((root / "MANIFEST.json").read_bytes()))
+    return root
+
+
+def test_a_delivered_manifest_that_was_changed_is_refused_with_both_digests(pinned):
+    path = pinned / "MANIFEST.json"
+    before = digest(path.read_bytes())
+    assert open_repository(InferenceSettings()).root == pinned
+    assert manifest_digest(InferenceSettings()) == before
+    path.write_bytes(path.read_bytes() + b"\n")
+    now = digest(path.read_bytes())
+    for refused in (open_repository, manifest_digest):
+        with pytest.raises(ModelRepositoryError, match=f"not the one of this release: expected sha256 {before}.*{now}"):
+            refused(InferenceSettings())
+
+
+def test_a_repository_of_the_operators_own_has_a_manifest_of_its_own(pinned, tmp_path_factory):
+    own = tmp_path_factory.mktemp("own")
+    shutil.copytree(pinned / "tiny", own / "tiny")
+    (own / "tiny" / "config.pbtxt").write_text(CONFIG + "\n# mine\n")
+    write(own)
+    settings = InferenceSettings(model_repository=own)
+    assert manifest_digest(settings) != manifest_digest(InferenceSettings())
+    open_repository(settings).verified("tiny")
+
+
+def test_a_process_does_not_start_with_another_manifest(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(repository, "MANIFEST_SHA256", "0" * 64)
+    monkeypatch.setenv("GROUNDTRAIL_STORE__DATA_DIR", str(tmp_path / "data"))
+    with pytest.raises(SystemExit) as ended:
+        run("dag", build, ["--insecure-local", "--port", "0"])
+    assert ended.value.code == EXIT_STARTUP
+    assert "MANIFEST.json is not the one of this release" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
+
+
+def test_every_file_beside_the_weights_is_pinned_but_the_card():
+    for model in delivered().models:
+        folder = delivered().folder(model.name)
+        beside = {path.name for path in folder.iterdir() if path.is_file()}
+        assert beside - {file.path for file in model.files} == {"README.md"}
 
 
 def delivered():

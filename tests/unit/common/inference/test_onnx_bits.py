@@ -19,6 +19,7 @@ def opened(name, threads):
     return OnnxEncoder(repository, repository.verified(name), threads=threads)
 
 
+@pytest.mark.tenth
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("threads", [1, 2])
@@ -38,6 +39,7 @@ def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
 
 
 @pytest.mark.slow
+@pytest.mark.tenth
 @pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_no_width_changes_a_bit(name):
     encoder = opened(name, 2)
@@ -59,9 +61,9 @@ def test_nothing_is_computed_beyond_the_items_but_an_embedders_step(name, shapes
     seen = []
 
     class Watched:
-        def run(self, outputs, feed, inner=encoder._session):
+        def run(self, outputs, feed, options, inner=encoder._session):
             seen.append(feed["input_ids"].shape)
-            return inner.run(outputs, feed)
+            return inner.run(outputs, feed, options)
 
     monkeypatch.setattr(encoder, "_session", Watched())
     encoder.encode([tuple(range(1_000, 1_011))])

@@ -2,6 +2,7 @@ import pytest
 
 from services.common.settings import (
     AuthSettings,
+    EdgeSettings,
     JwtSettings,
     PeerTlsSettings,
     ServerSettings,
@@ -13,6 +14,7 @@ from services.common.settings import (
     known_variables,
     load_settings,
 )
+from services.common.settings.environment import secret_variables
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +102,18 @@ def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
         (lambda: JwtSettings(secret="s" * 32, public_key_file="k", audience="a"), "set one of"),
         (lambda: JwtSettings(jwks_file="j", public_key_file="k", audience="a"), "set one of"),
         (lambda: TelemetrySettings(otlp_insecure=True), "otlp_endpoint"),
+        (lambda: TelemetrySettings(otlp_headers="a=b"), "otlp_headers: no meaning without otlp_endpoint"),
+        (lambda: TelemetrySettings(otlp_endpoint="https://c/v1/traces"), "set otlp_protocol=http/protobuf"),
+        (lambda: _over_http("c:4318"), "must be http"),
+        (lambda: _over_http("https://u:p@c"), "put them into otlp_headers"),
+        (lambda: _over_http("https://c", otlp_insecure=True), "otlp_insecure is for gRPC"),
+        (lambda: _over_http("http://c", otlp_headers="a=b"), "in the open"),
+        (lambda: _over_http("http://c", otlp_ca_file="f"), "otlp_ca_file has no meaning"),
+        (lambda: _over_http("https://c", otlp_headers="a"), "part 1 is not name=value"),
+        (lambda: _over_http("https://c", otlp_headers="a=b,A=c"), "part 2 is not name=value"),
+        (lambda: _over_http("https://c", otlp_headers="a=b%0d%0ac"), "part 1 is not name=value"),
+        (lambda: Settings(edge=EdgeSettings(max_streams_per_connection=511)), "less than twice"),
+        (lambda: EdgeSettings(trusted_proxies=["10.0.0.1/8"]), "no address and no network"),
         (lambda: AuthSettings(environment="Prod"), "environment"),
         (lambda: ServerSettings(port=65536), "65535"),
         (lambda: ServerSettings(prot=1), "prot"),
@@ -108,6 +122,10 @@ def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
 def test_impossible_combinations_are_refused(make, said):
     with pytest.raises(ValueError, match=said):
         make()
+
+
+def _over_http(endpoint, **more):
+    return TelemetrySettings(otlp_protocol="http/protobuf", otlp_endpoint=endpoint, **more)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"])
@@ -159,3 +177,106 @@ def test_known_variables_are_listed_once():
     assert len(names) == len(set(names))
     assert "GROUNDTRAIL_SERVER__TLS__CLIENT_CA_FILE" in names
     assert "GROUNDTRAIL_AUTH__JWT__SECRET" in names
+
+
+ADDRESSES = [
+    ("GROUNDTRAIL_LLM__BASE_URL", "http://user:topsecret@llm.internal:8000/v1", "GROUNDTRAIL_LLM__API_KEY"),
+    ("GROUNDTRAIL_LLM__BASE_URL", "https://topsecret@llm.internal/v1", "GROUNDTRAIL_LLM__API_KEY"),
+    ("GROUNDTRAIL_LLM__BASE_URL", "https://llm.internal/v1?key=topsecret", "query"),
+    ("GROUNDTRAIL_NEO4J__URI", "bolt://neo4j:topsecret@graph:7687", "pattern"),
+    ("GROUNDTRAIL_MILVUS__URI", "http://root:topsecret@milvus:19530", "pattern"),
+    ("GROUNDTRAIL_INFERENCE__TRITON__TARGET", "user:topsecret@triton:8001", "host:port"),
+    ("GROUNDTRAIL_TELEMETRY__OTLP_ENDPOINT", "user:topsecret@collector:4317", "host:port"),
+    ("GROUNDTRAIL_PEERS__DAG", "dns:///user:topsecret@dag:50051", "credential"),
+    ("GROUNDTRAIL_PEERS__DAG", "user:topsecret@dag:50051", "credential"),
+    ("GROUNDTRAIL_CLIENT__SERVER", "user:topsecret@gateway:50051", "GROUNDTRAIL_CLIENT__API_KEY"),
+]
+
+
+@pytest.mark.parametrize(("variable", "address", "said"), ADDRESSES)
+def test_an_address_with_a_user_or_password_is_refused_and_not_repeated(monkeypatch, variable, address, said):
+    monkeypatch.setenv(variable, address)
+    (problem,) = problems()
+    assert variable.rpartition("__")[0] in problem
+    assert said in problem
+    assert "topsecret" not in problem
+
+
+@pytest.mark.parametrize("address", ["https://api.openai.com/v1", "http://10.0.0.7:8000/v1/users/@me", ""])
+def test_other_addresses_of_the_model_are_taken(monkeypatch, address):
+    monkeypatch.setenv("GROUNDTRAIL_LLM__BASE_URL", address)
+    assert load_settings().llm.base_url == address
+
+
+SECRETS = {
+    "GROUNDTRAIL_LLM__API_KEY": "sk-1",
+    "GROUNDTRAIL_CLIENT__API_KEY": "crp_gw_dev_x",
+    "GROUNDTRAIL_NEO4J__PASSWORD": "graph",
+    "GROUNDTRAIL_MILVUS__TOKEN": "root:Milvus",
+    "GROUNDTRAIL_AUTH__JWT__SECRET": "0123456789abcdef0123456789abcdef",
+    "GROUNDTRAIL_DAG__MASTER_KEY": "ab" * 32,
+    "GROUNDTRAIL_DAG__PREVIOUS_MASTER_KEYS": '{"1": "%s"}' % ("cd" * 32),
+    "GROUNDTRAIL_ERCP__PREVIOUS_NODE_KEYS": '["' + "ef" * 32 + '"]',
+}
+BESIDE = {
+    "GROUNDTRAIL_AUTH__JWT__SECRET": {"GROUNDTRAIL_AUTH__JWT__AUDIENCE": "groundtrail"},
+    "GROUNDTRAIL_DAG__PREVIOUS_MASTER_KEYS": {
+        "GROUNDTRAIL_DAG__MASTER_KEY": "ab" * 32,
+        "GROUNDTRAIL_DAG__MASTER_KEY_VERSION": "2",
+        "GROUNDTRAIL_DAG__MASTER_KEY_ROTATED_AT": "2026-01-01T00:00:00Z",
+    },
+}
+
+
+def test_the_secrets_above_are_all_that_there_are():
+    assert set(secret_variables(Settings)) == set(SECRETS)
+
+
+@pytest.mark.parametrize(("variable", "secret"), SECRETS.items())
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n"])
+def test_every_secret_can_be_given_as_a_file(monkeypatch, tmp_path, variable, secret, ending):
+    for name, value in BESIDE.get(variable, {}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv(variable, secret)
+    given = load_settings()
+    monkeypatch.setenv(variable, "")  # as compose passes on what is not set
+    file = tmp_path / "secret"
+    file.write_bytes((secret + ending).encode())
+    monkeypatch.setenv(f"{variable}_FILE", str(file))
+    assert load_settings() == given
+    assert given != Settings.model_construct()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"\n", "is empty"),
+        (b"", "is empty"),
+        (b"\xff\xfe", "no text in UTF-8"),
+        (b"x" * 70_000, "larger than"),
+    ],
+    ids=["missing", "blank", "empty", "no text", "large"],
+)
+def test_a_file_that_holds_no_secret_is_a_problem_by_its_variable(monkeypatch, tmp_path, content, said):
+    file = tmp_path / "secret"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY_FILE", str(file))
+    (problem,) = problems()
+    assert problem.startswith(f"GROUNDTRAIL_LLM__API_KEY_FILE: {file} ")
+    assert said in problem
+
+
+def test_a_secret_and_its_file_together_are_refused(monkeypatch, tmp_path):
+    file = tmp_path / "secret"
+    file.write_text("sk-2")
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY", "sk-1")
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY_FILE", str(file))
+    assert problems() == ("GROUNDTRAIL_LLM__API_KEY and GROUNDTRAIL_LLM__API_KEY_FILE are both set: set one",)
+
+
+def test_only_secrets_have_a_file_form(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_LLM__MODEL_FILE", "/run/model")
+    (problem,) = problems()
+    assert "GROUNDTRAIL_LLM__MODEL_FILE is not a setting" in problem

@@ -15,6 +15,7 @@ from services.common.errors import DeadlineError, ErrorReason, LimitExceededErro
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.triton import TritonSettings
 from tests.fakes.kserve_server import FakeKserve, expected_outputs, serving, tiny_repository
+from tests.patience import patient
 
 FAST = {"backoff_s": 0.01, "start_timeout_s": 5.0}
 
@@ -254,8 +255,8 @@ async def test_nothing_is_sent_for_a_caller_whose_time_is_up(tmp_path):
 async def test_the_callers_deadline_bounds_the_pauses_too(tmp_path):
     async with served(tmp_path, backoff_s=10.0) as (server, backend):
         server.refusals.append(grpc.StatusCode.UNAVAILABLE)
-        _call_ending_in(1.0)
-        async with asyncio.timeout(0.9):
+        _call_ending_in(5.0)
+        async with asyncio.timeout(4.5):
             with pytest.raises(UnavailableError):
                 await backend.run(items_of(5))
         assert len(server.shapes) == 1
@@ -361,13 +362,13 @@ def _call_ending_in(seconds: float) -> None:
 
 
 async def _until(condition) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(patient(5)):
         while not condition():  # noqa: ASYNC110 - the server's counters have no event
             await asyncio.sleep(0.005)
 
 
 async def _until_served(backend) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patient(10)):
         while True:
             try:
                 assert_outputs([(3, 4)], await backend.run([(3, 4)]))

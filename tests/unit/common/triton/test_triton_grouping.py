@@ -1,11 +1,8 @@
 """How a call's texts are cut into requests, and how requests of several callers take turns."""
 
-import asyncio
-
 import pytest
 
 from services.common.adapters.triton.grouping import grouped, padded_width
-from services.common.adapters.triton.turns import RequestTurns
 
 
 @pytest.mark.parametrize(
@@ -54,67 +51,3 @@ def of_lengths(*lengths):
 )
 def test_grouped(lengths, size, expected):
     assert [[len(item) for item in group] for group in grouped(of_lengths(*lengths), size)] == expected
-
-
-async def test_places_are_bounded_and_each_is_held_once():
-    turns = RequestTurns(3)
-    held, most = set(), 0
-
-    async def request():
-        nonlocal most
-        async with turns.turn("one") as place:
-            assert place not in held
-            held.add(place)
-            most = max(most, len(held))
-            await asyncio.sleep(0)
-            held.remove(place)
-
-    await asyncio.gather(*(request() for _ in range(20)))
-    assert most == 3
-    assert held == set()
-
-
-async def test_callers_take_turns_whatever_they_ask_for():
-    turns = RequestTurns(1)
-    order = []
-
-    async def request(caller):
-        async with turns.turn(caller):
-            order.append(caller)
-            await asyncio.sleep(0)
-
-    await asyncio.gather(*(request(caller) for caller in "AAAAABBC"))
-    assert "".join(order) == "AABCABAA"
-
-
-async def test_who_stops_waiting_takes_no_place():
-    turns = RequestTurns(1)
-
-    async def request():
-        async with turns.turn("other"):
-            pytest.fail("it was cancelled before its turn")
-
-    async with turns.turn("holder"):
-        waiting = asyncio.create_task(request())
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-    async with asyncio.timeout(1), turns.turn("next") as place:
-        assert place == 0
-
-
-async def test_a_place_given_to_who_is_cancelled_at_that_moment_goes_on():
-    turns = RequestTurns(1)
-    entered = []
-
-    async def request(caller):
-        async with turns.turn(caller):
-            entered.append(caller)
-
-    async with turns.turn("holder"):
-        first, second = (asyncio.create_task(request(caller)) for caller in ("first", "second"))
-        await asyncio.sleep(0)
-    first.cancel()  # the place is its own by now, and it has not run since
-    await asyncio.wait([first, second], timeout=1)
-    assert first.cancelled()
-    assert entered == ["second"]

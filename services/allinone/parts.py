@@ -1,0 +1,50 @@
+"""Parts of the suite that stand alone: what a command needs when it asks one service and that one needs no other.
+
+Each is the composition of its service, unchanged; what it imports and opens is paid by who asks for it.
+"""
+
+from collections.abc import Collection
+from enum import StrEnum, unique
+from typing import TYPE_CHECKING
+
+from services.common.settings import Settings
+
+if TYPE_CHECKING:
+    from services.common.composition import Adapters
+    from services.common.rpc.server import ServedService
+
+
+@unique
+class Part(StrEnum):
+    """Services that can be started without the others."""
+
+    SESSIONS = "sessions"
+    """SessionService and TransparencyService: sessions, windows, reports, the log."""
+    KNOWLEDGE = "knowledge"
+    """KnowledgeService and EnvelopeService: facts and sources."""
+    ADMIN = "admin"
+    """AdminService: keys, AI systems, policies."""
+
+
+async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
+    """Return the services of the named parts; of the whole suite when none is named."""
+    if not parts:
+        from services.allinone.compose import build_services
+
+        return await build_services(settings, adapters)
+    services: list[ServedService] = []
+    if Part.SESSIONS in parts:
+        from services.dag.compose import build as build_dag
+
+        services += await build_dag(settings, adapters)
+    if Part.KNOWLEDGE in parts:
+        from services.envelope.compose import build as build_envelope
+
+        services += await build_envelope(settings, adapters)
+    if Part.ADMIN in parts:
+        from services.gateway.admin_app import AdminApp
+        from services.gateway.admin_servicer import admin_service
+
+        app = AdminApp(await adapters.credentials(), adapters.clock, adapters.ids, settings.auth.environment)
+        services.append(admin_service(app, adapters.clock))
+    return services

@@ -1,0 +1,267 @@
+"""Pure work beside the event loop, ended as soon as nobody waits for it any more (ADR 0087).
+
+``compute`` runs a function in one of a few threads of its own and returns its result. When the awaiting task is
+cancelled, because the caller went away or its deadline passed, work that waits is never begun, and work that runs is
+ended: an exception is delivered into its thread, between two instructions of the interpreter. That is safe for what is
+computed here alone: functions that write nothing which outlives them, hold no lock and wait for nothing.
+
+The interpreter lets one thread compute at a time, and each further one that wants to makes the event loop wait longer.
+So one thread computes; a second joins in when the first has been at the same work for a while, so that short work does
+not wait for long. Tenants take turns.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import logging
+import sys
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
+from types import FrameType
+from typing import Any, Final, Generic, TypeVar, TypeVarTuple
+
+from services.common.context import current_call
+
+ResultT = TypeVar("ResultT")
+Args = TypeVarTuple("Args")
+
+THREADS: Final = 2
+"""Threads that compute, at most."""
+TURN_S: Final = 0.1
+"""How long work computes alone before a further thread joins in, in seconds."""
+SWITCH_INTERVAL_S: Final = 0.0005
+"""How long the event loop waits for a thread that computes, in seconds; Python's default is ten times that."""
+_FIRST_RETRY_S: Final = 0.02
+_LAST_RETRY_S: Final = 1.0
+_UNSAFE_FILES: Final = frozenset(
+    {threading.__file__, logging.__file__, "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"}
+)
+"""Code that takes locks otherwise than by ``with``: work that stands in it is ended a moment later."""
+
+
+class WorkEndedError(SystemExit):
+    """Nobody waits for this work any more. No ``Exception``: what the work itself catches must not catch this."""
+
+
+def settle_switching() -> None:
+    """Have threads that compute give way to the event loop sooner; for a process that serves."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+
+
+async def compute(work: Callable[[*Args], ResultT], *args: *Args) -> ResultT:
+    """Return ``work(*args)``, computed beside the event loop; ended when the awaiting task is cancelled.
+
+    Args:
+        work: a pure function: it may be ended anywhere, so it must leave nothing half done that anybody sees.
+        *args: what it takes.
+    """
+    return await _POOL.run(work, *args)
+
+
+def configure(threads: int) -> None:
+    """Set how many threads compute, at most; for a process that serves."""
+    _POOL.threads = threads
+
+
+class Job(Generic[ResultT]):
+    """One piece of work; made on the event loop, done in a thread."""
+
+    __slots__ = ("_lock", "_loop", "_open", "_thread_id", "error", "future", "owner", "started", "value", "work")
+
+    def __init__(self, work: Callable[[], ResultT], owner: str) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._open = False
+        self._thread_id = 0
+        self.work = work
+        self.owner = owner
+        self.started = 0.0
+        self.future: asyncio.Future[ResultT] = self._loop.create_future()
+        self.value: ResultT | None = None
+        self.error: BaseException | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the work is being done now."""
+        return self._open
+
+    def perform(self) -> None:
+        """Do the work; ``close`` has to follow, whatever this raises."""
+        with self._lock:
+            self._thread_id = threading.get_ident()
+            self._open = True
+        try:
+            self.value = self.work()
+        except BaseException as error:  # noqa: BLE001 - raised again where the work is awaited
+            self.error = error
+
+    def close(self) -> None:
+        """Take no end from now on, and forget one that came too late. May be repeated."""
+        with self._lock:
+            self._open = False
+        _deliver(threading.get_ident(), None)
+
+    def hand_over(self) -> None:
+        """Give the result to whoever awaits it. May be repeated."""
+        with contextlib.suppress(RuntimeError):  # the event loop is closed: nobody awaits it
+            self._loop.call_soon_threadsafe(self._settle)
+
+    def end(self, retry_s: float = _FIRST_RETRY_S) -> None:
+        """End the work, and see to it that it does end: an exception can get lost where Python cannot raise one."""
+        with self._lock:
+            if not self._open:
+                return
+            if not _is_unsafe(sys._current_frames().get(self._thread_id)):  # noqa: SLF001 - documented, for debuggers
+                _deliver(self._thread_id, WorkEndedError)
+        self._loop.call_later(retry_s, self.end, min(2 * retry_s, _LAST_RETRY_S))
+
+    def _settle(self) -> None:
+        if self.future.done():
+            return
+        if isinstance(self.error, SystemExit):  # the work's own: it would end the process
+            self.future.set_exception(RuntimeError(f"work gave up with {type(self.error).__name__}"))
+        elif self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.value)  # type: ignore[arg-type]  # set unless there is an error
+
+
+class ComputePool:
+    """A few threads that compute; they start with the first work and never end.
+
+    Args:
+        threads: at most that many.
+        turn_s: how long work computes alone before a further thread joins in.
+    """
+
+    def __init__(self, threads: int = THREADS, turn_s: float = TURN_S) -> None:
+        self.threads = threads
+        self._turn_s = turn_s
+        self._queues: OrderedDict[str, deque[Job[Any]]] = OrderedDict()
+        self._running: set[Job[Any]] = set()
+        self._changed = threading.Condition()
+        self._idle = 0
+        self._started = 0
+
+    async def run(self, work: Callable[[*Args], ResultT], *args: *Args) -> ResultT:
+        """As ``compute``."""
+        context = copy_context()
+        job = Job[ResultT](lambda: context.run(work, *args), _owner())
+        self._put(job)
+        try:
+            return await job.future
+        except asyncio.CancelledError:
+            self._withdraw(job)
+            raise
+        finally:
+            job.error = None  # its traceback holds frames that hold this job
+
+    def load(self) -> tuple[int, int]:
+        """Return how much work is being done and how much waits."""
+        with self._changed:
+            return len(self._running), sum(map(len, self._queues.values()))
+
+    def _put(self, job: Job[Any]) -> None:
+        with self._changed:
+            self._queues.setdefault(job.owner, deque()).append(job)
+            self._changed.notify()
+            if self._started >= self.threads or self._idle >= sum(map(len, self._queues.values())):
+                return
+            self._started += 1
+        threading.Thread(target=self._serve, name=f"computing-{self._started}", daemon=True).start()
+
+    def _withdraw(self, job: Job[Any]) -> None:
+        with self._changed, contextlib.suppress(KeyError, ValueError):
+            queue = self._queues[job.owner]
+            queue.remove(job)
+            if not queue:
+                del self._queues[job.owner]
+            return
+        job.end()
+
+    def _serve(self) -> None:
+        """Do one piece of work after the other.
+
+        An end that is delivered when its work is just done unwinds a round, and the next one closes that work. Another
+        one can follow only after ``_FIRST_RETRY_S``, if the thread stood still for so long right here: hence twice.
+        """
+        at_hand: list[Job[Any]] = []
+        while True:
+            try:
+                while True:
+                    try:  # noqa: SIM105 - ``suppress`` would be code that may be broken off itself
+                        self._round(at_hand)
+                    except WorkEndedError:
+                        pass
+            except WorkEndedError:
+                pass
+
+    def _round(self, at_hand: list[Job[Any]]) -> None:
+        if not at_hand:
+            at_hand.append(self._taken())
+            at_hand[0].perform()
+        job = at_hand[0]
+        job.close()
+        with self._changed:
+            self._running.discard(job)
+            self._changed.notify()
+        job.hand_over()
+        at_hand.clear()
+
+    def _taken(self) -> Job[Any]:
+        """Return the next work, the tenants' in turn, once it may begin."""
+        with self._changed:
+            while True:
+                wait_s = self._wait_s() if self._queues else None
+                if wait_s == 0:
+                    break
+                self._idle += 1
+                self._changed.wait(wait_s)
+                self._idle -= 1
+            owner, queue = self._queues.popitem(last=False)
+            job = queue.popleft()
+            if queue:
+                self._queues[owner] = queue  # behind all others
+                self._changed.notify()
+            job.started = time.monotonic()
+            self._running.add(job)
+            return job
+
+    def _wait_s(self) -> float | None:
+        """Return in how many seconds one more may compute; ``None`` when only after another is done."""
+        if len(self._running) >= self.threads:
+            return None
+        newest = max((job.started for job in self._running), default=float("-inf"))
+        return max(0.0, newest + self._turn_s - time.monotonic())
+
+
+def _deliver(thread_id: int, error: type[BaseException] | None) -> None:
+    """Have the thread raise ``error`` at its next instruction that allows it; ``None`` takes back what it has not."""
+    given = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread_id), given)
+
+
+def _is_unsafe(frame: FrameType | None) -> bool:
+    return any(each.f_code.co_filename in _UNSAFE_FILES for each in _stack(frame))
+
+
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of a job's work, the innermost first."""
+    while frame is not None and frame.f_code is not Job.perform.__code__:
+        yield frame
+        frame = frame.f_back
+
+
+def _owner() -> str:
+    """Return whose turn the work takes; outside of a call (tools, the readiness checks) nobody's."""
+    try:
+        return current_call().caller.tenant_id
+    except LookupError:
+        return ""
+
+
+_POOL: Final = ComputePool()
+"""Of the process: so is the interpreter's lock."""

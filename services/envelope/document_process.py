@@ -1,0 +1,37 @@
+"""``python -m services.envelope.document_process``: reads documents and cuts them, for ``WorkerDocumentReader``."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from services.common.adapters.tokens.counter import open_counter_of
+from services.common.settings.inference import TokenizerSettings
+from services.common.workers.child import Handler, serve
+from services.common.workers.frames import Json
+from services.envelope.document_reading import CuttingLimits, read_and_cut
+
+_DRAFTS_AT_ONCE: Final = 500
+"""In one part of an answer, so that reading a part keeps the serving process for a few milliseconds."""
+
+
+def build(configuration: Json) -> Mapping[str, Handler]:
+    """Open the tokenizer."""
+    limits = CuttingLimits(*configuration["limits"])
+    tokenizers = [TokenizerSettings.model_validate(one) for one in configuration["tokenizers"]]
+    counts = open_counter_of(configuration["model"], tokenizers, configuration["approximate_margin_ratio"])
+
+    def count(text: str) -> int:
+        return counts([text])[0]
+
+    def cut(arguments: Json, content: bytes) -> Iterator[Json]:
+        media_type, name = arguments
+        found = read_and_cut(content, media_type, name, limits, count)
+        yield [found.media_type, found.title, list(found.warnings)]
+        for at in range(0, len(found.drafts), _DRAFTS_AT_ONCE):
+            some = found.drafts[at : at + _DRAFTS_AT_ONCE]
+            yield [[draft.content, draft.section, draft.location] for draft in some]
+
+    return {"cut": cut}
+
+
+if __name__ == "__main__":
+    serve(build)

@@ -1,0 +1,23 @@
+"""What a dispatch costs, for the door: what is asked and, by estimate, what will be answered and analysed.
+
+It takes no place to compute: while it waits for a language model it would keep it from others. The calls that it makes
+take theirs.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from services.common.rpc.work import CALL_UNITS, Work
+
+_ANSWER_TOKENS: Final = 500
+"""What an answer is taken to have where the request sets no limit."""
+_TOKEN_CHARS: Final = 4
+
+WORK: Final[Mapping[str, Work]] = {
+    "Dispatch": Work(
+        lambda request: (
+            CALL_UNITS + len(request.query) + _TOKEN_CHARS * min(request.max_tokens or _ANSWER_TOKENS, _ANSWER_TOKENS)
+        ),
+        computes=False,
+    )
+}

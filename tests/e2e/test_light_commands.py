@@ -1,0 +1,72 @@
+"""Commands that need no model stay light: processor time and memory of the finished process, as the kernel counts them.
+
+Byte code is cached, as in an installed package. ``GROUNDTRAIL_TEST_SLOWNESS`` says how many times as long as on the
+machine of docs/benchmarks.md a processor may take.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.processes import environment
+
+CPU_S = 1.0 * float(os.environ.get("GROUNDTRAIL_TEST_SLOWNESS", "2"))
+PEAK_MIB = 150.0
+MEASURE = """
+import os, sys
+process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(process, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, file=sys.stderr)
+"""
+"""Run by a small process of its own: a child's peak counts what its parent held when it was started."""
+SESSION = "crp_sess_0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run a command and return its exit code, processor seconds and peak of memory."""
+    folder = tmp_path_factory.mktemp("light")
+    env = environment(folder / "data") | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def one(*arguments):
+        found = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", MEASURE, sys.executable, "-m", "services.cli", *arguments],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        status, cpu_s, peak_mib = found.stderr.splitlines()[-1].split()
+        return int(status), float(cpu_s), float(peak_mib)
+
+    return one
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--version",), 0),
+        (("--help",), 0),
+        (("version",), 0),
+        (("keys", "list"), 0),
+        (("systems", "list"), 0),
+        (("sessions",), 0),
+        (("checkpoint",), 0),
+        (("verify", SESSION), 4),
+        (("show", "018f6f0e-0000-7000-8000-000000000000"), 4),
+        (("dag", SESSION), 4),
+        (("export", SESSION, "export.ndjson"), 4),
+        (("erase", SESSION, "--reason", "test", "--yes"), 4),
+    ],
+    ids=lambda value: value[0] + (f"-{value[1]}" if len(value) > 1 else "") if isinstance(value, tuple) else "",
+)
+def test_a_command_that_needs_no_model_is_light(run, arguments, code):
+    run(*arguments)  # writes the byte code
+    measured = [run(*arguments) for _ in range(2)]
+    assert {status for status, _, _ in measured} == {code}
+    assert min(cpu for _, cpu, _ in measured) < CPU_S
+    assert max(peak for _, _, peak in measured) < PEAK_MIB

@@ -1,0 +1,63 @@
+"""A fixed tenth of what is long; all of it with GROUNDTRAIL_TEST_WHOLE=1 (``make test-faults``).
+
+Which cases belong to the tenth is decided by the SHA-256 of the case's name: the same in every run and on every
+machine, spread over all kinds of cases, and the same for a case that stays when others come and go. The end of every
+run says how many of how many cases were run.
+
+- ``@pytest.mark.tenth`` where every case is a test of its own; whoever names one case on the command line gets it,
+- ``tenth(label, cases, name=…)`` where a test loops over cases,
+- ``examples(n)`` for the number of examples that Hypothesis generates.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
+
+import pytest
+
+VARIABLE: Final = "GROUNDTRAIL_TEST_WHOLE"
+WHOLE: Final = os.environ.get(VARIABLE, "0") not in {"", "0"}
+SHARE: Final = 10
+LEAST_EXAMPLES: Final = 10
+counts: Final[dict[str, tuple[int, int]]] = {}
+"""By label: how many cases were taken, of how many."""
+
+Case = TypeVar("Case")
+
+
+def tenth(label: str, cases: Iterable[Case], *, name: Callable[[Case], str] = str) -> list[Case]:
+    """Return the fixed tenth of the cases, at least one, or all of them when the whole is asked for."""
+    every = list(cases)
+    taken = every if WHOLE else _chosen(label, every, name)
+    counts[label] = (len(taken), len(every))
+    return taken
+
+
+def tenth_of_tests(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests to leave out: of every function that is marked, all but a tenth of its cases."""
+    left_out = []
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("tenth"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for label, every in cases.items():
+        if len(every) == 1:
+            continue  # it loops over its cases itself
+        taken = set(tenth(label, every, name=lambda item: item.nodeid))
+        left_out += [item for item in every if item not in taken]
+    return left_out
+
+
+def examples(number: int) -> int:
+    """Return how many examples to generate where ``number`` are generated when the whole is asked for."""
+    return number if WHOLE else max(min(number, LEAST_EXAMPLES), number // SHARE)
+
+
+def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str]) -> list[Case]:
+    by_place = sorted(every, key=lambda case: _place(label, name(case)))
+    return [case for case in every if _place(label, name(case)) % SHARE == 0] or by_place[:1]
+
+
+def _place(label: str, name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{label}\0{name}".encode()).digest()[:8])

@@ -1,0 +1,54 @@
+"""The pace is that of the process, whether calls come one by one or side by side."""
+
+import pytest
+
+from services.common.rpc.pace import Pace
+
+
+class Clock:
+    at = 0.0
+
+    def __call__(self):
+        return self.at
+
+
+def test_nothing_is_known_before_a_call_was_done():
+    clock = Clock()
+    pace = Pace(clock)
+    assert pace.units_per_s is None
+    begun = pace.begin()
+    clock.at += 1
+    pace.end(begun, 100, done=False)
+    assert pace.units_per_s is None
+
+
+def test_one_call():
+    clock = Clock()
+    pace = Pace(clock)
+    begun = pace.begin()
+    clock.at += 2
+    pace.end(begun, 100, done=True)
+    assert pace.units_per_s == 50
+
+
+def test_calls_side_by_side_tell_the_pace_of_all_from_the_first_that_ends():
+    clock = Clock()
+    pace = Pace(clock)
+    slow = pace.begin()
+    clock.at += 10
+    pace.end(slow, 100, done=True)  # alone: 10 units a second
+    begun = [pace.begin() for _ in range(4)]
+    clock.at += 10
+    for one in begun:
+        pace.end(one, 100, done=True)
+        assert pace.units_per_s == pytest.approx(40)
+
+
+def test_the_last_calls_count_most():
+    clock = Clock()
+    pace = Pace(clock)
+    for seconds in (*[1] * 20, *[4] * 20):
+        begun = pace.begin()
+        clock.at += seconds
+        pace.end(begun, 100, done=True)
+    assert 25 <= pace.units_per_s < 30

@@ -1,0 +1,183 @@
+"""Train one trunk for both tasks: ``python -m training.joint --data DIR --start NLI_CHECKPOINT --work DIR``.
+
+It goes on from the trained entailment encoder. Grounding steps teach support and unsupported tokens, on rows of the
+public sets, on the fold ``fit`` of the development set and on contrasts; every ``--inference-every``-th step is one of
+entailment, so that the three-way head keeps what it knows. Stop it whenever you like: the same command goes on where it
+stopped.
+"""
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from services.common.grounding.windows import WindowSettings
+from training.cleaning import Limits, clean
+from training.encoder import SUPPORT, PairEncoder, load, load_tokenizer, pad_id, save, with_joint_heads
+from training.grounding import PASSAGE_WORDS, Example, Part, examples, grounding_loss, padded, weakest
+from training.grounding_rows import Sizes, grounding_rows
+from training.loop import Schedule, Trainer, batches, pad
+from training.nli import Encoded, encode, inference_loss, mixed
+from training.public_rows import as_grounding, chosen
+from training.rows import GroundingRow, NliRow, read_grounding, read_more, read_nli
+
+PREPARED: Final = "prepared.pt"
+"""Rows as token ids: cutting windows takes minutes, and a run is taken up many times."""
+CHUNK: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is learnt from, as token ids."""
+
+    grounding: list[Example]
+    inference: Encoded
+
+
+def rows_to_learn(options: argparse.Namespace, console: Console) -> tuple[list[GroundingRow], list[NliRow]]:
+    """Return grounding rows (public sets, fold ``fit``, contrasts) and the rows of inference, clear licences alone."""
+    data, seed = options.data, options.seed
+    dev = read_nli(data, "dev")
+    train = read_nli(data, "train")
+    passages, _ = clean(train, dev, seed, Limits(premise_words=PASSAGE_WORDS))
+    fit = [row for row in read_grounding(data) if row.fold == "fit"]
+    made = grounding_rows([row for row in passages if row.clear], fit, seed, Sizes.scaled(options.share))
+    public = [as_grounding(row) for row in chosen(read_more(data), Random(f"{seed}:public"))]  # noqa: S311
+    grounding = [*made, *public]
+    Random(f"{seed}:joint").shuffle(grounding)  # noqa: S311 - not for secrets
+    pairs, _ = clean(train, dev, seed)
+    console.print(dict(Counter(row.origin.split("/")[0] for row in grounding)))
+    return grounding, mixed([row for row in pairs if row.clear], seed)
+
+
+def prepared(options: argparse.Namespace, tokenizer: Tokenizer, console: Console) -> Prepared:
+    """Return the rows as token ids, from the work folder where they were prepared before."""
+    path = options.work / PREPARED
+    if path.is_file():
+        kept = torch.load(path, weights_only=True)
+        made = [Example(tuple(Part(*part) for part in parts), supported) for parts, supported in kept["grounding"]]
+        return Prepared(made, Encoded(*kept["inference"]))
+    rows, pairs = rows_to_learn(options, console)
+    windows = WindowSettings(options.premise_tokens, 1)
+    found: list[Example] = []
+    for start in range(0, len(rows), CHUNK):
+        found += examples(tokenizer, rows[start : start + CHUNK], windows)
+        console.print(f"prepared {min(start + CHUNK, len(rows))} of {len(rows)} rows")
+    inference = encode(tokenizer, pairs)
+    plain = [([(part.ids, part.tokens) for part in example.parts], example.supported) for example in found]
+    options.work.mkdir(parents=True, exist_ok=True)
+    torch.save({"grounding": plain, "inference": (inference.ids, inference.labels)}, path)
+    return Prepared(found, inference)
+
+
+def interleaved(grounding: Iterator[list[int]], inference: Iterator[list[int]], every: int) -> Iterator[list[int]]:
+    """Yield batches of grounding rows and, as each ``every``-th, of inference rows as negative numbers; -1 is row 0."""
+    while True:
+        for _ in range(every - 1):
+            yield next(grounding)
+        yield [-1 - row for row in next(inference)]
+
+
+def joint_loss(model: PairEncoder, data: Prepared, batch: Sequence[int], pad_with: int, device: torch.device) -> Tensor:
+    """Return the loss of a batch of one task, as ``interleaved`` gives it."""
+    if batch[0] < 0:
+        rows = [-1 - row for row in batch]
+        ids, mask = pad([data.inference.ids[row] for row in rows], pad_with, device)
+        logits, _ = model(ids, mask)
+        return inference_loss(
+            logits[:, :SUPPORT], torch.tensor([data.inference.labels[row] for row in rows]).to(device)
+        )
+    there = [data.grounding[row] for row in batch]
+    parts = [part for example in there for part in example.parts]
+    owners = torch.tensor([row for row, example in enumerate(there) for _ in example.parts], device=device)
+    ids, mask = pad([part.ids for part in parts], pad_with, device)
+    logits, token_logits = model(ids, mask)
+    supported = torch.tensor([example.supported for example in there], device=device)
+    tokens = padded([part.tokens for part in parts], ids.shape[1]).to(device)
+    verdicts = weakest(logits[:, SUPPORT].float(), owners, len(there))
+    return grounding_loss(verdicts, token_logits, supported, tokens)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train and save a checkpoint with a joint head."""
+    options = _options(arguments)
+    console = Console(stderr=True)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    tokenizer = load_tokenizer(options.start)
+    data = prepared(options, tokenizer, console)
+    lengths = [example.size for example in data.grounding]
+    own = max(1, round(options.epochs * sum(lengths) * 1.08 / options.batch_tokens))
+    steps = round(own * options.inference_every / (options.inference_every - 1))
+    console.print(f"{len(lengths)} rows, {sum(lengths)} tokens, {steps} steps on {device}")
+    schedule = Schedule(steps, options.rate, min(steps // 10 + 1, 300), seed=options.seed)
+    trainer = Trainer(with_joint_heads(load(options.start)), schedule, options.work, device)
+    order = interleaved(
+        batches(lengths, options.batch_tokens, options.seed),
+        batches([len(ids) for ids in data.inference.ids], options.batch_tokens, options.seed + 1),
+        options.inference_every,
+    )
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("joint", total=steps, completed=trainer.step)
+
+        def watch(now: Mapping[str, float]) -> None:
+            progress.update(task, completed=now["step"], description=f"joint loss {now['loss']:.3f}")
+            if now["step"] % 100 == 0:
+                console.print(f"step {now['step']:.0f} of {steps}: loss {now['loss']:.4f}")
+
+        def loss_of(encoder: PairEncoder, batch: list[int]) -> Tensor:
+            return joint_loss(encoder, data, batch, pad_id(tokenizer), device)
+
+        finished = trainer.run(order, loss_of, watch, until_s=options.minutes * 60)
+    checkpoint = options.work / "checkpoint"
+    save(trainer.trained(), tokenizer, checkpoint)
+    record = {
+        "finished": finished,
+        "step": trainer.step,
+        "steps": steps,
+        "rows": len(lengths),
+        "options": {name: value for name, value in vars(options).items() if name not in _FOLDERS and value != math.inf},
+    }
+    (checkpoint / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    console.print_json(data=record)
+
+
+_FOLDERS: Final = frozenset({"data", "start", "work"})  # folders of this machine say nothing
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.joint", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with nli/ and grounding/")
+    parser.add_argument("--start", type=Path, required=True, help="checkpoint of the trained entailment encoder")
+    parser.add_argument("--work", type=Path, required=True, help="where rows, state and checkpoint are kept")
+    parser.add_argument("--share", type=float, default=0.45, help="of the usual number of rows that are made")
+    parser.add_argument("--epochs", type=float, default=1.0, help="over the grounding rows")
+    parser.add_argument("--inference-every", type=int, default=5, help="each so-manieth step is one of entailment")
+    parser.add_argument("--rate", type=float, default=3e-5, help="peak learning rate")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
+    parser.add_argument("--premise-tokens", type=int, default=144, help="longest window")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes; go on later")
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 = PyTorch's choice")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    if options.inference_every < 2:  # noqa: PLR2004 - each step cannot be of both tasks
+        parser.error("--inference-every must be at least 2")
+    return options
+
+
+if __name__ == "__main__":
+    main()
