@@ -234,7 +234,7 @@ def _line(cost: Cost) -> str:
 
 
 def _rows(costs: Sequence[Cost]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for place in dict.fromkeys(cost.place.name for cost in costs):
         own = [cost for cost in costs if cost.place.name == place]
         ratios = [cost for cost in own if cost.ratio is not None]
