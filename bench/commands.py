@@ -1,4 +1,4 @@
-"""What the commands cost without a server, and what each service takes of memory: idle, with its models, after a question.
+"""What commands cost without a server, and what each service takes of memory: idle, with its models, after questions.
 
 Processor seconds and the peak of resident memory are the kernel's account of each finished command, the median of the
 rounds; byte code is cached, as in an installed package. Memory of a server is its proportional set size (PSS), that of
@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 ROUNDS: Final = 3
+QUESTIONS: Final = 5
 REST_S: Final = 5.0
 START_S: Final = 300.0
 MIB: Final = 1024 * 1024
@@ -49,9 +50,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a server takes in MiB, and the processor seconds until it was ready."""
+    """What a server takes in MiB at rest, the most that it took till then, and the processor seconds of its start."""
 
     pss_mib: float
+    peak_mib: float
     start_cpu_s: float
 
 
@@ -141,6 +143,15 @@ def pss_mib(pid: int) -> float:
     return total / 1024
 
 
+def peak_mib(pid: int) -> float:
+    """Return the sum of the peaks of resident memory of a process and its descendants."""
+    total = 0
+    for one in tree(pid):
+        lines = Path(f"/proc/{one}/status").read_text(encoding="utf-8").splitlines()
+        total += next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    return total / 1024
+
+
 def cpu_s(pid: int) -> float:
     """Return the processor seconds that a process and its living descendants have taken."""
     ticks = os.sysconf("SC_CLK_TCK")
@@ -192,7 +203,7 @@ def measure_service(installation: Installation, *services: str, load: str) -> Me
     with installation.serving(*services, given=given | (peers if services else {})) as (pid, _):
         started = cpu_s(pid)
         time.sleep(REST_S)
-        return Memory(pss_mib(pid), started)
+        return Memory(pss_mib(pid), peak_mib(pid), started)
 
 
 def measure_suite(installation: Installation, questions: int) -> list[tuple[str, float]]:
@@ -207,6 +218,7 @@ def measure_suite(installation: Installation, questions: int) -> list[tuple[str,
             installation.run("ask", QUESTION, given=client)
             if number in {0, questions - 1}:
                 found.append((f"after {number + 1} question{'s' if number else ''}", pss_mib(pid)))
+        found.append(("the most that was resident", peak_mib(pid)))
     return found
 
 
@@ -225,28 +237,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.commands", description=__doc__)
     parser.add_argument("--python", default=sys.executable, help="interpreter of the installation that is measured")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of each command, default {ROUNDS}")
+    parser.add_argument("--only", choices=("commands", "services", "suite"), help="one of the tables; none = all")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="groundtrail-commands-") as folder:
         installation = Installation(arguments.python, Path(folder))
-        rows = [
-            (name, f"{cost.cpu_s:.2f}", f"{cost.peak_mib:.0f}", str(cost.status))
-            for name, cost in measure_commands(installation, arguments.rounds)
-        ]
-        table("Commands", ("command", "processor s", "peak MiB", "exit"), rows)
-        has_load = installation.run("version", given={"GROUNDTRAIL_INFERENCE__LOAD": "start"}).status == 0
-        services = []
-        for names in (*((name,) for name in SERVICES), ()):
-            measured = [
-                measure_service(installation, *names, load=load)
-                for load in (("first-use", "start") if has_load else ("",))
+        if arguments.only in {None, "commands"}:
+            rows = [
+                (name, f"{cost.cpu_s:.2f}", f"{cost.peak_mib:.0f}", str(cost.status))
+                for name, cost in measure_commands(installation, arguments.rounds)
             ]
-            cells = [f"{one.pss_mib:.0f}" for one in measured] + [f"{one.start_cpu_s:.1f}" for one in measured]
-            services.append((" ".join(names) or "whole suite", *cells))
-        loads = ("idle, first-use", "idle, start") if has_load else ("idle",)
-        columns = (*(f"{load}: MiB PSS" for load in loads), *(f"{load}: start, processor s" for load in loads))
-        table("Services", ("service", *columns), services)
-        suite = [(when, f"{pss:.0f}") for when, pss in measure_suite(installation, 5)]
-        table("The whole suite in one process", ("when", "MiB PSS"), suite)
+            table("Commands", ("command", "processor s", "peak MiB", "exit"), rows)
+        if arguments.only in {None, "services"}:
+            show_services(installation)
+        if arguments.only in {None, "suite"}:
+            suite = [(when, f"{pss:.0f}") for when, pss in measure_suite(installation, QUESTIONS)]
+            table("The whole suite in one process", ("when", "MiB PSS"), suite)
+
+
+def show_services(installation: Installation) -> None:
+    """Measure each service and the whole suite, under every way of loading that the installation knows."""
+    has_load = installation.run("version", given={"GROUNDTRAIL_INFERENCE__LOAD": "start"}).status == 0
+    loads = ("first-use", "start") if has_load else ("",)
+    rows = []
+    for names in (*((name,) for name in SERVICES), ()):
+        cells: list[str] = []
+        for load in loads:
+            one = measure_service(installation, *names, load=load)
+            cells += [f"{one.pss_mib:.0f}", f"{one.peak_mib:.0f}", f"{one.start_cpu_s:.1f}"]
+        rows.append((" ".join(names) or "whole suite", *cells))
+    heads = [
+        f"{load} {what}".strip() for load in loads for what in ("idle, MiB PSS", "peak, MiB", "start, processor s")
+    ]
+    table("Services", ("service", *heads), rows)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class EmbeddedSystem:
 async def embedded(
     settings: Settings, *, adapters: Adapters | None = None, parts: Collection[Part] = ()
 ) -> AsyncIterator[EmbeddedSystem]:
-    """Run the suite, or the named parts of it, until the block ends; then calls in flight finish and everything is closed.
+    """Run the suite, or parts of it, until the block ends; then calls in flight finish and everything is closed.
 
     Args:
         settings: as for a server; where it listens, TLS and peers are replaced by a loopback port of its own.

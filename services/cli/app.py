@@ -1,6 +1,5 @@
 """The ``groundtrail`` command: what it is called, what it takes, what it prints; each command is in ``commands/``."""
 
-from enum import StrEnum
 from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.forms import DagForm, ExportForm
+from services.cli.forms import DagForm, ExportForm, GroundingWord
 from services.cli.later import Later, run
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ else:
 app = typer.Typer(
     name="groundtrail",
     help="Answers that are grounded, checked, chained and repeatable.\n\n"
-    "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run the whole suite inside "
+    "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run what they ask inside "
     "the process, on the data under GROUNDTRAIL_STORE__DATA_DIR (default .groundtrail).\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong input, 3 negative verdict (broken chain, halted answer, refused file), "
     "4 not found, 5 denied, 6 unavailable or over a limit, 130 stopped by Ctrl-C.",
@@ -41,15 +40,6 @@ fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge
 app.add_typer(fact_app, name="facts")
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
-
-
-class GroundingWord(StrEnum):
-    """What ``--grounding-mode`` takes (CRP-LLM-Grounding-Mode)."""
-
-    STRICT = "context-strict"
-    PREFERRED = "context-preferred"
-    OPEN = "open"
-
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
@@ -349,9 +339,7 @@ def create_key(
         list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
-    tenant: Annotated[
-        str, typer.Option(help="The tenant that it opens; made in the store, not by a server; none = default.")
-    ] = "",
+    tenant: Annotated[str, typer.Option(help="Its tenant; made in the store, not by a server; none = default.")] = "",
     namespace: Annotated[
         str | None, typer.Option(help="A shared namespace that it writes; made in the store, not by a server.")
     ] = None,
@@ -365,9 +353,7 @@ def create_key(
 
 @key_app.command("list")
 def list_keys(
-    tenant: Annotated[
-        str, typer.Option(help="Keys of this tenant alone; none = all of the data directory, or the server's.")
-    ] = "",
+    tenant: Annotated[str, typer.Option(help="Keys of this tenant alone; none = all of the data directory.")] = "",
     *,
     as_json: AsJson = False,
 ) -> None:

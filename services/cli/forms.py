@@ -1,4 +1,4 @@
-"""The words that ``--format`` takes: known before a command's own module is loaded."""
+"""The words that options take: known before a command's own module is loaded."""
 
 from enum import StrEnum, unique
 
@@ -19,3 +19,12 @@ class ExportForm(StrEnum):
 
     NDJSON = "ndjson"
     OCSF = "ocsf"
+
+
+@unique
+class GroundingWord(StrEnum):
+    """What ``--grounding-mode`` takes (CRP-LLM-Grounding-Mode)."""
+
+    STRICT = "context-strict"
+    PREFERRED = "context-preferred"
+    OPEN = "open"

@@ -1,4 +1,4 @@
-"""Giving back what was freed: glibc keeps it for the process, and after a model was loaded that is as much as the model.
+"""Giving back what was freed: glibc keeps it, and after a model was loaded that is as much as the model itself.
 
 ONNX Runtime restores an encoder's weights in several steps and frees what each of them started from; of three encoders
 236 MB of 701 MB stayed with the process for nothing (ADR 0091).

@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.processes import environment
 
 CPU_S = 1.0 * float(os.environ.get("GROUNDTRAIL_TEST_SLOWNESS", "2"))
+TRIES = 3
 PEAK_MIB = 150.0
 MEASURE = """
 import os, sys
@@ -65,8 +66,10 @@ def run(tmp_path_factory):
     ids=lambda value: value[0] + (f"-{value[1]}" if len(value) > 1 else "") if isinstance(value, tuple) else "",
 )
 def test_a_command_that_needs_no_model_is_light(run, arguments, code):
-    run(*arguments)  # writes the byte code
-    measured = [run(*arguments) for _ in range(2)]
-    assert {status for status, _, _ in measured} == {code}
-    assert min(cpu for _, cpu, _ in measured) < CPU_S
-    assert max(peak for _, _, peak in measured) < PEAK_MIB
+    for _ in range(TRIES):  # the first writes the byte code of what no other has imported
+        status, cpu_s, peak_mib = run(*arguments)
+        assert status == code
+        assert peak_mib < PEAK_MIB
+        if cpu_s < CPU_S:
+            return
+    pytest.fail(f"{cpu_s:.2f} s of processor, {TRIES} times more than {CPU_S} s")

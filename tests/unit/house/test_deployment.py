@@ -422,3 +422,38 @@ def test_http_paths_of_the_probes_are_served():
     source = (ROOT / "services/common/rpc/http_endpoint.py").read_text(encoding="utf-8")
     served = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
     assert {"/readyz", "/healthz", "/metrics"} <= served
+
+
+def documented_memory():
+    """Return MiB by service as docs/operations.md tells them: with models loaded, and the most that was seen."""
+    rows = re.findall(
+        r"^\| `?([a-z ]+)`? \| [\d,]+ \| ([\d,]+) \| ([\d,]+) \|$",
+        (ROOT / "docs/operations.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    return {name: (int(loaded.replace(",", "")), int(most.replace(",", ""))) for name, loaded, most in rows}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_container_may_take_half_as_much_again_as_its_service_was_seen_to(name):
+    limit = SERVICES[name]["mem_limit"]
+    mib = int(limit[:-1]) * {"m": 1, "g": 1024}[limit[-1]]
+    assert mib >= 1.5 * max(documented_memory()[name])
+
+
+def test_kubernetes_requests_what_the_suite_takes_and_limits_it_above_its_peak():
+    loaded, most = documented_memory()["whole suite"]
+    resources = kind("StatefulSet")[0]["spec"]["template"]["spec"]["containers"][0]["resources"]
+    sizes = {"Mi": 1, "Gi": 1024}
+    requested, limit = (
+        int(resources[key]["memory"][:-2]) * sizes[resources[key]["memory"][-2:]] for key in ("requests", "limits")
+    )
+    assert loaded < most <= requested
+    assert limit >= 1.5 * most
+
+
+def test_what_serves_behind_readiness_loads_its_encoders_before_it_is_ready():
+    (settings,) = kind("ConfigMap")
+    assert settings["data"]["GROUNDTRAIL_INFERENCE__LOAD"] == "start"
+    for name in ("envelope", "dpe", "ercp"):
+        assert SERVICES[name]["environment"]["GROUNDTRAIL_INFERENCE__LOAD"] == "start"

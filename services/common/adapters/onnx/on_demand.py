@@ -17,6 +17,8 @@ from services.common.free_memory import release_free_memory
 
 RETRY_S: Final = 5.0
 """After a load that failed, calls fail with it for so long; then the next one tries again."""
+_LOADING: Final = threading.Lock()
+"""One load at a time in a process: each needs some 250 MiB for a moment besides what stays."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -86,11 +88,12 @@ class OnDemandEncoder:
         return self.loaded().encode(batch)
 
     def _timed_load(self) -> OnnxEncoder:
-        started = time.monotonic()
-        try:
-            encoder = self._load()
-        finally:
-            release_free_memory()
+        with _LOADING:
+            started = time.monotonic()
+            try:
+                encoder = self._load()
+            finally:
+                release_free_memory()
         _LOG.info("model %s loaded in %.1f s", self._name, time.monotonic() - started)
         return encoder
 

@@ -136,7 +136,7 @@ def _open_session(path: Path, threads: int, inner: Tensor | None) -> onnxruntime
 
 @cache
 def _share_arena() -> None:
-    """Let all sessions of the process take their scratch memory from one arena, which keeps what the largest batch took.
+    """Let all sessions take their scratch memory from one arena, which keeps what the largest batch took.
 
     With one each, every model keeps that much for itself though they seldom compute at the same time.
     """
