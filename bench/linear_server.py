@@ -21,7 +21,7 @@ import numpy as np
 from google.protobuf.wrappers_pb2 import StringValue
 
 from services.allinone.compose import build_services
-from services.common.adapters.encoders.backend import Outputs, TokenIds
+from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
 from services.common.adapters.encoders.embedding import EncoderEmbeddingModel
 from services.common.adapters.encoders.entailment import EncoderEntailmentModel
 from services.common.adapters.encoders.grounding import EncoderGroundingModel, read_combiner
@@ -37,6 +37,7 @@ from services.common.ports.grounding import GroundingModel
 from services.common.ports.personal_data import PersonalData, PersonalDataDetector, RecognisedText
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.reranking import Reranker
+from services.common.queue_counts import QueueCounts
 from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.settings.http import HttpSettings
@@ -53,12 +54,23 @@ class StandInBackend:
 
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
+        self._counts = QueueCounts(entry.name)
         self._rows = np.random.default_rng(0).standard_normal((_ROWS, 384)).astype(np.float32)
 
     @property
     def entry(self) -> ModelEntry:
         """The manifest's entry of the model in whose place it stands."""
         return self._entry
+
+    @property
+    def counts(self) -> QueueCounts:
+        """Nothing: nothing waits."""
+        return self._counts
+
+    @property
+    def at_rest(self) -> bool:
+        """Return False: there is nothing to load."""
+        return False
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item."""
@@ -105,7 +117,7 @@ class StandInAdapters(Adapters):
         self._recogniser = recogniser
         self._repository = open_repository(settings.inference)
 
-    def _parts(self, name: str) -> tuple[StandInBackend, EncoderTokenizer]:
+    def _parts(self, name: str) -> tuple[EncoderBackend, EncoderTokenizer]:
         return StandInBackend(self._repository.entry(name)), EncoderTokenizer.load(self._repository, name)
 
     async def embedding(self) -> EmbeddingModel:
