@@ -95,6 +95,7 @@ test-faults: $(DEV_STAMP) ## What is long, whole: kill -9 again and again, new e
 	@GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
 	@GROUNDTRAIL_TEST_WHOLE=1 GROUNDTRAIL_TEST_EXPLORE=1 $(BIN)/pytest -q --timeout 900 tests/property
 	@GROUNDTRAIL_TEST_WHOLE=1 $(BIN)/pytest -q --timeout 900 -m tenth tests
+	@$(BIN)/python -m bench linear
 
 $(TRAINING_STAMP): $(BIN)/uv requirements-training.lock pyproject.toml
 	@test -x $(TRAINING)/bin/python || $(PYTHON) -m venv $(TRAINING)

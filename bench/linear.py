@@ -234,7 +234,7 @@ def _line(cost: Cost) -> str:
 
 
 def _rows(costs: Sequence[Cost]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for place in dict.fromkeys(cost.place.name for cost in costs):
         own = [cost for cost in costs if cost.place.name == place]
         ratios = [cost for cost in own if cost.ratio is not None]
@@ -288,8 +288,8 @@ def _about(costs: Sequence[Cost], *, recogniser: bool) -> str:
 def _latency(reads: Reads) -> str:
     return (
         f"Another tenant meanwhile: {len(reads.reads):,} reads (GetState) with a median of "
-        f"{float(np.median(reads.reads or [math.nan])) * 1_000:.1f} ms and a p99 of {p99_ms(reads.reads):.1f} ms; empty "
-        f"echo {float(np.median(reads.echoes or [math.nan])) * 1_000:.1f} and {p99_ms(reads.echoes):.1f} ms."
+        f"{float(np.median(reads.reads or [math.nan])) * 1_000:.1f} ms and a p99 of {p99_ms(reads.reads):.1f} ms; "
+        f"empty echo {float(np.median(reads.echoes or [math.nan])) * 1_000:.1f} and {p99_ms(reads.echoes):.1f} ms."
     )
 
 

@@ -16,6 +16,7 @@ import crp
 import ercp
 import grpc
 import httpx
+from crp.dpe.v1.report_pb2 import DpeReport
 from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
@@ -40,7 +41,7 @@ SHORT: Final = frozenset(
 )
 """Names of fields that hold identifiers, names, tokens and the like."""
 STORED: Final = ("report.", "analysis_inputs.", "deferred_facts.", "transfers.", "envelope.facts.entities.")
-"""What dag keeps as it is, with digests over it, and entities that were found already: nothing of it is read as text."""
+"""What dag keeps as it is, with digests over it, and entities that were found already: nothing of it is read."""
 QUESTION: Final = "Within how many days must an accident be reported?"
 FACT: Final = "An accident must be reported within seven days. The fee is 5 euros."
 
@@ -329,8 +330,7 @@ class Caller:
             "SessionService/OpenWindow", {"session_token": begun.session_token, "available_budget_tokens": 0}
         )
         window = opened.window
-        report = GetMessageClass(self._methods[place.method].input_type.fields_by_name["report"].message_type)
-        written = report.FromString(fitting_report(window.session_id, window.window_id, window.window_number, text))
+        written = DpeReport.FromString(fitting_report(window.session_id, window.window_id, window.window_number, text))
         return {
             "session_id": window.session_id,
             "window_id": window.window_id,
@@ -365,17 +365,18 @@ class Caller:
 
     def _rpc(self, name: str) -> Callable[..., Any]:
         method = self._methods[name]
-        shapes = {
+        shapes: dict[tuple[bool, bool], Any] = {
             (False, False): self._channel.unary_unary,
             (False, True): self._channel.unary_stream,
             (True, True): self._channel.stream_stream,
         }
         open_call = shapes[method.client_streaming, method.server_streaming]
-        return open_call(
+        call: Callable[..., Any] = open_call(
             f"/{method.containing_service.full_name}/{method.name}",
             request_serializer=lambda message: message.SerializeToString(),
             response_deserializer=GetMessageClass(method.output_type).FromString,
         )
+        return call
 
 
 def _filled(message: Any, whole: dict[str, Any], path: str, text: str) -> Any:

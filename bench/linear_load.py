@@ -18,7 +18,6 @@ from google.protobuf.wrappers_pb2 import StringValue
 
 from bench.linear_server import ECHO
 
-START_S: Final = 300.0
 READ_EVERY_S: Final = 0.1
 _TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -59,10 +58,13 @@ def started(*arguments: str) -> Iterator[Server]:
         with contextlib.suppress(OSError):
             process.stdin.close()
         try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+        finally:
             process.kill()
             process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
 
 
 def tree_processor_s(root: int) -> float:

@@ -1,8 +1,8 @@
 """The process that ``bench.linear`` measures: the whole suite over SQLite, its encoders without their arithmetic.
 
-Tokenizers, windows, signals and everything else around inference are the real ones; only what ONNX Runtime would compute
-is replaced, by vectors and scores that depend on the tokens, so that what is measured is the suite's own work. The
-recogniser of names and the detector of personal data are real unless ``recogniser`` is false.
+Tokenizers, windows, signals and everything else around inference are the real ones; only what ONNX Runtime would
+compute is replaced, by vectors and scores that depend on the tokens, so that what is measured is the suite's own work.
+The recogniser of names and the detector of personal data are real unless ``recogniser`` is false.
 """
 
 import argparse
@@ -38,7 +38,8 @@ from services.common.ports.personal_data import PersonalData, PersonalDataDetect
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.reranking import Reranker
 from services.common.rpc.main import running_server
-from services.common.settings import HttpSettings, ServerSettings, Settings, TelemetrySettings
+from services.common.settings import ServerSettings, Settings, TelemetrySettings
+from services.common.settings.http import HttpSettings
 from services.common.settings.stores import StoreSettings
 from services.common.telemetry import configure_logs
 
@@ -51,8 +52,13 @@ class StandInBackend:
     """``EncoderBackend`` without a model: outputs of the manifest's shapes, made of the tokens alone."""
 
     def __init__(self, entry: ModelEntry) -> None:
-        self.entry = entry
+        self._entry = entry
         self._rows = np.random.default_rng(0).standard_normal((_ROWS, 384)).astype(np.float32)
+
+    @property
+    def entry(self) -> ModelEntry:
+        """The manifest's entry of the model in whose place it stands."""
+        return self._entry
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item."""
@@ -67,7 +73,7 @@ class StandInBackend:
 
     def _outputs(self, ids: TokenIds) -> Outputs:
         chosen = self._rows[np.asarray(ids) % _ROWS]
-        return tuple(self._output(chosen, tensor.shape[1:]) for tensor in self.entry.outputs)
+        return tuple(self._output(chosen, tensor.shape[1:]) for tensor in self._entry.outputs)
 
     def _output(self, chosen: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
         if shape == (-1,):  # one value per token

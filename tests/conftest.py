@@ -16,7 +16,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import leash, tenth
+from tests import costs, leash, tenth
 from tests.patience import patient
 
 VARIABLE = "REQUIRE_BACKENDS"
@@ -97,6 +97,7 @@ class Tenths:
 
 def pytest_configure(config):
     config.pluginmanager.register(Tenths())
+    costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()
 

@@ -339,9 +339,7 @@ def create_key(
         list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
-    tenant: Annotated[
-        str, typer.Option(help="The tenant that it opens; made in the store, not by a server; none = default.")
-    ] = "",
+    tenant: Annotated[str, typer.Option(help="Its tenant; made in the store, not by a server; none = default.")] = "",
     namespace: Annotated[
         str | None, typer.Option(help="A shared namespace that it writes; made in the store, not by a server.")
     ] = None,
@@ -355,9 +353,7 @@ def create_key(
 
 @key_app.command("list")
 def list_keys(
-    tenant: Annotated[
-        str, typer.Option(help="Keys of this tenant alone; none = all of the data directory, or the server's.")
-    ] = "",
+    tenant: Annotated[str, typer.Option(help="Keys of this tenant alone; none = all of the data directory.")] = "",
     *,
     as_json: AsJson = False,
 ) -> None:

@@ -30,6 +30,8 @@ Args = TypeVarTuple("Args")
 
 THREADS: Final = 2
 """Threads that compute, at most."""
+SMALL: Final = 16_384
+"""Characters or bytes that are worked through on the event loop."""
 TURN_S: Final = 0.1
 """How long work computes alone before a further thread joins in, in seconds."""
 SWITCH_INTERVAL_S: Final = 0.0005
@@ -59,6 +61,17 @@ async def compute(work: Callable[[*Args], ResultT], *args: *Args) -> ResultT:
         *args: what it takes.
     """
     return await _POOL.run(work, *args)
+
+
+async def compute_unless_small(size: int, work: Callable[[*Args], ResultT], *args: *Args) -> ResultT:
+    """As ``compute``, but here and now what is so small that a thread would cost more than it saves.
+
+    Args:
+        size: of what is worked through, in characters or bytes.
+        work: a pure function that takes some milliseconds for ``SMALL`` of them.
+        *args: what it takes.
+    """
+    return work(*args) if size <= SMALL else await compute(work, *args)
 
 
 def configure(threads: int) -> None:

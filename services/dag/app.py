@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.clock import Clock
+from services.common.computing import compute_unless_small
 from services.common.context import Caller
 from services.common.errors import ConflictError, ErrorReason, UnauthenticatedError
 from services.common.ids import (
@@ -328,7 +329,8 @@ class SessionApp:
             profile=self._policy.profile,
             note=note_of(stored.events, ask.window_id, before.session),
         )
-        commit = commit_window(before, ask, terms)
+        # A report has some seventeen bytes for each character of its answer.
+        commit = await compute_unless_small(17 * len(ask.response_text), commit_window, before, ask, terms)
         change = to_change(commit.step, before, terms.now, terms.key)
         dag = DagView.of(before, change.windows, change.edges)
         history = quality.history_of(dag, (ask.window_id,), verification.quality_before)

@@ -9,15 +9,17 @@ import grpc
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 
+from services.common.computing import compute_unless_small
 from services.common.context import current_call
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import after_number, decode_page, encode_page_token
 from services.dag import answers, convert, validate
 from services.dag.app import SessionApp
+from services.dag.domain.committing import CommitAsk
 from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
-from services.dag.results import Opened
+from services.dag.results import Committed, Opened
 from services.dag.transparency import ExportProofs
 from services.dag.writing import RequestKey
 
@@ -59,9 +61,8 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
 
     async def CommitWindow(self, request: pb.CommitWindowRequest, context: Context) -> pb.CommitWindowResponse:
         """Commit a window."""
-        validate.commit_window(request)
-        key = _key("CommitWindow", request, answers.committed)
-        answer = await self._app.commit_window(current_call().caller, convert.commit_ask(request), key)
+        ask, key = await compute_unless_small(request.ByteSize(), _commit_of, request)
+        answer = await self._app.commit_window(current_call().caller, ask, key)
         return pb.CommitWindowResponse.FromString(answer)
 
     async def FailWindow(self, request: pb.FailWindowRequest, context: Context) -> pb.FailWindowResponse:
@@ -143,7 +144,9 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
             yield export.event(event, convert.export_line(event).line)
         if request.with_content:
             async for window, report in self._reads.every_analysis(_tenant(), request.session_id):
-                yield export.analysis(convert.analysis_line(window, report).line)
+                size = len(report.body) + len(report.inputs)
+                told = await compute_unless_small(size, convert.analysis_line, window, report)
+                yield export.analysis(told.line)
         _, dag = await self._reads.dag(_tenant(), request.session_id)
         async for line in self._proofs.closing(export, dag.windows):
             yield line
@@ -151,7 +154,8 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
     async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:
         """Return a report."""
         validate.get_report(request)
-        return convert.report(await self._reads.report(_tenant(), request.report_id))
+        record = await self._reads.report(_tenant(), request.report_id)
+        return await compute_unless_small(len(record.body), convert.report, record)
 
     async def ListReports(self, request: pb.ListReportsRequest, context: Context) -> pb.ListReportsResponse:
         """List reports."""
@@ -179,6 +183,11 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         key = _key("EraseSession", request, answers.erased)
         answer = await self._erasures.erase(current_call().caller, request.session_id, request.reason, key)
         return pb.EraseSessionResponse.FromString(answer)
+
+
+def _commit_of(request: pb.CommitWindowRequest) -> tuple[CommitAsk, RequestKey[Committed]]:
+    validate.commit_window(request)
+    return convert.commit_ask(request), _key("CommitWindow", request, answers.committed)
 
 
 def _tenant() -> str:

@@ -22,6 +22,8 @@ def build(configuration: Json) -> Mapping[str, Handler]:
     def count(text: str) -> int:
         return counts([text])[0]
 
+    count("")  # no document waits for the tokenizer's tables
+
     def cut(arguments: Json, content: bytes) -> Iterator[Json]:
         media_type, name = arguments
         found = read_and_cut(content, media_type, name, limits, count)

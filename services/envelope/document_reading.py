@@ -26,6 +26,8 @@ _MODULE: Final = "services.envelope.document_process"
 _THREADS: Final = 2
 _NICENESS: Final = 5
 """Whoever answers calls goes first."""
+_UNFOLDING: Final = 8
+"""So many times as long as the longest document may its facts be, each with its headings; usual is two or three."""
 _REMEMBERED_CHARS: Final = 2_000
 """The tokens of longer texts are counted anew: pieces of one text that grows would fill the memory."""
 _WAYS_OUT: Final = "split it, or save it in a simpler form"
@@ -73,6 +75,9 @@ def read_and_cut(
 
     drafts = chunk(document, counted)
     require_at_most("facts", len(drafts), limits.max_facts)
+    # A long heading stands at each of its facts: a document must not unfold to more than it may hold.
+    size = sum(len(draft.content) + len(draft.section) + len(draft.location) for draft in drafts)
+    require_at_most("characters, headings counted at every fact,", size, limits.max_chars * _UNFOLDING)
     return CutDocument(document.media_type, document.title, document.warnings, drafts)
 
 

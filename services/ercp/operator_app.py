@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
-from services.common.progress import stored
+from services.common.progress import at, stored
 from services.ercp.deciding import ExtractAsk, Extraction, MutateAsk, Mutation, Stability
 from services.ercp.domain import readings
 from services.ercp.domain.holding import hold
@@ -182,6 +182,7 @@ class OperatorApp:
         """Carry an operator out and record it, or answer as the first time."""
         trace_id = call.trace_id or derived_uuid("trace", call.request_id)
         async with self._turns.turn(trace_id):
+            at(f"the operator {operator.value}")
             turn = await self._turn(call, trace_id)
             performed = await perform(turn)
             event = turn.known or await turn.journal.record(operator, performed)

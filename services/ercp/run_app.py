@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from services.common.clock import Clock
 from services.common.errors import CrpError, DeadlineError, ErrorReason
+from services.common.progress import at
 from services.common.settings import ErcpSettings
 from services.ercp.deciding import ExtractAsk, MutateAsk
 from services.ercp.domain import run as loop
@@ -156,6 +157,7 @@ class RunApp:
                 if course.watch.left() <= 0:
                     state, command = loop.advance(state, loop.OutOfTime())
                     break
+            at(f"the operator {_OPERATORS[type(command)].value}")
             performed, outcome = await self._step(course, state, command)
             if performed is None:
                 state, command = loop.advance(state, outcome)

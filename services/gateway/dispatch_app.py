@@ -25,7 +25,7 @@ from services.common.errors import (
     UnavailableError,
 )
 from services.common.ports.credentials import AiSystemRecord
-from services.common.progress import stored
+from services.common.progress import at, stored
 from services.common.settings import GatewaySettings
 from services.common.telemetry import note
 from services.gateway.admission import Admission
@@ -204,6 +204,7 @@ class DispatchApp:
             available_budget_tokens=budget,
             summariser_available=True,
         )
+        at("opening the window")
         try:
             return await self._sessions.open_window(command)
         except BaseException as error:
@@ -247,6 +248,7 @@ class DispatchApp:
             if status is WindowStatus.PENDING:
                 await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
             return self._conclusions.halted(draft, None, reason)
+        at("committing the window")
         committed = await self._sessions.commit_window(steps.commit, draft)
         stored()
         if committed.degradation in SUSTAINED_OR_WORSE:

@@ -8,6 +8,7 @@ import asyncio
 from dataclasses import replace
 
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
+from services.common.progress import at
 from services.gateway.analysing import Analysing
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.job import Job
@@ -66,7 +67,9 @@ class WindowRun:
             UnavailableError: QUALITY_UNREACHABLE, LLM_UNAVAILABLE, or a service does not answer.
             DeadlineError: too little time is left for the next step.
         """
+        at("summarising earlier windows")
         resolved, transfers, calls = await self._summarising.summarised(job, opened)
+        at("building the envelope")
         gated = await self._enveloping.gated(job, resolved)
         envelope = gated.envelope
         if envelope.not_modified:
@@ -74,10 +77,13 @@ class WindowRun:
         prompt = system_prompt(job.instruction, envelope, notice=continuation_notice(len(opened.parents)))
         request = _language_request(job, opened, envelope, prompt)
         began = asyncio.get_running_loop().time()
+        at("writing the answer")
         written, call = await self._writing.write(request, CallPurpose.ANSWER, opened.place.window_id)
+        at("analysing the answer")
         first = await self._analysing.analysed(job, resolved, envelope, written)
         took = asyncio.get_running_loop().time() - began
         case = Case(job, resolved, envelope, prompt, request, took)
+        at("improving the answer")
         found = await self._remedying.bettered(case, first)
         draft = _draft(case, found, gated.upgrade)
         return replace(draft, transfers=transfers, calls=(*calls, call, *found.calls))

@@ -166,7 +166,9 @@ class ErcpWorld:
     model: object = None
     generative: bool = True
     entailment: object = field(default_factory=TableEntailment)
-    settings: ErcpSettings = field(default_factory=ErcpSettings)
+    settings: ErcpSettings = field(
+        default_factory=lambda: ErcpSettings(solver_deadline_ms=min(60_000, int(patient(2_000))))
+    )
     embedding: MemoryEmbeddingModel = field(default_factory=MemoryEmbeddingModel)
 
     def __post_init__(self):

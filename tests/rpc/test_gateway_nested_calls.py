@@ -43,4 +43,4 @@ async def test_a_retry_asks_besides_how_far_its_window_has_come(asked):
         again = await client.dispatch(request_id=request_id)
     assert asked == ["Dispatch", "OpenWindow", "GetWindow", "CommitWindow"]
     assert again.answer.window == first.answer.window
-    assert len(world.model.requests) == 1
+    assert len(world.script.asked["Analyze"]) == 1

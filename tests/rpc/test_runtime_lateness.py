@@ -5,6 +5,7 @@ import asyncio
 import grpc
 import pytest
 
+from services.common.context import Role
 from services.common.errors import ConflictError, DeadlineError, ErrorReason, UnavailableError
 from services.common.progress import Done, Progress, at, open_progress, stored, writing
 from services.common.rpc import pipeline
@@ -164,6 +165,6 @@ def test_what_a_nested_call_left_behind_is_no_word_about_this_one():
 
 
 def test_the_rpcs_that_store_something_are_known():
-    writing_roles = {name for name, role in compose.ROLES.items() if role is not compose.Role.READER}
+    writing_roles = {name for name, role in compose.ROLES.items() if role is not Role.READER}
     assert {rpc.rpartition("/")[2] for rpc in WRITING_RPCS} == writing_roles
     assert {rpc.rpartition("/")[0] for rpc in WRITING_RPCS} == {"/crp.dag.v1.SessionService"}

@@ -46,7 +46,7 @@ def _unary(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Callable[
         try:
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
-            await pipeline.begin_work(call, request)
+            await pipeline.in_time(call, pipeline.begin_work(call, request))
             data = encode(await pipeline.in_time(call, behavior(request, context)))
             pipeline.succeed(call)
         except asyncio.CancelledError:
@@ -70,7 +70,7 @@ def _streaming(pipeline: Pipeline, method: Method, *, streams_in: bool) -> Calla
         try:
             await pipeline.admit(call)
             request = _decoded(method, received) if streams_in else decode(received)
-            await pipeline.begin_work(call, request)
+            await pipeline.in_time(call, pipeline.begin_work(call, request))
             async with aclosing(behavior(request, context)) as responses:
                 while True:
                     try:

@@ -63,7 +63,7 @@ class InferenceSettings(BaseModel):
     intra_op_threads: int = Field(default=0, ge=0, le=256)
     """Threads that one inference uses; 0 = as many as the process may run on."""
     queue_items: int = Field(default=4096, ge=1, le=1_000_000)
-    """Texts that may wait per model; beyond it a call is refused (QUEUE_FULL) instead of waiting without end."""
+    """Texts of one tenant that may wait per model; beyond it its call is refused (QUEUE_FULL), and nobody else's."""
     ner_queue_texts: int = Field(default=4096, ge=1, le=1_000_000)
     """Texts that may wait for entity recognition; beyond it QUEUE_FULL."""
     personal_data_queue_chars: int = Field(default=4_000_000, ge=10_000, le=1_000_000_000)

@@ -30,7 +30,8 @@ _OR_LESS: Final = re.compile(
     re.IGNORECASE,
 )
 _OR_MORE: Final = re.compile(
-    r"(?<!\s)\s*+(?:old )?(?:or (?:more|above|over|longer|older|later|higher|greater)\b|at (?:the )?(?:least|earliest)\b)",
+    r"(?<!\s)\s*+(?:old )?(?:or (?:more|above|over|longer|older|later|higher|greater)\b"
+    r"|at (?:the )?(?:least|earliest)\b)",
     re.IGNORECASE,
 )
 

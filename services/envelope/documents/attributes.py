@@ -4,7 +4,8 @@ import re
 from typing import Final
 
 _BLANK: Final = r"[\t\n\f\r ]"
-_ATTRIBUTE: Final = rf"""[^\t\n\f\r />][^\t\n\f\r />=]*+(?:{_BLANK}*+={_BLANK}*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
+_VALUE: Final = r"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)"""
+_ATTRIBUTE: Final = rf"[^\t\n\f\r />][^\t\n\f\r />=]*+(?:{_BLANK}*+={_BLANK}*+{_VALUE}?+)?+"
 _EACH: Final = re.compile(_ATTRIBUTE)
 _PIECE: Final = re.compile(
     # What a comment, a script or a style sheet holds are no elements; one that is never closed goes on to the end.

@@ -14,6 +14,7 @@ from crp.dpe.v1 import (
 )
 from crp.envelope.v1 import envelope_pb2
 
+from services.common.computing import compute_unless_small
 from services.common.ports.credentials import AiSystemRecord
 from services.gateway import wire
 from services.gateway.clients.inputs import kept_inputs
@@ -44,7 +45,7 @@ class GrpcProvenanceClient:
         response = await self._stub.Analyze(request)
         # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-003 §17.1, SPEC-005
         # §13.3, ADR 0043).
-        kept = b"" if request.cache_no_store else kept_inputs(request).SerializeToString(deterministic=True)
+        kept = b"" if request.cache_no_store else await compute_unless_small(request.ByteSize(), _kept, request)
         message = response.report.SerializeToString(deterministic=True)
         return Analysis(report_summary(response.report), message, kept, remedy_plan(response.remediation))
 
@@ -53,6 +54,10 @@ class GrpcProvenanceClient:
         spans = [text_pb2.TextSpan(start=span.start, end=span.end) for span in grounded]
         request = provenance_service_pb2.VerifySummaryRequest(summary=summary, original=original, grounded_spans=spans)
         return summary_check(await self._stub.VerifySummary(request))
+
+
+def _kept(request: provenance_service_pb2.AnalyzeRequest) -> bytes:
+    return kept_inputs(request).SerializeToString(deterministic=True)
 
 
 def summary_check(response: provenance_service_pb2.VerifySummaryResponse) -> SummaryCheck:

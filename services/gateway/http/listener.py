@@ -48,7 +48,7 @@ class BoundedListener(socket.socket):
             found, peer = super().accept()
             taken = _Taken(fileno=found.detach())
             if self.book.enter(taken, peer):
-                taken.left = lambda peer=peer: self.book.leave(peer)
+                taken.left = lambda taken=taken, peer=peer: self.book.leave(peer, taken)
                 return taken, peer
             taken.reset()
 
@@ -113,16 +113,17 @@ class ConnectionBook:
         self._sites[peer] = site
         return True
 
-    def leave(self, peer: Peer) -> None:
-        """Forget a connection that was closed."""
-        site = self._sites.pop(peer, None)
+    def leave(self, peer: Peer, connection: _Taken) -> None:
+        """Forget a connection that was closed, or had to go; idempotent."""
+        site = self._sites.get(peer)
+        if site is None or self._held[site][peer] is not connection:
+            return  # its place was taken already
+        held = self._held[site]
+        del self._sites[peer], held[peer]
         self._busy.discard(peer)
-        if site is not None:
-            held = self._held[site]
-            del held[peer]
-            if not held:
-                del self._held[site]
-                self._proxied.discard(site)
+        if not held:
+            del self._held[site]
+            self._proxied.discard(site)
 
     def busy(self, peer: Peer, *, is_busy: bool) -> None:
         """Note whether a call is under way on a connection."""
@@ -140,7 +141,7 @@ class ConnectionBook:
         for _, site in reversed(crowds):
             for peer, connection in self._held[site].items():
                 if peer not in self._busy:
-                    self.leave(peer)
+                    self.leave(peer, connection)
                     connection.end()
                     return True
         return False

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from pydantic import SecretStr
 
 from services.cli.commands import keys
 from services.cli.commands.keys import Wish
@@ -85,7 +86,7 @@ async def test_a_tenant_beside_a_namespace_is_refused(settings):
 async def test_a_server_is_not_asked_for_another_tenants_keys(tmp_path):
     there = Settings(
         store=StoreSettings(data_dir=tmp_path),
-        client=ClientSettings(server="127.0.0.1:1", api_key="crp_gw_dev_x"),
+        client=ClientSettings(server="127.0.0.1:1", api_key=SecretStr("crp_gw_dev_x")),
     )
     with pytest.raises(InvalidRequestError, match="GROUNDTRAIL_CLIENT__SERVER"):
         await keys.create(there, Output(as_json=True), Wish("x", ["reader"], None, "claims"))

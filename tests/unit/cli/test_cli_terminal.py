@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 import pytest
 from google.protobuf.descriptor import FieldDescriptor as Field
 from google.protobuf.timestamp_pb2 import Timestamp
+from pydantic import SecretStr
 from rich.text import Text
 
 from services.cli.commands import ask, audit, dag, erase, ingest, keys, offline, preview, search, sources, systems
-from services.cli.commands.dag import DagForm
 from services.cli.console import Output, _checked
+from services.cli.forms import DagForm
 from services.cli.render import coloured
 from services.common.settings import ClientSettings, Settings, StoreSettings
 
@@ -120,14 +121,14 @@ COMMANDS = {
 
 @pytest.fixture
 def settings(tmp_path):
-    client = ClientSettings(server="127.0.0.1:1", api_key="crp_gw_dev_x")
+    client = ClientSettings(server="127.0.0.1:1", api_key=SecretStr("crp_gw_dev_x"))
     return Settings(store=StoreSettings(data_dir=tmp_path), client=client)
 
 
 @pytest.fixture
 def suite(monkeypatch):
     @asynccontextmanager
-    async def connect(_settings):
+    async def connect(_settings, *_parts, **_more):
         yield HostileSuite()
 
     for module in {module for module, _ in COMMANDS.values()}:

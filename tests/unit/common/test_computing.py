@@ -7,6 +7,7 @@ import random
 import sys
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -143,7 +144,7 @@ async def test_an_end_that_gets_lost_is_delivered_again():
 async def test_an_import_is_not_broken_off(tmp_path, monkeypatch):
     """An import that is broken off may leave its lock behind, and the module unusable for everybody."""
     (tmp_path / "slow_to_import.py").write_text("import held\nheld.began.set()\nwhile not held.open: held.turns += 1\n")
-    held = type(sys)("held")
+    held: Any = type(sys)("held")
     held.began, held.open, held.turns = threading.Event(), False, 0
     monkeypatch.setitem(sys.modules, "held", held)
     monkeypatch.syspath_prepend(tmp_path)

@@ -5,8 +5,11 @@ import time
 import pytest
 
 from services.common.errors import ErrorReason, LimitExceededError
+from services.envelope.document_reading import CuttingLimits, read_and_cut
 from services.envelope.documents.html import MAX_DEPTH, read_html
 from services.envelope.documents.pdf import _page_blocks, _running_lines, _without_running
+from services.envelope.documents.text import read_text
+from services.envelope.domain.chunking import chunk
 
 
 def read_page(lines):
@@ -40,3 +43,27 @@ def test_html_that_nests_without_end_is_refused_before_it_is_parsed(opening):
 def test_tags_that_people_leave_open_are_no_nesting():
     page = "<ul>" + "<li>A rule<br>of one line" * (MAX_DEPTH + 1) + "</ul>" + "<p>And more" * (MAX_DEPTH + 1)
     assert len(read_html(page).blocks) == 2 * (MAX_DEPTH + 1)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a\n\n", "A b. ", "However a. ", "A fact of some eleven words that can stand alone, yes.\n\na\n\n"]
+)
+def test_short_texts_that_join_are_counted_once_and_not_with_all_before_them(unit):
+    counted = 0
+
+    def count(text):
+        nonlocal counted
+        counted += len(text)
+        return len(text.split())
+
+    text = unit * (20_000 // len(unit))
+    assert chunk(read_text(text), count)
+    assert counted < 20 * len(text)
+
+
+def test_a_long_heading_at_every_fact_is_refused():
+    limits = CuttingLimits(max_bytes=100_000, max_pages=1, max_chars=20_000, max_facts=1_000)
+    page = f"# {'heading ' * 1_000}\n\n" + "".join(f"- Rule {number} is a fact of its own.\n" for number in range(50))
+    with pytest.raises(LimitExceededError) as caught:
+        read_and_cut(page.encode(), "text/markdown", "a.md", limits, lambda text: len(text.split()))
+    assert caught.value.reason is ErrorReason.MESSAGE_TOO_LARGE

@@ -32,6 +32,7 @@ from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
 from services.common.provenance import report_hash
 from services.common.regulation import ISO_42001_CONTROLS
+from services.common.rpc.admission import SPARE
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.keys import MasterKey, session_hmac_key
@@ -61,6 +62,7 @@ from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.gateway.domain.summaries import within
 from tests import tenth
+from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -505,6 +507,26 @@ def test_0077_combined_state_and_thin_communities():
     thin = thin_communities(["x", "y", "y", "z", "z", "z"], 9)
     assert f"{' and '.join(thin)} are thin" in record(77)
     assert f"10 \u00d7 {len(thin)} = {COMMUNITY_SIZE * len(thin)} facts" in " ".join(record(77).split())
+
+
+async def test_0088_estimates_of_a_wait():
+    text = " ".join(record(88).partition("## Worked")[2].split())
+    door = Door(max_heavy_calls=2, max_heavy_calls_per_tenant=2)
+    await door.work("A", 100, 1.0)
+    held = [await door.enter("A", 100) for _ in range(2)]
+    flood = [door.begin("A", 100) for _ in range(20)]
+    await settle()
+    for tenant, seconds in (("B", 2), ("A", 22)):
+        error = await refusal(door.enter(tenant, 100, left=seconds * SPARE - 0.1))
+        assert error.metadata["needed_ms"] == str(seconds * 1000)
+        assert f"\u00f7 100 = {seconds} s" in text
+    assert f"2 \u00d7 {SPARE} = {2 * SPARE:.0f} s" in text
+    assert f"needs {22 * SPARE:.0f} s" in text
+    for waiting in flood:
+        waiting.cancel()
+    await asyncio.wait(flood)
+    for ticket in held:
+        door.leave(ticket)
 
 
 async def test_0090_modes_and_the_wait_for_a_lock(tmp_path):

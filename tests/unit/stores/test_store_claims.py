@@ -14,6 +14,7 @@ from services.common.adapters.sqlite.sessions import SqliteSessionStore
 from services.common.composition import FACTS_FILE, GATEWAY_FILE, SESSIONS_FILE, Adapters
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import EnvelopeSettings, Settings, StoreSettings
+from tests.leash import running
 
 HOLDER = """
 import asyncio, sys, time
@@ -35,12 +36,9 @@ asyncio.run(hold())
 def another_process(path: Path, how: str):
     """Hold the lock in another process, until its input ends."""
     command = [sys.executable, "-c", HOLDER, str(path), how]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"held\n"
-        try:
-            yield process
-        finally:
-            process.kill()
+        yield process
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,8 @@ SHORT_LENGTH: Final = 32
 """Up to this length items are batched together whatever their ratio: a further batch would cost more."""
 AHEAD: Final = 2
 """Full batches that are with the worker thread at once: one computed, one next."""
+SMALL: Final = 2
+"""While several tenants want the processors a batch has at most ``min_size`` by so much: each waits for the others'."""
 MIN_RETRY_S: Final = 0.05
 """Least ``retry_after_s`` of a refusal."""
 _RATE_SMOOTHING: Final = 0.2
@@ -53,7 +55,7 @@ class BatchPolicy:
 
     Attributes:
         min_size: as soon as so many items wait, a batch goes.
-        max_size: longest batch; while several tenants want the processors it is ``min_size``.
+        max_size: longest batch; while several tenants want the processors it is half of ``min_size``.
         max_delay_s: how long the first item waits for company while there are fewer than ``min_size``, in seconds.
         queue_items: how many items of one tenant may wait.
     """
@@ -294,7 +296,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
     def _next_batch(self, turn: Turn) -> list[_Slot[ItemT, ResultT]]:
         """Take the batch that holds the longest queued item of the next call of the turn's tenant."""
         anchor = self._take_turn(turn.tenant)
-        most = self._policy.max_size if turn.alone else self._policy.min_size
+        most = self._policy.max_size if turn.alone else max(1, self._policy.min_size // SMALL)
         batch = self._shared_batch(anchor, most) if len(self._queued) > 1 else self._cut(anchor, most)
         now = asyncio.get_running_loop().time()
         for slot in batch:

@@ -42,7 +42,7 @@ _NOT_SAID: Final = re.compile(
     r"\b(?:not|never|may|might|could|would|perhaps|possibly|if|unless|whether|n['\u2019]t|cannot)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
-_LAST_FIRST: Final = re.compile(r"\s+first\Z", re.IGNORECASE)
+_LAST_FIRST: Final = re.compile(r"(?<!\s)\s++first\Z", re.IGNORECASE)
 """In "engage the starter first"."""
 _SPAN_OF_TIME: Final = re.compile(
     r"(?:\b(?:shortly|soon|immediately|just|long|right|directly|exactly|about|at\s+least|well)\b\s*|"

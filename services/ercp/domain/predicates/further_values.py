@@ -41,6 +41,8 @@ def restated(walk: Walk, mention: Mention) -> Bound | None:
     if not walk.is_again or walk.last is None or walk.last_phrase is None:
         return None
     walk.is_again = False
+    if mention.span.start - walk.last_end > 2 * REACH:
+        return None
     gap = FILLER.fullmatch(walk.text, walk.last_end, mention.span.start)
     is_end = _ENDS.match(walk.text, mention.span.end, walk.sentence.end)
     if gap is None or gap["relation"] or not is_end or mention.dimension != walk.last.dimension or is_bare(mention):

@@ -32,7 +32,12 @@ class Model:
     def __call__(self, items):
         self.batches.append(list(items))
         ended = threading.Event()
-        with ended_by(lambda: (ended.set(), self.go.set())):
+
+        def end():
+            ended.set()
+            self.go.set()
+
+        with ended_by(end):
             self.began.release()
             assert self.go.wait(LONGEST_S)
         self.was_ended.append(ended.is_set())

@@ -15,6 +15,7 @@ from services.common.settings import WorkerSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.workers.counts import WorkerCounts
 
+pytestmark = pytest.mark.timeout(240)
 TEXTS = [
     "Anna Keller (born 4 March 1980) wrote to anna.keller@example.org from Bern.",
     "",

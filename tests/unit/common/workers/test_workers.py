@@ -5,12 +5,12 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import textwrap
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -27,9 +27,10 @@ from services.common.workers.errors import (
 from services.common.workers.failures import from_data
 from services.common.workers.frames import MAX_FRAME_BYTES, frame, lengths
 from services.common.workers.pool import WorkerLimits, WorkerPool
+from tests.leash import leashed
 
 MODULE = "tests.fakes.worker_process"
-LIMITS = {"processes": 1, "memory_mib": 512, "job_s": 30.0, "idle_s": 60.0, "grace_s": 0.05}
+LIMITS: dict[str, Any] = {"processes": 1, "memory_mib": 512, "job_s": 30.0, "idle_s": 60.0, "grace_s": 0.05}
 
 
 @asynccontextmanager
@@ -297,7 +298,7 @@ def test_children_die_with_a_parent_that_is_killed(tmp_path):
 
         asyncio.run(main())
     """
-    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
+    parent = leashed([sys.executable, "-c", textwrap.dedent(program)])
     while not told.exists():
         assert parent.poll() is None
         time.sleep(0.02)

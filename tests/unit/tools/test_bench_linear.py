@@ -1,0 +1,81 @@
+"""The benchmark of linear time tries every field that takes text, and finds what is not linear."""
+
+import pytest
+
+from bench import linear, linear_calls
+from bench.linear_calls import PLACES, Place
+from bench.linear_kinds import KINDS, Kind
+
+PLACE = Place("Service/Method", "text", 200_000)
+KIND = Kind("letters", "x".__mul__)
+
+
+class Spending(linear.Measure):
+    """A suite whose calls take what a function of the length says."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.lengths = []
+
+    async def spent(self, place, text):
+        self.lengths.append(len(text))
+        return self.seconds(len(text)), "OK"
+
+
+def test_no_field_that_takes_text_is_forgotten():
+    assert linear_calls.unplaced() == []
+
+
+def test_a_field_without_a_place_is_told(monkeypatch):
+    kept = tuple(place for place in PLACES if place.path != "reasoning_prev" and place.method != "POST /ercp/v1/mutate")
+    monkeypatch.setattr(linear_calls, "PLACES", kept)
+    assert linear_calls.unplaced() == ["ErcpService/Stabilize reasoning_prev", "POST /ercp/v1/mutate"]
+
+
+def test_there_are_two_hundred_kinds_of_any_length():
+    assert len({kind.name for kind in KINDS}) == len(KINDS) >= 200
+    assert len({kind.make(2_000) for kind in KINDS}) >= 200
+    for kind in KINDS:
+        assert kind.make(2_000) == kind.make(2_000)
+        assert 1_000 < len(kind.make(2_000)) <= 2_010, kind.name
+
+
+@pytest.mark.parametrize(
+    ("seconds", "holds"),
+    [
+        pytest.param(lambda length: length / 50_000, True, id="linear"),
+        pytest.param(lambda length: length / 5_000, False, id="linear and too dear"),
+        pytest.param(lambda length: (length / 10_000) ** 2, False, id="square"),
+        pytest.param(lambda length: (length / 30_000) ** 2, False, id="square, late"),
+        pytest.param(lambda _: 0.01, True, id="next to nothing"),
+    ],
+)
+async def test_costs_are_judged_by_their_growth_and_their_height(seconds, holds):
+    measure = Spending(seconds)
+    cost = await measure.cost(PLACE, KIND)
+    assert cost.holds is holds
+    assert max(measure.lengths) <= 2 * linear.LONG
+
+
+def test_a_tenth_is_a_part_and_ten_are_the_whole():
+    whole = linear.chosen(PLACES, KINDS, None)
+    tenths = [linear.chosen(PLACES, KINDS, number) for number in range(10)]
+    assert sum(map(len, tenths)) == len(whole)
+    assert all(pair in whole for tenth in tenths for pair in tenth)
+    assert {place.name for place, _ in whole} == {place.name for place in PLACES}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_a_few_kinds_against_the_suite():
+    places = [
+        place
+        for place in PLACES
+        if place.name in {"ProvenanceService/SegmentClaims text", "ErcpService/Verify reasoning_text"}
+    ]
+    kinds = [kind for kind in KINDS if kind.name in {"repeated '%'", "repeated ' '", "contradictions"}]
+    async with linear.measuring(recogniser=False) as (measure, suite, _):
+        costs = [await measure.cost(place, kind) for place in places for kind in kinds]
+        assert suite.processor_s() > 0
+    assert len(costs) == 6
+    assert [linear._line(cost) for cost in costs if not cost.holds or cost.said != "OK"] == []
