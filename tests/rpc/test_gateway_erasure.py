@@ -103,6 +103,8 @@ async def test_every_window_has_a_draft_key_of_its_own_that_a_replay_repeats(tmp
         other = await caller.sessions.OpenWindow(asked, metadata=caller.metadata)
         await erase(caller, other.session.session_id)
         anew = await caller.sessions.OpenWindow(asked, metadata=caller.metadata)
+    assert [each.fresh for each in opened] == [True, False]
+    opened[1].fresh = True  # all else is the same
     assert opened[0] == opened[1]
     keys = {each.draft_key for each in (opened[0], other, anew)}
     assert {len(key) for key in keys} == {32}

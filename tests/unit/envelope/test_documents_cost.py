@@ -5,7 +5,6 @@ import time
 import pytest
 
 from services.common.errors import ErrorReason, LimitExceededError
-from services.envelope.document_reading import CuttingLimits, read_and_cut
 from services.envelope.documents.html import MAX_DEPTH, read_html
 from services.envelope.documents.pdf import _page_blocks, _running_lines, _without_running
 from services.envelope.documents.text import read_text
@@ -59,11 +58,3 @@ def test_short_texts_that_join_are_counted_once_and_not_with_all_before_them(uni
     text = unit * (20_000 // len(unit))
     assert chunk(read_text(text), count)
     assert counted < 20 * len(text)
-
-
-def test_a_long_heading_at_every_fact_is_refused():
-    limits = CuttingLimits(max_bytes=100_000, max_pages=1, max_chars=20_000, max_facts=1_000)
-    page = f"# {'heading ' * 1_000}\n\n" + "".join(f"- Rule {number} is a fact of its own.\n" for number in range(50))
-    with pytest.raises(LimitExceededError) as caught:
-        read_and_cut(page.encode(), "text/markdown", "a.md", limits, lambda text: len(text.split()))
-    assert caught.value.reason is ErrorReason.MESSAGE_TOO_LARGE

@@ -136,7 +136,12 @@ def test_only_settings_read_the_environment():
         and re.search(r"\bos\.(environ|getenv)\b|\bfrom os import .*environ", path.read_text(encoding="utf-8"))
     }
     keeps_a_library_from_it = "services/common/adapters/milvus/environment.py"
-    assert readers == {"services/common/settings/environment.py", keeps_a_library_from_it}
+    tells_a_library_that_is_not_loaded_yet = "services/common/blas.py"
+    assert readers == {
+        "services/common/settings/environment.py",
+        keeps_a_library_from_it,
+        tells_a_library_that_is_not_loaded_yet,
+    }
 
 
 def test_processes_of_tests_are_on_the_leash():
@@ -199,7 +204,7 @@ THREADS = {
     "services/common/composition.py": "the start",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
     "services/envelope/communit": "in the background, for no caller in particular",
-    "services/envelope/document_reading.py": "reads documents apart, where no worker process does",
+    "services/envelope/document_reading.py": "for tests and measurements; a deployment reads documents apart",
     "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",
     "services/ercp/deciding.py": "waits for Z3, which has a thread of its own and is interrupted",
     "services/gateway/http/ercp_routes.py": "reads a body, in one call into C",

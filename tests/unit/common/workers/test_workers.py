@@ -27,7 +27,7 @@ from services.common.workers.errors import (
 from services.common.workers.failures import from_data
 from services.common.workers.frames import MAX_FRAME_BYTES, frame, lengths
 from services.common.workers.pool import WorkerLimits, WorkerPool
-from tests.leash import leashed
+from tests.leash import leashed, release
 
 MODULE = "tests.fakes.worker_process"
 LIMITS: dict[str, Any] = {"processes": 1, "memory_mib": 512, "job_s": 30.0, "idle_s": 60.0, "grace_s": 0.05}
@@ -304,6 +304,7 @@ def test_children_die_with_a_parent_that_is_killed(tmp_path):
         time.sleep(0.02)
     parent.kill()
     parent.wait()
+    release(parent)
     for pid in json.loads(told.read_text()):
         while is_there(pid) and "State:\tZ" not in Path(f"/proc/{pid}/status").read_text():  # init may reap late
             time.sleep(0.02)
