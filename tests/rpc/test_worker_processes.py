@@ -17,7 +17,6 @@ from services.allinone.embedded import embedded
 from services.common.composition import Adapters
 from services.common.settings import Settings, StoreSettings, WorkerSettings
 from tests.fakes.dag_world import fresh_uuid
-from tests.patience import patient
 from tests.rpc.test_gateway_suite import MemoryAdapters
 
 pytestmark = pytest.mark.timeout(240)
