@@ -236,3 +236,22 @@ async def test_tenants_take_turns():
     first.let_go = True
     await asyncio.gather(blocking, *tasks)
     assert order == ["greedy", "modest", "third", "greedy", "greedy"]
+
+
+async def test_a_tenant_that_had_long_work_waits_for_others_until_they_had_as_much():
+    pool, order = ComputePool(threads=1), []
+    call = CallContext(Caller("", "", frozenset(), ""), "", "")
+
+    async def ask(tenant, work, *args):
+        set_current_call(replace(call, caller=replace(call.caller, tenant_id=tenant)))
+        await pool.run(work, *args)
+
+    first = Spinning()
+    tasks = [asyncio.create_task(ask("greedy", first))]
+    await until(first.began.is_set)
+    tasks += [asyncio.create_task(ask(tenant, order.append, tenant)) for tenant in ["greedy"] + ["modest"] * 20]
+    await until(lambda: pool.load() == (1, 21))
+    await asyncio.sleep(0.3)  # far more than all of the other's work takes
+    first.let_go = True
+    await asyncio.gather(*tasks)
+    assert order == ["modest"] * 20 + ["greedy"]
