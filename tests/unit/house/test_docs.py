@@ -155,7 +155,7 @@ def test_named_rpcs_exist(page):
     import crp.dag.v1.transparency_service_pb2
     import crp.envelope.v1.envelope_service_pb2
     import crp.gateway.v1.admin_service_pb2
-    import crp.gateway.v1.dispatch_service_pb2
+    import crp.gateway.v1.dispatch_service_pb2  # noqa: F401 - registers the services
     import ercp.v1.ercp_service_pb2  # noqa: F401 - registers the services
 
     pool = descriptor_pool.Default()
