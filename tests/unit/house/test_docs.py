@@ -150,8 +150,13 @@ def rpc_paths(text: str) -> set[str]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if rpc_paths(page.read_text(encoding="utf-8"))], ids=ids)
 def test_named_rpcs_exist(page):
+    import crp.ckf.v1.knowledge_service_pb2
     import crp.dag.v1.session_service_pb2
+    import crp.dag.v1.transparency_service_pb2
+    import crp.envelope.v1.envelope_service_pb2
+    import crp.gateway.v1.admin_service_pb2
     import crp.gateway.v1.dispatch_service_pb2  # noqa: F401 - registers the services
+    import ercp.v1.ercp_service_pb2  # noqa: F401 - registers the services
 
     pool = descriptor_pool.Default()
     for service, method in rpc_paths(page.read_text(encoding="utf-8")):
