@@ -17,8 +17,6 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.common.workers.errors import JobLimitError, QueueFullError, WorkerError, WorkerLostError
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
-from services.envelope.documents import ReadingLimits, read_document
-from services.envelope.documents.limits import require_at_most
 from services.envelope.domain.chunking import FactDraft, chunk
 from services.envelope.ports import CutDocument
 
@@ -63,6 +61,10 @@ def read_and_cut(
         InvalidRequestError: UNSUPPORTED_MEDIA, or DOCUMENT_WITHOUT_TEXT.
         LimitExceededError: MESSAGE_TOO_LARGE: too many bytes, pages, characters or facts.
     """
+    # The parsers, a tenth of a second: for processes that read documents, not for those that have them read.
+    from services.envelope.documents import ReadingLimits, read_document
+    from services.envelope.documents.limits import require_at_most
+
     reading = ReadingLimits(limits.max_bytes, limits.max_pages, limits.max_chars)
     document = read_document(content, media_type, name, reading)
     known: dict[str, int] = {}
