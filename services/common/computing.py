@@ -91,6 +91,7 @@ class Job(Generic[ResultT]):
         "error",
         "future",
         "owner",
+        "sent",
         "started",
         "value",
         "work",
@@ -105,6 +106,7 @@ class Job(Generic[ResultT]):
         self.owner = owner
         self.started = 0.0
         self.charged = 0.0
+        self.sent = False
         self.future: asyncio.Future[ResultT] = self._loop.create_future()
         self.value: ResultT | None = None
         self.error: BaseException | None = None
@@ -125,10 +127,19 @@ class Job(Generic[ResultT]):
             self.error = error
 
     def close(self) -> None:
-        """Take no end from now on, and forget one that came too late. May be repeated."""
+        """Take no end from now on, and use up one that came too late. May be repeated.
+
+        An end that was sent is sent once more and caught here, where it takes the place of one that was not raised yet.
+        It must not be taken back instead: the interpreter would go on looking for it at every call and every turn of a
+        loop, and never get past the first instruction of a function whose calls are traced.
+        """
         with self._lock:
             self._open = False
-        _deliver(threading.get_ident(), None)
+        try:
+            while self.sent:
+                _deliver(threading.get_ident())
+        except WorkEndedError:
+            self.sent = False
 
     def hand_over(self) -> None:
         """Give the result to whoever awaits it. May be repeated."""
@@ -141,7 +152,8 @@ class Job(Generic[ResultT]):
             if not self._open:
                 return
             if not _is_unsafe(sys._current_frames().get(self._thread_id)):  # noqa: SLF001 - documented, for debuggers
-                _deliver(self._thread_id, WorkEndedError)
+                self.sent = True
+                _deliver(self._thread_id)
         self._loop.call_later(retry_s, self.end, min(2 * retry_s, _LAST_RETRY_S))
 
     def _settle(self) -> None:
@@ -280,10 +292,9 @@ class ComputePool:
         return max(0.0, newest + self._turn_s - time.monotonic())
 
 
-def _deliver(thread_id: int, error: type[BaseException] | None) -> None:
-    """Have the thread raise ``error`` at its next instruction that allows it; ``None`` takes back what it has not."""
-    given = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread_id), given)
+def _deliver(thread_id: int) -> None:
+    """Have the thread raise ``WorkEndedError`` at its next instruction that allows it."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread_id), ctypes.py_object(WorkEndedError))
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 from services.common.computing import ComputePool, WorkEndedError, compute
 from services.common.context import CallContext, Caller, set_current_call
+from tests.patience import patient
 
 ENDED_S = 30
 """Far longer than it takes; only a failure waits so long."""
@@ -255,3 +256,24 @@ async def test_a_tenant_that_had_long_work_waits_for_others_until_they_had_as_mu
     first.let_go = True
     await asyncio.gather(*tasks)
     assert order == ["modest"] * 20 + ["greedy"]
+
+
+async def test_what_was_computed_leaves_the_interpreter_as_it_was():
+    """An exception that is taken back is looked for ever after; where calls are traced no call gets past that."""
+
+    def traced():
+        sys.settrace(lambda *_: None)
+        try:
+            return sum(abs(number) for number in range(100))
+        finally:
+            sys.settrace(None)
+
+    pool, spinning = ComputePool(threads=1), Spinning()
+    for _ in range(3):
+        assert await pool.run(abs, -1) == 1
+        task = asyncio.create_task(pool.run(spinning))
+        await until(lambda: spinning.turns)
+        await cancelled(task)
+        await until(lambda: at_rest(pool))
+        assert await asyncio.wait_for(pool.run(traced), patient(10)) == 4950
+        spinning = Spinning()
