@@ -144,6 +144,22 @@ def test_contradictions(text, expected):
     assert [why for _, _, why in contradictions(read(text))] == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("and  " * 40 + "x, the load limit is 40 t.", id="conjunctions"),
+        pytest.param("It rained in May" + " " * 280 + "x 1 May 2020.", id="blanks before a date"),
+        pytest.param("The load limit is 40 t" + " " * 230 + "x.", id="blanks behind a value"),
+    ],
+)
+def test_conjunctions_and_blanks_are_read_one_way(text):
+    """Ways without number to cut forty conjunctions would take longer than anybody lives."""
+    read("Water boils at 100 °C.")  # units are loaded
+    started = time.process_time()
+    read(text)
+    assert time.process_time() - started < 1.0
+
+
 HOSTILE = [
     "The deadline is 30 days. ", "is 5 km ", "1 ", "a before b after c then d, ", "because x since y therefore ",
     "the x of the y of the ", "\n", "not ", "(5 m", "5 = 5 ", "that of the ", "between 1 and 2 to ",

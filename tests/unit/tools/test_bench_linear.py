@@ -57,12 +57,31 @@ async def test_costs_are_judged_by_their_growth_and_their_height(seconds, holds)
     assert max(measure.lengths) <= 2 * linear.LONG
 
 
-def test_a_tenth_is_a_part_and_ten_are_the_whole():
-    whole = linear.chosen(PLACES, KINDS, None)
-    tenths = [linear.chosen(PLACES, KINDS, number) for number in range(10)]
-    assert sum(map(len, tenths)) == len(whole)
-    assert all(pair in whole for tenth in tenths for pair in tenth)
-    assert {place.name for place, _ in whole} == {place.name for place in PLACES}
+def test_the_sample_shows_every_call_25_kinds_and_every_kind_some_calls():
+    sample = linear.chosen(PLACES, KINDS, whole=False, tenth=None)
+    calls, kinds = {}, {}
+    for place, kind in sample:
+        calls.setdefault(place.method, set()).add(kind.name)
+        kinds.setdefault(kind.name, set()).add(place.method)
+    assert calls.keys() == {place.method for place in PLACES}
+    assert min(map(len, calls.values())) >= 25
+    assert kinds.keys() == {kind.name for kind in KINDS}
+    assert min(map(len, kinds.values())) >= 2
+    assert {place.name for place, _ in sample} == {place.name for place in PLACES}
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_tenth_is_a_part_and_ten_are_all(is_whole):
+    every = linear.chosen(PLACES, KINDS, whole=is_whole, tenth=None)
+    tenths = [linear.chosen(PLACES, KINDS, whole=is_whole, tenth=number) for number in range(10)]
+    assert sum(map(len, tenths)) == len(every)
+    assert {(place.name, kind.name) for tenth in tenths for place, kind in tenth} == {
+        (place.name, kind.name) for place, kind in every
+    }
+
+
+def test_the_whole_is_every_kind_at_every_field():
+    assert len(linear.chosen(PLACES, KINDS, whole=True, tenth=None)) == len(PLACES) * len(KINDS)
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ Bound = tuple[ValueFact, NounPhrase, int]
 REACH: Final = 240
 """So many characters of a clause are read before and after a value."""
 _WHEN: Final = re.compile(
-    r"\s*,?\s*\b(?P<phrase>(?:when|if|whenever|as\s+long\s+as|provided|where|given)\s[^,.;()]{1,120}(?:(?<=\d)[.,](?=\d)[^,.;()]{1,40})?)",
+    r"(?:\s*+,)?+\s*+\b(?P<phrase>(?:when|if|whenever|as\s+long\s+as|provided|where|given)\s[^,.;()]{1,120}(?:(?<=\d)[.,](?=\d)[^,.;()]{1,40})?)",
     re.IGNORECASE,
 )
 

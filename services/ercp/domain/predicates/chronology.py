@@ -51,7 +51,7 @@ _SPAN_OF_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _DATED: Final = re.compile(
-    r"(?P<event>.*?)[\s,]*\b(?P<relation>on|in|at|by|before|after|until|since|during)\s+(?:the\s+)?\Z",
+    r"(?P<event>.*?)(?<![\s,])[\s,]*+\b(?P<relation>on|in|at|by|before|after|until|since|during)\s++(?:the\s++)?\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _LEADING_DATE: Final = re.compile(r"\s*(?:on|in|at|by|since|during)\s+\Z", re.IGNORECASE)

@@ -80,7 +80,7 @@ ADJECTIVE: Final = re.compile(
 )
 COUNTED: Final = re.compile(r"\s+(?P<noun>[a-z][a-z-]+(?:\s[a-z][a-z-]+)?)", re.IGNORECASE)
 CONDITION: Final = re.compile(
-    r"\s*,?\s*\b(?P<phrase>(?:at|in|on|under|during|for|near|above|below|with|without|per|inside|outside|across)\s+"
+    r"(?:\s*+,)?+\s*+\b(?P<phrase>(?:at|in|on|under|during|for|near|above|below|with|without|per|inside|outside|across)\s+"
     r"(?:[^\s,.;:()]+|(?<=\d)[.,](?=\d)){1}(?:(?:\s+(?!and\b|or\b|but\b|because\b|while\b|whereas\b|so\b|which\b|that\b|is\b|"
     r"are\b|at\b|since\b|when\b|if\b|therefore\b)[^\s,.;:()]+)|(?<=\d)[.,](?=\d)[^\s,.;:()]+){0,7})",
     re.IGNORECASE,
@@ -93,7 +93,7 @@ NO_CONDITION: Final = re.compile(
     re.IGNORECASE,
 )
 LEADING: Final = re.compile(
-    r"\s*(?:(?:and|but|however|also|then|so|yet|that|so|conversely)\s*,?\s+)*"
+    r"\s*+(?:(?:and|but|however|also|then|so|yet|that|conversely)(?:\s*+,)?+\s++)*+"
     r"(?P<phrase>(?:at|in|on|under|during|for|near|above|below|with|without|when|whenever|if|once|inside|outside|"
     r"as\s+long\s+as|provided|given|unless|where)\s.+)",
     re.IGNORECASE | re.DOTALL,
