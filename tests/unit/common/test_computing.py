@@ -268,12 +268,11 @@ async def test_what_was_computed_leaves_the_interpreter_as_it_was():
         finally:
             sys.settrace(None)
 
-    pool, spinning = ComputePool(threads=1), Spinning()
-    for _ in range(3):
+    pool = ComputePool(threads=1)
+    for spinning in (Spinning(), Spinning(), Spinning()):
         assert await pool.run(abs, -1) == 1
-        task = asyncio.create_task(pool.run(spinning))
-        await until(lambda: spinning.turns)
-        await cancelled(task)
-        await until(lambda: at_rest(pool))
         assert await asyncio.wait_for(pool.run(traced), patient(10)) == 4950
-        spinning = Spinning()
+        task = asyncio.create_task(pool.run(spinning))
+        await until(spinning.began.is_set)
+        await cancelled(task)
+        assert await asyncio.wait_for(pool.run(traced), patient(10)) == 4950
