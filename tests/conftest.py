@@ -95,8 +95,28 @@ class Tenths:
             terminalreporter.write_line(f"{tenth.VARIABLE}=1 or `make test-faults` runs all of them")
 
 
+class Leash:
+    """Ends what a test has left, and keeps what fixtures of modules and of the session started.
+
+    A plugin and no hooks of this file: those are not asked about fixtures of the session, which belong to no folder.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef):
+        with leash.keeping(keep=fixturedef.scope != "function"):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self):
+        try:
+            return (yield)
+        finally:
+            leash.end_all()
+
+
 def pytest_configure(config):
     config.pluginmanager.register(Tenths())
+    config.pluginmanager.register(Leash())
     costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()
@@ -126,17 +146,3 @@ def _logging_as_it_was():
     root.handlers[:], root.level = handlers, level
     if logs and state:
         logs._shows_content, logs._json_stream = state
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef):
-    with leash.keeping(keep=fixturedef.scope != "function"):
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown():
-    try:
-        return (yield)
-    finally:
-        leash.end_all()

@@ -99,7 +99,7 @@ class Adapters:
         self.ids: IdSource = ids or RandomIds()
         self.worker_counts = WorkerCounts()
         """What the pools of worker processes count; for a registry."""
-        self.queue_counts: list[QueueCounts] = []  # of the models that are open
+        self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -270,6 +270,7 @@ class Adapters:
         """Return a pool of worker processes, ended with the adapters."""
         pool = WorkerPool(name, module, configuration, limits, self.worker_counts.of_pool(name))
         self.closing(pool.close)
+        self.queue_counts.append(pool.queue_counts)
         return pool
 
     async def credential_gate(self, settings: Settings) -> "CredentialGate":

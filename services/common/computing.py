@@ -7,7 +7,7 @@ computed here alone: functions that write nothing which outlives them, hold no l
 
 The interpreter lets one thread compute at a time, and each further one that wants to makes the event loop wait longer.
 So one thread computes; a second joins in when the first has been at the same work for a while, so that short work does
-not wait for long. Tenants take turns.
+not wait for long. Tenants take turns, by the time that each has had.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ import logging
 import sys
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from types import FrameType
 from typing import Any, Final, Generic, TypeVar, TypeVarTuple
 
-from services.common.context import current_call
+from services.common.fair_turns import FairShares, current_tenant
 
 ResultT = TypeVar("ResultT")
 Args = TypeVarTuple("Args")
@@ -82,7 +82,20 @@ def configure(threads: int) -> None:
 class Job(Generic[ResultT]):
     """One piece of work; made on the event loop, done in a thread."""
 
-    __slots__ = ("_lock", "_loop", "_open", "_thread_id", "error", "future", "owner", "started", "value", "work")
+    __slots__ = (
+        "_lock",
+        "_loop",
+        "_open",
+        "_thread_id",
+        "charged",
+        "error",
+        "future",
+        "owner",
+        "sent",
+        "started",
+        "value",
+        "work",
+    )
 
     def __init__(self, work: Callable[[], ResultT], owner: str) -> None:
         self._loop = asyncio.get_running_loop()
@@ -92,6 +105,8 @@ class Job(Generic[ResultT]):
         self.work = work
         self.owner = owner
         self.started = 0.0
+        self.charged = 0.0
+        self.sent = False
         self.future: asyncio.Future[ResultT] = self._loop.create_future()
         self.value: ResultT | None = None
         self.error: BaseException | None = None
@@ -112,10 +127,19 @@ class Job(Generic[ResultT]):
             self.error = error
 
     def close(self) -> None:
-        """Take no end from now on, and forget one that came too late. May be repeated."""
+        """Take no end from now on, and use up one that came too late. May be repeated.
+
+        An end that was sent is sent once more and caught here, where it takes the place of one that was not raised yet.
+        It must not be taken back instead: the interpreter would go on looking for it at every call and every turn of a
+        loop, and never get past the first instruction of a function whose calls are traced.
+        """
         with self._lock:
             self._open = False
-        _deliver(threading.get_ident(), None)
+        try:
+            while self.sent:
+                _deliver(threading.get_ident())
+        except WorkEndedError:
+            self.sent = False
 
     def hand_over(self) -> None:
         """Give the result to whoever awaits it. May be repeated."""
@@ -128,7 +152,8 @@ class Job(Generic[ResultT]):
             if not self._open:
                 return
             if not _is_unsafe(sys._current_frames().get(self._thread_id)):  # noqa: SLF001 - documented, for debuggers
-                _deliver(self._thread_id, WorkEndedError)
+                self.sent = True
+                _deliver(self._thread_id)
         self._loop.call_later(retry_s, self.end, min(2 * retry_s, _LAST_RETRY_S))
 
     def _settle(self) -> None:
@@ -153,7 +178,8 @@ class ComputePool:
     def __init__(self, threads: int = THREADS, turn_s: float = TURN_S) -> None:
         self.threads = threads
         self._turn_s = turn_s
-        self._queues: OrderedDict[str, deque[Job[Any]]] = OrderedDict()
+        self._queues: dict[str, deque[Job[Any]]] = {}
+        self._shares = FairShares()
         self._running: set[Job[Any]] = set()
         self._changed = threading.Condition()
         self._idle = 0
@@ -162,7 +188,7 @@ class ComputePool:
     async def run(self, work: Callable[[*Args], ResultT], *args: *Args) -> ResultT:
         """As ``compute``."""
         context = copy_context()
-        job = Job[ResultT](lambda: context.run(work, *args), _owner())
+        job = Job[ResultT](lambda: context.run(work, *args), current_tenant())
         self._put(job)
         try:
             return await job.future
@@ -180,6 +206,7 @@ class ComputePool:
     def _put(self, job: Job[Any]) -> None:
         with self._changed:
             self._queues.setdefault(job.owner, deque()).append(job)
+            self._shares.join(job.owner)
             self._changed.notify()
             if self._started >= self.threads or self._idle >= sum(map(len, self._queues.values())):
                 return
@@ -190,8 +217,7 @@ class ComputePool:
         with self._changed, contextlib.suppress(KeyError, ValueError):
             queue = self._queues[job.owner]
             queue.remove(job)
-            if not queue:
-                del self._queues[job.owner]
+            self._drop_if_empty(job.owner)
             return
         job.end()
 
@@ -219,13 +245,15 @@ class ComputePool:
         job = at_hand[0]
         job.close()
         with self._changed:
+            if job in self._running:
+                self._charge(job, time.monotonic())
             self._running.discard(job)
             self._changed.notify()
         job.hand_over()
         at_hand.clear()
 
     def _taken(self) -> Job[Any]:
-        """Return the next work, the tenants' in turn, once it may begin."""
+        """Return the next work, that of the tenant that had least, once it may begin."""
         with self._changed:
             while True:
                 wait_s = self._wait_s() if self._queues else None
@@ -234,14 +262,27 @@ class ComputePool:
                 self._idle += 1
                 self._changed.wait(wait_s)
                 self._idle -= 1
-            owner, queue = self._queues.popitem(last=False)
-            job = queue.popleft()
-            if queue:
-                self._queues[owner] = queue  # behind all others
+            now = time.monotonic()
+            for other in self._running:
+                self._charge(other, now)
+            owner = self._shares.least()
+            self._shares.serve(owner, 0.0)
+            job = self._queues[owner].popleft()
+            self._drop_if_empty(owner)
+            if self._queues:
                 self._changed.notify()
-            job.started = time.monotonic()
+            job.started = job.charged = now
             self._running.add(job)
             return job
+
+    def _charge(self, job: Job[Any], now: float) -> None:
+        self._shares.charge(job.owner, now - job.charged)
+        job.charged = now
+
+    def _drop_if_empty(self, owner: str) -> None:
+        if not self._queues[owner]:
+            del self._queues[owner]
+            self._shares.leave(owner)
 
     def _wait_s(self) -> float | None:
         """Return in how many seconds one more may compute; ``None`` when only after another is done."""
@@ -251,10 +292,9 @@ class ComputePool:
         return max(0.0, newest + self._turn_s - time.monotonic())
 
 
-def _deliver(thread_id: int, error: type[BaseException] | None) -> None:
-    """Have the thread raise ``error`` at its next instruction that allows it; ``None`` takes back what it has not."""
-    given = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread_id), given)
+def _deliver(thread_id: int) -> None:
+    """Have the thread raise ``WorkEndedError`` at its next instruction that allows it."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread_id), ctypes.py_object(WorkEndedError))
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:
@@ -266,14 +306,6 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None and frame.f_code is not Job.perform.__code__:
         yield frame
         frame = frame.f_back
-
-
-def _owner() -> str:
-    """Return whose turn the work takes; outside of a call (tools, the readiness checks) nobody's."""
-    try:
-        return current_call().caller.tenant_id
-    except LookupError:
-        return ""
 
 
 _POOL: Final = ComputePool()

@@ -19,6 +19,7 @@ _IN_PLACE_CHARS: Final = 100_000
 
 async def count_beside(tokens: TokenCounter, texts: Sequence[str], model: str) -> list[int]:
     """Return the tokens of each text; of long ones without keeping other calls waiting."""
+    await tokens.opened(model)
     if sum(map(len, texts)) <= _IN_PLACE_CHARS:
         return tokens.count(texts, model)
     return await compute(tokens.count, texts, model)

@@ -1,5 +1,6 @@
 """``python -m services.envelope.document_process``: reads documents and cuts them, for ``WorkerDocumentReader``."""
 
+import importlib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -14,7 +15,8 @@ _DRAFTS_AT_ONCE: Final = 500
 
 
 def build(configuration: Json) -> Mapping[str, Handler]:
-    """Open the tokenizer."""
+    """Open the tokenizer and load the parsers: no document pays for them out of its time and memory."""
+    importlib.import_module("services.envelope.documents")
     limits = CuttingLimits(*configuration["limits"])
     tokenizers = [TokenizerSettings.model_validate(one) for one in configuration["tokenizers"]]
     counts = open_counter_of(configuration["model"], tokenizers, configuration["approximate_margin_ratio"])
@@ -22,7 +24,7 @@ def build(configuration: Json) -> Mapping[str, Handler]:
     def count(text: str) -> int:
         return counts([text])[0]
 
-    count("")  # no document waits for the tokenizer's tables
+    count("")  # opens the tables
 
     def cut(arguments: Json, content: bytes) -> Iterator[Json]:
         media_type, name = arguments

@@ -14,11 +14,9 @@ from services.common.errors import ErrorReason, FieldViolation, LimitExceededErr
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
-from services.common.workers.errors import JobLimitError, WorkerError, WorkerLostError
+from services.common.workers.errors import JobLimitError, QueueFullError, WorkerError, WorkerLostError
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
-from services.envelope.documents import ReadingLimits, read_document
-from services.envelope.documents.limits import require_at_most
 from services.envelope.domain.chunking import FactDraft, chunk
 from services.envelope.ports import CutDocument
 
@@ -30,6 +28,7 @@ _UNFOLDING: Final = 8
 """So many times as long as the longest document may its facts be, each with its headings; usual is two or three."""
 _REMEMBERED_CHARS: Final = 2_000
 """The tokens of longer texts are counted anew: pieces of one text that grows would fill the memory."""
+_RETRY_S: Final = 5.0
 _WAYS_OUT: Final = "split it, or save it in a simpler form"
 
 
@@ -62,6 +61,10 @@ def read_and_cut(
         InvalidRequestError: UNSUPPORTED_MEDIA, or DOCUMENT_WITHOUT_TEXT.
         LimitExceededError: MESSAGE_TOO_LARGE: too many bytes, pages, characters or facts.
     """
+    # The parsers, a tenth of a second: for processes that read documents, not for those that have them read.
+    from services.envelope.documents import ReadingLimits, read_document
+    from services.envelope.documents.limits import require_at_most
+
     reading = ReadingLimits(limits.max_bytes, limits.max_pages, limits.max_chars)
     document = read_document(content, media_type, name, reading)
     known: dict[str, int] = {}
@@ -120,11 +123,13 @@ class WorkerDocumentReader:
     async def read(self, content: bytes, media_type: str, name: str) -> CutDocument:
         """Return what the document holds."""
         try:
-            head, *parts = await self._pool.run("cut", [media_type, name], content)
+            head, *parts = await self._pool.run("cut", [media_type, name], content, cost=max(1, len(content)))
         except JobLimitError as error:
             raise self._too_complex(error.limit) from error
         except WorkerLostError as error:
             raise _crashed() from error
+        except QueueFullError as error:
+            raise self._full() from error
         except WorkerError as error:
             raise UnavailableError(
                 ErrorReason.SERVICE_UNAVAILABLE,
@@ -135,6 +140,15 @@ class WorkerDocumentReader:
         kind, title, warnings = head
         drafts = tuple(FactDraft(*draft) for part in parts for draft in part)
         return CutDocument(kind, title, tuple(warnings), drafts)
+
+    def _full(self) -> LimitExceededError:
+        return LimitExceededError(
+            ErrorReason.QUEUE_FULL,
+            "Too many of your documents wait to be read; retry later, or bring fewer at once.",
+            retry_after_s=_RETRY_S,
+            model="documents",
+            queue_bytes=str(self._pool.limits.queue_cost),
+        )
 
     def _too_complex(self, limit: str) -> LimitExceededError:
         limits = self._pool.limits
@@ -166,6 +180,7 @@ def document_pool(settings: Settings) -> tuple[str, str, Json, WorkerLimits]:
         workers.document_limit_s,
         workers.idle_s,
         niceness=_NICENESS,
+        queue_cost=workers.document_queue_mib << 20,
     )
     return "documents", _MODULE, configuration, limits
 

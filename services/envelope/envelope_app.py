@@ -174,6 +174,7 @@ class EnvelopeApp:
     async def _planned(self, request: EnvelopeRequest) -> _Plan:
         """Plan here, or beside the event loop where the texts are long."""
         at("planning")
+        await self._tokens.opened(self._profile(request).counting_name)
         length = len(request.query) + len(request.system_prompt) + sum(len(text.content) for text in request.carried)
         return self._plan(request) if length <= _PLANNED_IN_PLACE_CHARS else await compute(self._plan, request)
 

@@ -122,7 +122,7 @@ class DispatchApp:
 
     async def _tried(self, job: Job) -> DispatchResult:
         """Run tries until one comes to something."""
-        request_id, budget = job.command.request_id, self._run.available_budget_tokens(job)
+        request_id, budget = job.command.request_id, await self._run.available_budget_tokens(job)
         for attempt in range(MAX_TRIES):
             result = await self._try(job, StepIds.of(request_id, attempt), budget)
             if result is not None:

@@ -46,12 +46,13 @@ class WindowRun:
         self._summarising = summarising
         self._remedying = remedying
 
-    def available_budget_tokens(self, job: Job) -> int:
+    async def available_budget_tokens(self, job: Job) -> int:
         """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
 
         Raises:
-            InvalidRequestError: UNKNOWN_MODEL.
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
+        await self._writing.ready_to_count(job)
         room = self._writing.room_tokens(job, fixed_prompt(job.instruction), job.command.query) - SAFETY_MARGIN_TOKENS
         ceiling = job.command.context.max_envelope_tokens
         return max(0, room if ceiling is None else min(room, ceiling))

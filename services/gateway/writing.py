@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from services.common.errors import DeadlineError, ErrorReason
 from services.common.ports.language_model import LanguageModel, LanguageRequest
-from services.common.ports.tokens import TokenCounter, counting_name
+from services.common.ports.tokens import ModelProfile, TokenCounter, counting_name
 from services.common.settings import GatewaySettings
 from services.gateway.deadlines import left_s
 from services.gateway.domain.job import Job
@@ -49,6 +49,14 @@ class Writing:
         )
         return written, ModelCall.of(purpose, window_id, written)
 
+    async def ready_to_count(self, job: Job) -> None:
+        """Open what counts the tokens of the job's model, beside the event loop.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
+        """
+        await self._tokens.opened(self._profile(job).counting_name)
+
     def counts(self, texts: list[str], model: str) -> list[int]:
         """Return the tokens of each text."""
         return list(self._tokens.count(texts, counting_name(self._tokens, model)))
@@ -59,13 +67,15 @@ class Writing:
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        asked = job.command.generation
-        if asked.approximate_tokens:
-            profile = self._tokens.stand_in(job.model, asked.context_window_tokens)
-        else:
-            profile = self._tokens.profile(job.model)
+        profile = self._profile(job)
         taken = sum(self._tokens.count(list(prompt), profile.counting_name))
         return profile.context_window_tokens - job.max_tokens - taken
+
+    def _profile(self, job: Job) -> ModelProfile:
+        asked = job.command.generation
+        if asked.approximate_tokens:
+            return self._tokens.stand_in(job.model, asked.context_window_tokens)
+        return self._tokens.profile(job.model)
 
     def _time_for_model(self) -> float | None:
         """Return the seconds that the model may take, so that analysis and commit still fit.

@@ -23,6 +23,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.
 """
 """Run by a small process of its own: a child's peak counts what its parent held when it was started."""
 SESSION = "crp_sess_0123456789abcdef"
+NOWHERE = "018f6f0e-0000-7000-8000-000000000000"
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +59,14 @@ def run(tmp_path_factory):
         (("sessions",), 0),
         (("checkpoint",), 0),
         (("verify", SESSION), 4),
-        (("show", "018f6f0e-0000-7000-8000-000000000000"), 4),
+        (("show", NOWHERE), 4),
         (("dag", SESSION), 4),
         (("export", SESSION, "export.ndjson"), 4),
         (("erase", SESSION, "--reason", "test", "--yes"), 4),
+        (("sources", "list"), 0),
+        (("sources", "erase", NOWHERE, "--yes"), 4),
+        (("facts", "quarantine", NOWHERE), 4),
+        (("facts", "restore", NOWHERE), 4),
     ],
     ids=lambda value: value[0] + (f"-{value[1]}" if len(value) > 1 else "") if isinstance(value, tuple) else "",
 )

@@ -64,6 +64,9 @@ class WordCounter:
             return ModelProfile(model, "words", context_window_tokens, True, 0.25, "approximate")
         return self.profile(model)
 
+    async def opened(self, model):
+        self.profile(model)
+
     def count(self, texts, model):
         return [len(text.split()) for text in texts]
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from services.common.model_repository import ModelEntry
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.queue_counts import QueueCounts
 from services.common.settings.workers import WorkerSettings
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.pool import WorkerLimits, WorkerPool
@@ -31,6 +32,11 @@ class TextWorkers:
         limits = WorkerLimits(settings.text_processes, settings.text_memory_mib, settings.text_limit_s, settings.idle_s)
         self.pool = WorkerPool("text", _MODULE, self._configuration, limits, counts.of_pool("text"))
 
+    @property
+    def queue_counts(self) -> QueueCounts:
+        """What the processes' queue counts by tenant class; the work in characters."""
+        return self.pool.queue_counts
+
     def read_with(self, folder: str, entry: ModelEntry) -> None:
         """Let the processes load the recogniser of ``folder``, whose files each of them proves again."""
         files = [[file.path, file.sha256] for file in entry.files]
@@ -48,7 +54,7 @@ class TextWorkers:
         """
         if not any(texts) and not self.pool.failing:  # what polls for readiness keeps no process alive
             return [() for _ in texts]
-        (found,) = await self.pool.run("entities", list(texts))
+        (found,) = await self.pool.run("entities", list(texts), cost=max(1, sum(map(len, texts))))
         return [
             tuple(Entity(EntityKind(kind), text[start:end], start, end) for kind, start, end in row)
             for text, row in zip(texts, found, strict=True)
@@ -64,7 +70,9 @@ class TextWorkers:
         """
         if not self.pool.failing and all(len(text) < _LEAST_CHARS and not persons for text, persons in pieces):
             return [[] for _ in pieces], 0.0
-        ((found, seconds),) = await self.pool.run("personal_data", [[text, list(persons)] for text, persons in pieces])
+        asked = [[text, list(persons)] for text, persons in pieces]
+        size = sum(len(text) for text, _ in pieces)
+        ((found, seconds),) = await self.pool.run("personal_data", asked, cost=max(1, size))
         return [[(kind, start, end, score) for kind, start, end, score in row] for row in found], seconds
 
     async def close(self) -> None:

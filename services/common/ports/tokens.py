@@ -58,6 +58,16 @@ class TokenCounter(Protocol):
         """
         ...
 
+    async def opened(self, model: str) -> None:
+        """Open what counts this model's texts, beside the event loop; returns at once when that was done before.
+
+        Whoever counts on the event loop awaits this before: the first count would keep it for half a second.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL.
+        """
+        ...
+
     def count(self, texts: Sequence[str], model: str) -> list[int]:
         """Return the number of tokens of each text in the model's own tokenizer."""
         ...

@@ -65,9 +65,10 @@ class InferenceSettings(BaseModel):
     queue_items: int = Field(default=4096, ge=1, le=1_000_000)
     """Texts of one tenant that may wait per model; beyond it its call is refused (QUEUE_FULL), and nobody else's."""
     ner_queue_texts: int = Field(default=4096, ge=1, le=1_000_000)
-    """Texts that may wait for entity recognition; beyond it QUEUE_FULL."""
+    """Texts of one tenant that may wait for entity recognition; beyond it QUEUE_FULL."""
     personal_data_queue_chars: int = Field(default=4_000_000, ge=10_000, le=1_000_000_000)
-    """Code points that may wait for the search for personal data; beyond it QUEUE_FULL. Default 4,000,000."""
+    """Code points of one tenant that may wait for the search for personal data; beyond it QUEUE_FULL. Default
+    4,000,000."""
     personal_data_limit_s: float = Field(default=60.0, gt=0.0, le=3_600.0)
     """Seconds that one search for personal data may compute; beyond it its stage is FAILED. Default 60."""
     tokenizers: tuple[TokenizerSettings, ...] = ()

@@ -31,6 +31,10 @@ class WorkerSettings(BaseModel):
     """Processor time that one document may take there; beyond it it is refused (DOCUMENT_TOO_COMPLEX). Seconds, above
     0, at most 86,400, default 120."""
 
+    document_queue_mib: int = Field(default=256, ge=1, le=1_048_576)
+    """Documents of one tenant that may wait to be read, together; one may wait whatever its size. Beyond it its call is
+    refused (QUEUE_FULL), and nobody else's. MiB, 1 and more, default 256."""
+
     idle_s: float = Field(default=300.0, gt=0.0, le=86_400.0)
     """Time after which a process without work is ended; the next work starts one again, which takes one to three
     seconds. Seconds, above 0, at most 86,400, default 300."""

@@ -45,6 +45,13 @@ class WorkerStartError(WorkerError):
         return "its process cannot be started"
 
 
+class QueueFullError(WorkerError):
+    """So much of the tenant waits already that the job may not."""
+
+    def __init__(self) -> None:
+        super().__init__("its queue is full")
+
+
 class WorkersClosedError(WorkerError):
     """The pool is closed: this process is going down."""
 

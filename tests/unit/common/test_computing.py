@@ -13,6 +13,7 @@ import pytest
 
 from services.common.computing import ComputePool, WorkEndedError, compute
 from services.common.context import CallContext, Caller, set_current_call
+from tests.patience import patient
 
 ENDED_S = 30
 """Far longer than it takes; only a failure waits so long."""
@@ -236,3 +237,42 @@ async def test_tenants_take_turns():
     first.let_go = True
     await asyncio.gather(blocking, *tasks)
     assert order == ["greedy", "modest", "third", "greedy", "greedy"]
+
+
+async def test_a_tenant_that_had_long_work_waits_for_others_until_they_had_as_much():
+    pool, order = ComputePool(threads=1), []
+    call = CallContext(Caller("", "", frozenset(), ""), "", "")
+
+    async def ask(tenant, work, *args):
+        set_current_call(replace(call, caller=replace(call.caller, tenant_id=tenant)))
+        await pool.run(work, *args)
+
+    first = Spinning()
+    tasks = [asyncio.create_task(ask("greedy", first))]
+    await until(first.began.is_set)
+    tasks += [asyncio.create_task(ask(tenant, order.append, tenant)) for tenant in ["greedy"] + ["modest"] * 20]
+    await until(lambda: pool.load() == (1, 21))
+    await asyncio.sleep(0.3)  # far more than all of the other's work takes
+    first.let_go = True
+    await asyncio.gather(*tasks)
+    assert order == ["modest"] * 20 + ["greedy"]
+
+
+async def test_what_was_computed_leaves_the_interpreter_as_it_was():
+    """An exception that is taken back is looked for ever after; where calls are traced no call gets past that."""
+
+    def traced():
+        sys.settrace(lambda *_: None)
+        try:
+            return sum(abs(number) for number in range(100))
+        finally:
+            sys.settrace(None)
+
+    pool = ComputePool(threads=1)
+    for spinning in (Spinning(), Spinning(), Spinning()):
+        assert await pool.run(abs, -1) == 1
+        assert await asyncio.wait_for(pool.run(traced), patient(10)) == 4950
+        task = asyncio.create_task(pool.run(spinning))
+        await until(spinning.began.is_set)
+        await cancelled(task)
+        assert await asyncio.wait_for(pool.run(traced), patient(10)) == 4950

@@ -18,6 +18,9 @@ class Words:
     def __init__(self):
         self.asked = []
 
+    async def opened(self, model):
+        pass
+
     def count(self, texts, model):
         self.asked.append((list(texts), model))
         return [len(text.split()) + (model == "double") * len(text.split()) for text in texts]

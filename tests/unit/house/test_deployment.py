@@ -455,5 +455,5 @@ def test_kubernetes_requests_what_the_suite_takes_and_limits_it_above_its_peak()
 def test_what_serves_behind_readiness_loads_its_encoders_before_it_is_ready():
     (settings,) = kind("ConfigMap")
     assert settings["data"]["GROUNDTRAIL_INFERENCE__LOAD"] == "start"
-    for name in ("envelope", "dpe", "ercp"):
+    for name in ("envelope", "dpe", "gateway", "ercp"):
         assert SERVICES[name]["environment"]["GROUNDTRAIL_INFERENCE__LOAD"] == "start"

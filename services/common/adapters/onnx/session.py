@@ -4,10 +4,9 @@ import os
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import onnxruntime
 
 from services.common.adapters.encoders.backend import Outputs, TokenIds
 from services.common.adapters.encoders.outputs import checked
@@ -22,6 +21,9 @@ from services.common.model_repository import (
     TensorSpec,
     check_tensors,
 )
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 WEIGHTS_FILE: Final = "1/model.onnx"
 EMBEDDING_WIDTH_STEP: Final = 4
@@ -84,7 +86,7 @@ class OnnxEncoder:
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
         try:
-            options = onnxruntime.RunOptions()
+            options = _runtime().RunOptions()
             with ended_by(partial(setattr, options, "terminate", True)):  # noqa: FBT003 - setattr's signature
                 outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask}, options)
         except Exception as error:
@@ -118,8 +120,8 @@ def available_threads() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _open_session(path: Path, threads: int, inner: Tensor | None) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
+def _open_session(path: Path, threads: int, inner: Tensor | None) -> "onnxruntime.InferenceSession":
+    options = _runtime().SessionOptions()
     options.intra_op_num_threads = threads or available_threads()
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -129,7 +131,7 @@ def _open_session(path: Path, threads: int, inner: Tensor | None) -> onnxruntime
     options.add_session_config_entry("session.use_env_allocators", "1")
     try:
         source = str(path) if inner is None else path.read_bytes() + output_declaration(inner)
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        return _runtime().InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error
 
@@ -140,9 +142,8 @@ def _share_arena() -> None:
 
     With one each, every model keeps that much for itself though they seldom compute at the same time.
     """
-    memory = onnxruntime.OrtMemoryInfo(
-        "Cpu", onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, onnxruntime.OrtMemType.DEFAULT
-    )
+    runtime = _runtime()
+    memory = runtime.OrtMemoryInfo("Cpu", runtime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, runtime.OrtMemType.DEFAULT)
     # Its own defaults: no bound, chunks that double.
     defaults = {
         "max_mem": 0,
@@ -150,7 +151,14 @@ def _share_arena() -> None:
         "initial_chunk_size_bytes": -1,
         "max_dead_bytes_per_chunk": -1,
     }
-    onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg(defaults))
+    runtime.create_and_register_allocator(memory, runtime.OrtArenaCfg(defaults))
+
+
+def _runtime() -> Any:
+    """Return the library, loaded with the first model: a process that serves none has no need of it."""
+    import onnxruntime
+
+    return onnxruntime
 
 
 def _specs(nodes: Sequence[Any]) -> list[TensorSpec]:

@@ -9,6 +9,7 @@ one thread for tools and tests. Errors name the kind of the failure and never ca
 import asyncio
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ from services.common.adapters.presidio.readable import Readable
 from services.common.adapters.text_workers import TextWorkers
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
+from services.common.fair_turns import current_tenant
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.queue_counts import QueueCounts, current_class
 from services.common.settings.inference import InferenceSettings
 from services.common.workers.errors import WorkerError
 
@@ -110,15 +113,19 @@ class PresidioDetector:
 
     Args:
         searcher: searches the pieces.
-        queue_chars: code points that may wait before calls are refused.
+        queue_chars: code points of one tenant that may wait or be read before its calls are refused.
         limit_s: seconds that one call may compute.
+        counts: of the queue in front of the searcher.
     """
 
-    def __init__(self, searcher: Searcher, *, queue_chars: int, limit_s: float) -> None:
+    def __init__(
+        self, searcher: Searcher, *, queue_chars: int, limit_s: float, counts: QueueCounts | None = None
+    ) -> None:
         self._searcher = searcher
         self._queue_chars = queue_chars
         self._limit_s = limit_s
-        self._waiting = 0
+        self._counts = counts or QueueCounts(_NAME)
+        self._waiting: Counter[str] = Counter()  # by tenant
         self._closed = False
         self._fingerprint = fingerprint()
 
@@ -129,8 +136,9 @@ class PresidioDetector:
 
     async def detect(self, texts: Sequence[RecognisedText]) -> list[tuple[PersonalData, ...]]:
         """Return the findings of each text. Raises as the port says."""
-        size = sum(len(one.text) for one in texts)
-        if self._waiting and self._waiting + size > self._queue_chars:
+        size, tenant = sum(len(one.text) for one in texts), current_tenant()
+        if self._waiting[tenant] and self._waiting[tenant] + size > self._queue_chars:
+            self._counts.full(current_class())
             raise LimitExceededError(
                 ErrorReason.QUEUE_FULL,
                 f"The queue of the {_NAME} detector is full; retry later.",
@@ -138,11 +146,13 @@ class PresidioDetector:
                 model=_NAME,
                 queue_chars=str(self._queue_chars),
             )
-        self._waiting += size
+        self._waiting[tenant] += size
         try:
             return await self._detect(texts)
         finally:
-            self._waiting -= size
+            self._waiting[tenant] -= size
+            if not self._waiting[tenant]:
+                del self._waiting[tenant]
 
     async def close(self) -> None:
         """Release the thread or the process; idempotent."""
@@ -195,7 +205,10 @@ async def open_detector(settings: InferenceSettings, workers: TextWorkers | None
     else:
         searcher = ThreadSearcher(await asyncio.to_thread(_search))
     return PresidioDetector(
-        searcher, queue_chars=settings.personal_data_queue_chars, limit_s=settings.personal_data_limit_s
+        searcher,
+        queue_chars=settings.personal_data_queue_chars,
+        limit_s=settings.personal_data_limit_s,
+        counts=None if workers is None else workers.queue_counts,
     )
 
 

@@ -13,6 +13,7 @@ from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerRegist
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 
 from services.common.adapters.presidio import contact, identity, money, people, places, special
+from services.common.adapters.presidio.duplicates import settle_duplicates
 from services.common.adapters.presidio.nearby import NearbyWords, hints
 
 LANGUAGE: Final = "en"
@@ -83,6 +84,7 @@ class Analyzer:
 
     def __init__(self) -> None:
         silence()
+        settle_duplicates()
         enhancer = NearbyWords()
         registry = RecognizerRegistry(recognizers=[], supported_languages=[LANGUAGE])
         self._hints: list[tuple[str, tuple[str, ...]]] = []

@@ -6,6 +6,7 @@ batch, and one that is cancelled stops there.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,8 +15,10 @@ from typing import Protocol
 from services.common.adapters.spacy.reading import SpacyReading
 from services.common.adapters.text_workers import TextWorkers
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
+from services.common.fair_turns import current_tenant
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
 from services.common.ports.recognition import Entity
+from services.common.queue_counts import QueueCounts, current_class
 from services.common.settings.inference import InferenceSettings
 from services.common.workers.errors import WorkerError
 
@@ -77,15 +80,19 @@ class SpacyEntityRecognizer:
         entry: the model's manifest entry.
         reader: reads the texts.
         turn_texts: texts that one turn of a call computes.
-        queue_texts: texts that may wait for their turn before calls are refused.
+        queue_texts: texts of one tenant that may wait or be read before its calls are refused.
+        counts: of the queue in front of the reader.
     """
 
-    def __init__(self, entry: ModelEntry, reader: Reader, *, turn_texts: int, queue_texts: int) -> None:
+    def __init__(
+        self, entry: ModelEntry, reader: Reader, *, turn_texts: int, queue_texts: int, counts: QueueCounts | None = None
+    ) -> None:
         self._entry = entry
         self._reader = reader
         self._turn_texts = turn_texts
         self._queue_texts = queue_texts
-        self._waiting = 0
+        self._counts = counts or QueueCounts(entry.name)
+        self._waiting: Counter[str] = Counter()  # by tenant
         self._closed = False
 
     @property
@@ -113,7 +120,9 @@ class SpacyEntityRecognizer:
     async def _turn(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         if self._closed:
             raise self._unavailable("closed")
-        if self._waiting >= self._queue_texts:
+        tenant = current_tenant()
+        if self._waiting[tenant] >= self._queue_texts:
+            self._counts.full(current_class())
             raise LimitExceededError(
                 ErrorReason.QUEUE_FULL,
                 f"The queue of model {self._entry.name} is full; retry later.",
@@ -121,7 +130,7 @@ class SpacyEntityRecognizer:
                 model=self._entry.name,
                 queue_texts=str(self._queue_texts),
             )
-        self._waiting += len(texts)
+        self._waiting[tenant] += len(texts)
         try:
             return await self._reader.entities(texts)
         except WorkerError as error:
@@ -129,7 +138,9 @@ class SpacyEntityRecognizer:
         except Exception as error:
             raise self._unavailable(type(error).__name__) from error
         finally:
-            self._waiting -= len(texts)
+            self._waiting[tenant] -= len(texts)
+            if not self._waiting[tenant]:
+                del self._waiting[tenant]
 
     def _unavailable(self, cause: str) -> UnavailableError:
         return UnavailableError(
@@ -159,7 +170,13 @@ async def open_recognizer(
         reader: Reader = WorkerReader(workers)
     else:
         reader = ThreadReader(await asyncio.to_thread(SpacyReading.load, folder / "1"))
-    return SpacyEntityRecognizer(entry, reader, turn_texts=turn_texts, queue_texts=settings.ner_queue_texts)
+    return SpacyEntityRecognizer(
+        entry,
+        reader,
+        turn_texts=turn_texts,
+        queue_texts=settings.ner_queue_texts,
+        counts=None if workers is None else workers.queue_counts,
+    )
 
 
 def _verified(settings: InferenceSettings, repository: ModelRepository | None) -> tuple[ModelEntry, Path, int]:

@@ -88,12 +88,22 @@ class BpeTokenCounter:
 
         Text that spells a control token (``<|endoftext|>``) is counted as the ordinary text it is.
         """
-        profile = self._stand_in if model == APPROXIMATE else self.profile(model)
+        profile = self._counting(model)
         count = self._counts[profile.tokenizer]
         exact = [count(text) for text in texts]
         if not profile.approximate:
             return exact
         return [math.ceil(tokens * (1 + profile.safety_margin_ratio)) for tokens in exact]
+
+    async def opened(self, model: str) -> None:
+        """Open what counts this model's texts, beside the event loop; returns at once when that was done before.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL.
+        """
+        count = self._counts[self._counting(model).tokenizer]
+        if isinstance(count, _BuiltIn) and not count.is_open:
+            await asyncio.to_thread(count.open)
 
     def load(self) -> None:
         """Open every encoding now, so that no count waits for one."""
@@ -103,6 +113,9 @@ class BpeTokenCounter:
     def models(self) -> tuple[str, ...]:
         """Return the known model names, sorted."""
         return tuple(sorted(self._profiles))
+
+    def _counting(self, model: str) -> ModelProfile:
+        return self._stand_in if model == APPROXIMATE else self.profile(model)
 
     def _found(self, model: str) -> ModelProfile | None:
         """Look the model up: by its name, by a pattern of the operator's, by what OpenAI's names are made of."""
@@ -152,7 +165,7 @@ async def open_token_counter(settings: InferenceSettings) -> BpeTokenCounter:
 
 def _open(tokenizers: Sequence[TokenizerSettings], approximate_margin_ratio: float) -> BpeTokenCounter:
     profiles, files = _profiles(tokenizers)
-    counts = {name: _built_in(name) for name in (CL100K, O200K)}
+    counts: dict[str, Count] = {name: _BuiltIn(name) for name in (CL100K, O200K)}
     counts |= {name: _from_file(path, model) for name, (path, model) in files.items()}
     return BpeTokenCounter(profiles, counts, approximate_margin_ratio)
 
@@ -188,27 +201,37 @@ def open_counter_of(
     """
     profiles, files = _profiles(tokenizers)
     name = BpeTokenCounter(profiles, {}, approximate_margin_ratio).profile(model).tokenizer
-    count = _from_file(*files[name]) if name in files else _built_in(name)
+    count = _from_file(*files[name]) if name in files else _BuiltIn(name)
     counter = BpeTokenCounter(profiles, {name: count}, approximate_margin_ratio)
     return lambda texts: counter.count(texts, model)
 
 
-def _built_in(encoding: str) -> Count:
-    """Return what counts by a built-in encoding, whose table of some 60 MB is opened when it first counts."""
-    opening = threading.Lock()
-    opened: list[Any] = []
+class _BuiltIn:
+    """Counts by a built-in encoding, whose table of some 60 MB is opened when it first counts. Thread-safe."""
 
-    def count(text: str) -> int:
-        with opening:
-            if not opened:
-                opened.append(_compiled_core().tokenizer_for_encoding(encoding))
-        tokenizer = opened[0]
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._opening = threading.Lock()
+        self._tokenizer: Any = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a count waits for nothing."""
+        return self._tokenizer is not None
+
+    def open(self) -> Any:
+        """Return the tokenizer; the table is opened once, whoever comes first."""
+        with self._opening:
+            if self._tokenizer is None:
+                self._tokenizer = _compiled_core().tokenizer_for_encoding(self._encoding)
+            return self._tokenizer
+
+    def __call__(self, text: str) -> int:
+        tokenizer = self._tokenizer or self.open()
         try:
             return int(tokenizer.count(text))
         except UnicodeEncodeError:  # a lone surrogate has no UTF-8 form; the provider would see a replacement
             return int(tokenizer.count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
-
-    return count
 
 
 def _compiled_core() -> Any:

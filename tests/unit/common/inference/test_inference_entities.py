@@ -13,6 +13,7 @@ from services.common.adapters.spacy.reading import PIECE_CHARS, SpacyReading
 from services.common.adapters.spacy.recognizer import SpacyEntityRecognizer, ThreadReader, open_recognizer
 from services.common.adapters.spacy.spans import merge
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
+from services.common.fair_turns import current_tenant
 from services.common.model_repository import ModelRepositoryError
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.settings.inference import InferenceSettings
@@ -186,7 +187,7 @@ async def test_failures_have_reasons():
     with pytest.raises(UnavailableError) as caught:
         await broken.recognize(["x"])
     assert caught.value.metadata["cause"] == "MemoryError"
-    broken._waiting = 1
+    broken._waiting[current_tenant()] = 1
     with pytest.raises(LimitExceededError) as full:
         await broken.recognize(["x"])
     assert full.value.reason is ErrorReason.QUEUE_FULL

@@ -1,11 +1,14 @@
 """Token counting: exact for known models, said to be approximate otherwise, never guessed."""
 
+import asyncio
 import re
+import threading
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from services.common.adapters.tokens import counter as counting
 from services.common.adapters.tokens.counter import TokenizerFileError, open_token_counter
 from services.common.adapters.tokens.table import FAMILIES, MODELS, family_of
 from services.common.errors import ErrorReason, InvalidRequestError
@@ -38,6 +41,29 @@ async def counter(*tokenizers):
 )  # fmt: skip
 async def test_count(model, text, tokens):
     assert (await counter()).count([text], model) == [tokens]
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "approximate"])
+async def test_an_encoding_is_opened_beside_the_event_loop_and_once(monkeypatch, model):
+    threads, opening = [], counting._compiled_core
+
+    def opened():
+        threads.append(threading.current_thread())
+        return opening()
+
+    monkeypatch.setattr(counting, "_compiled_core", opened)
+    tokens = await counter()
+    await asyncio.gather(tokens.opened(model), tokens.opened(model))
+    await tokens.opened(model)
+    assert tokens.count([TEXT], model)[0] >= 8
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
+
+
+async def test_nothing_is_opened_for_a_model_that_is_not_known():
+    with pytest.raises(InvalidRequestError) as error:
+        await (await counter()).opened("unheard-of")
+    assert error.value.reason is ErrorReason.UNKNOWN_MODEL
 
 
 async def test_counts_keep_the_order():
