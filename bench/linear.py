@@ -110,6 +110,9 @@ class Measure:
             seconds = min(seconds, (await self.spent(place, kind.make(chars)))[0])
             again, said = await self.spent(place, kind.make(2 * chars))
             twice = min(twice, again)
+            if seconds < FLOOR_S and 4 * chars <= place.most:  # it was less than it seemed: too little to measure
+                chars, seconds = 2 * chars, twice
+                twice, said = await self.spent(place, kind.make(2 * chars))
         ratio = twice / max(seconds, 0.01)
         long_s = twice * max(1.0, ratio if ratio > MOST_RATIO else 2.0) ** math.log2(max(1.0, top / (2 * chars)))
         if long_s > MOST_S / 2 and twice < MOST_S and 2 * chars < top:

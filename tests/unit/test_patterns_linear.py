@@ -217,7 +217,10 @@ def _steep(pattern, *, anchored=False):
     """Return a piece whose repetition takes the pattern more than linear time, or ``None``."""
     for piece in _pieces(pattern):
         seconds = partial(_seconds, pattern, piece, anchored=anchored)
-        if seconds(SHORT) < WORTH_S:
+        first = seconds(SHORT)
+        if first >= LIMIT_S:
+            return piece
+        if first < WORTH_S:
             continue
         once = min(seconds(LONG) for _ in range(3))
         twice = min(seconds(2 * LONG) for _ in range(3))

@@ -87,6 +87,7 @@ class WindowCutter:
         self._index = index
         self._counter = counter
         self._tokens: dict[int, int] = {}
+        self._about: tuple[str, dict[str, float]] = ("", {})
 
     def cut(self, claim: str, query: str | None, settings: WindowSettings) -> list[Window]:
         """Return at most ``max_windows`` windows, the composed one first, then contiguous ones, nearest first.
@@ -101,7 +102,7 @@ class WindowCutter:
         """
         if not self._index.sentences:
             return []
-        weights = _weights(self._index, claim, query)
+        weights = self._weights(claim, query or "")
         scores = self._index.scores(weights.items())
         reader = _Reader(self._index, self._counter, self._tokens, scores, settings.premise_tokens)
         whole = reader.whole()
@@ -116,6 +117,14 @@ class WindowCutter:
                 break
             found.append(reader.window(run))
         return list(dict.fromkeys(found[: settings.max_windows]))
+
+    def _weights(self, claim: str, query: str) -> dict[str, float]:
+        if query != self._about[0]:  # the parts of a long claim come with the same one, one after the other
+            self._about = (query, _weighed(self._index, query, QUERY_WEIGHT))
+        weights = _weighed(self._index, claim, 1.0)
+        for stem, weight in self._about[1].items():
+            weights.setdefault(stem, weight)
+        return weights
 
 
 class _Reader:
@@ -173,10 +182,8 @@ class _Reader:
             yield from self._parts(number, half, size)
 
 
-def _weights(index: PassageIndex, claim: str, query: str | None) -> dict[str, float]:
-    weights = {stem: index.weight(stem) for stem in stems(claim)}
-    for stem in stems(query or ""):
-        weights.setdefault(stem, QUERY_WEIGHT * index.weight(stem))
+def _weighed(index: PassageIndex, text: str, share: float) -> dict[str, float]:
+    weights = {stem: share * index.weight(stem) for stem in stems(text)}
     return {stem: weight for stem, weight in weights.items() if weight > 0.0}
 
 

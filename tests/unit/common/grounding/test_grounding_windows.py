@@ -2,8 +2,10 @@ import time
 
 import pytest
 
+from services.common.grounding import windows
 from services.common.grounding.passage_index import PassageIndex
 from services.common.grounding.windows import Window, WindowCutter, WindowSettings, premises
+from services.common.grounding.words import stems
 
 FILLER = "Nothing of interest happened there at all."
 
@@ -100,3 +102,13 @@ def test_seventeen_thousand_words_cost_milliseconds():
 def test_settings_are_at_least_one(tokens, windows):
     with pytest.raises(ValueError, match="at least 1"):
         WindowSettings(tokens, windows)
+
+
+def test_what_all_parts_of_a_long_claim_are_about_is_read_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(windows, "stems", lambda text: read.append(text) or stems(text))
+    cutter = WindowCutter(PassageIndex([f"Fact {n} is that dam {n} broke." for n in range(30)]), count)
+    about = "Why did dam 7 break?"
+    for part in range(20):
+        cutter.cut(f"Dam {part} broke.", about, WindowSettings())
+    assert read.count(about) == 1
