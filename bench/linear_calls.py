@@ -117,116 +117,121 @@ _ERROR: Final = {"type": "ERROR_TYPE_FACTUAL_INCORRECT", "excerpt": "The fee is 
 _RUN: Final = {**_PROBLEM, "config": {"max_iterations": 2}}
 
 
-def _places() -> tuple[Place, ...]:
-    minor: dict[str, Any] = {"main": False}
-    ingest = "KnowledgeService/IngestSource"
-    analyze, guard, provenance = "ProvenanceService/Analyze", "GuardService/", "ProvenanceService/"
-    build, preview = "EnvelopeService/BuildEnvelope", "EnvelopeService/PreviewEnvelope"
-    found = [
-        *(Place(ingest, "content", 200_000, _page(f"text/{kind}")) for kind in ("plain", "markdown", "html")),
-        Place(
-            "KnowledgeService/IngestFacts", "facts.content", 6_000, {"uri": "f", "source_type": "SOURCE_TYPE_INTERNAL"}
-        ),
-        Place("KnowledgeService/SearchFacts", "query", 32_768),
-        Place("SessionService/AppendEvent", "data", 60_000, {"event_type": "AUDIT_EVENT_TYPE_ERCP_OPERATOR"}, **minor),
-        Place("SessionService/CommitWindow", "response_text", 200_000, **minor),
-        Place(guard + "ScoreCoherence", "response", 200_000, {"prompt": QUESTION, **_FACTS}),
-        Place(guard + "ScoreCoherence", "prompt", 200_000, {"response": FACT, **_FACTS}, **minor),
-        Place(guard + "ScoreCoherence", "facts.content", 200_000, {"prompt": QUESTION, "response": FACT}, **minor),
-        Place(guard + "OverseeStream", "token.text", 200_000, {"start": {"prompt": QUESTION, **_FACTS}}),
-        Place(guard + "OverseeStream", "start.prompt", 200_000, {"start": _FACTS}, **minor),
-        Place(guard + "OverseeStream", "start.facts.content", 200_000, {"start": {"prompt": QUESTION}}, **minor),
-        Place(guard + "DetectInjection", "input", 200_000),
-        Place(guard + "DetectInjection", "intent", 200_000, {"input": QUESTION}, **minor),
-        Place(guard + "DetectInjection", "response", 200_000, {"input": QUESTION}, **minor),
-        Place(guard + "VerifyClaims", "response", 200_000, {"sources": [{"id": "f1", "content": FACT}]}),
-        Place(guard + "VerifyClaims", "sources.content", 200_000, {"response": FACT}, **minor),
-        Place(analyze, "response_text", 200_000, _ANALYSIS),
-        Place(analyze, "envelope.facts.content", 200_000, _ANALYSIS),
-        Place(analyze, "query", 100_000, _ANALYSIS, **minor),
-        Place(analyze, "prompt", 200_000, _ANALYSIS, **minor),
-        Place(
-            analyze,
-            "prior_windows.text",
-            200_000,
-            {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]},
-            **minor,
-        ),
-        Place(analyze, "sub_queries", 32_768, _ANALYSIS, **minor),
-        Place(analyze, "constraint_verdicts.verdicts.nl_text", 2_000, {**_ANALYSIS, **_VERDICT}, **minor),
-        *(
-            Place(provenance + "AnalyzeStream", f"analysis.{path}", most, {"analysis": whole}, **minor)
-            for path, most, whole in (
-                *((path, 200_000, _ANALYSIS) for path in ("response_text", "envelope.facts.content", "prompt")),
-                ("query", 100_000, _ANALYSIS),
-                (
-                    "prior_windows.text",
-                    200_000,
-                    {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]},
-                ),
-                ("sub_queries", 32_768, _ANALYSIS),
-                ("constraint_verdicts.verdicts.nl_text", 2_000, {**_ANALYSIS, **_VERDICT}),
-            )
-        ),
-        Place(provenance + "SegmentClaims", "text", 200_000),
-        Place(provenance + "VerifySummary", "summary", 200_000, {"original": FACT}),
-        Place(provenance + "VerifySummary", "original", 200_000, {"summary": FACT}, **minor),
-        Place(build, "query", 32_768, _BUILD),
-        Place(build, "system_prompt", 200_000, _BUILD, **minor),
-        Place(build, "carried_facts.content", 6_000, {**_BUILD, "carried_facts": [{"source_window_id": "v"}]}, **minor),
-        Place(preview, "query", 32_768, {"model": "gpt-4o", "context_window_tokens": 200_000}),
-        Place(preview, "system_prompt", 200_000, {"model": "gpt-4o", "query": QUESTION}, **minor),
-        Place("EnvelopeService/CountTokens", "texts", 200_000, {"model": "gpt-4o"}),
-        Place("DispatchService/Dispatch", "query", 16_384),
-        Place("DispatchService/Dispatch", "system_prompt", 32_768, {"query": QUESTION}, **minor),
-        Place("DispatchService/DispatchStream", "dispatch.query", 16_384, **minor),
-        Place(
-            "DispatchService/DispatchStream",
-            "dispatch.system_prompt",
-            32_768,
-            {"dispatch": {"query": QUESTION}},
-            **minor,
-        ),
-        Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **minor),
-        Place(
-            "DispatchService/DispatchBatch",
-            "dispatches.system_prompt",
-            32_768,
-            {"dispatches": [{"query": QUESTION}]},
-            **minor,
-        ),
-    ]
-    operators: tuple[tuple[str, str, int, dict[str, Any], bool], ...] = (
-        ("Run", "problem.description", 100_000, _RUN, True),
-        ("Run", "constraints.nl_text", 2_000, {**_RUN, "constraints": [_RULE]}, False),
-        ("Run", "retrieval_context.text", 100_000, _RUN, False),
-        ("Generate", "problem.description", 100_000, {}, True),
-        ("Generate", "constraints.nl_text", 2_000, {**_PROBLEM, "constraints": [_RULE]}, False),
-        ("Verify", "reasoning_text", 100_000, {"constraints": [_RULE]}, True),
-        ("Verify", "constraints.nl_text", 2_000, {"reasoning_text": FACT, "constraints": [_RULE]}, False),
-        ("Verify", "retrieval_context.text", 100_000, {"reasoning_text": FACT}, False),
-        ("ExtractConstraints", "reasoning_text", 100_000, {"errors": [_ERROR]}, True),
-        ("ExtractConstraints", "errors.excerpt", 1_000, {"errors": [_ERROR], "reasoning_text": FACT}, False),
-        ("ExtractConstraints", "errors.evidence.excerpt", 1_000, {"errors": [_ERROR], "reasoning_text": FACT}, False),
-        ("Stabilize", "reasoning_curr", 100_000, {"reasoning_prev": FACT}, True),
-        ("Stabilize", "reasoning_prev", 100_000, {"reasoning_curr": FACT}, False),
-        ("Mutate", "problem.description", 100_000, {"mutation_strategy": "MUTATION_STRATEGY_DECOMPOSE"}, True),
-        ("Mutate", "reasoning_text", 100_000, {**_PROBLEM, "mutation_strategy": "MUTATION_STRATEGY_REFRAME"}, False),
-        (
-            *("Mutate", "constraints.nl_text", 2_000),
-            *({**_PROBLEM, "mutation_strategy": "MUTATION_STRATEGY_RELAX", "constraints": [_RULE]}, False),
-        ),
-    )
+_MINOR: Final[dict[str, Any]] = {"main": False}
+_INGEST: Final = "KnowledgeService/IngestSource"
+_ANALYZE: Final = "ProvenanceService/Analyze"
+_GUARD: Final = "GuardService/"
+_PROVENANCE: Final = "ProvenanceService/"
+_BUILD_RPC: Final = "EnvelopeService/BuildEnvelope"
+_PREVIEW_RPC: Final = "EnvelopeService/PreviewEnvelope"
+_CALLS: Final = (
+    *(Place(_INGEST, "content", 200_000, _page(f"text/{kind}")) for kind in ("plain", "markdown", "html")),
+    Place("KnowledgeService/IngestFacts", "facts.content", 6_000, {"uri": "f", "source_type": "SOURCE_TYPE_INTERNAL"}),
+    Place("KnowledgeService/SearchFacts", "query", 32_768),
+    Place("SessionService/AppendEvent", "data", 60_000, {"event_type": "AUDIT_EVENT_TYPE_ERCP_OPERATOR"}, **_MINOR),
+    Place("SessionService/CommitWindow", "response_text", 200_000, **_MINOR),
+    Place(_GUARD + "ScoreCoherence", "response", 200_000, {"prompt": QUESTION, **_FACTS}),
+    Place(_GUARD + "ScoreCoherence", "prompt", 200_000, {"response": FACT, **_FACTS}, **_MINOR),
+    Place(_GUARD + "ScoreCoherence", "facts.content", 200_000, {"prompt": QUESTION, "response": FACT}, **_MINOR),
+    Place(_GUARD + "OverseeStream", "token.text", 200_000, {"start": {"prompt": QUESTION, **_FACTS}}),
+    Place(_GUARD + "OverseeStream", "start.prompt", 200_000, {"start": _FACTS}, **_MINOR),
+    Place(_GUARD + "OverseeStream", "start.facts.content", 200_000, {"start": {"prompt": QUESTION}}, **_MINOR),
+    Place(_GUARD + "DetectInjection", "input", 200_000),
+    Place(_GUARD + "DetectInjection", "intent", 200_000, {"input": QUESTION}, **_MINOR),
+    Place(_GUARD + "DetectInjection", "response", 200_000, {"input": QUESTION}, **_MINOR),
+    Place(_GUARD + "VerifyClaims", "response", 200_000, {"sources": [{"id": "f1", "content": FACT}]}),
+    Place(_GUARD + "VerifyClaims", "sources.content", 200_000, {"response": FACT}, **_MINOR),
+    Place(_ANALYZE, "response_text", 200_000, _ANALYSIS),
+    Place(_ANALYZE, "envelope.facts.content", 200_000, _ANALYSIS),
+    Place(_ANALYZE, "query", 100_000, _ANALYSIS, **_MINOR),
+    Place(_ANALYZE, "prompt", 200_000, _ANALYSIS, **_MINOR),
+    Place(
+        _ANALYZE,
+        "prior_windows.text",
+        200_000,
+        {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]},
+        **_MINOR,
+    ),
+    Place(_ANALYZE, "sub_queries", 32_768, _ANALYSIS, **_MINOR),
+    Place(_ANALYZE, "constraint_verdicts.verdicts.nl_text", 2_000, {**_ANALYSIS, **_VERDICT}, **_MINOR),
+    *(
+        Place(_PROVENANCE + "AnalyzeStream", f"analysis.{path}", most, {"analysis": whole}, **_MINOR)
+        for path, most, whole in (
+            *((path, 200_000, _ANALYSIS) for path in ("response_text", "envelope.facts.content", "prompt")),
+            ("query", 100_000, _ANALYSIS),
+            (
+                "prior_windows.text",
+                200_000,
+                {**_ANALYSIS, "prior_windows": [{"window_id": "v", "window_number": 1}]},
+            ),
+            ("sub_queries", 32_768, _ANALYSIS),
+            ("constraint_verdicts.verdicts.nl_text", 2_000, {**_ANALYSIS, **_VERDICT}),
+        )
+    ),
+    Place(_PROVENANCE + "SegmentClaims", "text", 200_000),
+    Place(_PROVENANCE + "VerifySummary", "summary", 200_000, {"original": FACT}),
+    Place(_PROVENANCE + "VerifySummary", "original", 200_000, {"summary": FACT}, **_MINOR),
+    Place(_BUILD_RPC, "query", 32_768, _BUILD),
+    Place(_BUILD_RPC, "system_prompt", 200_000, _BUILD, **_MINOR),
+    Place(
+        _BUILD_RPC, "carried_facts.content", 6_000, {**_BUILD, "carried_facts": [{"source_window_id": "v"}]}, **_MINOR
+    ),
+    Place(_PREVIEW_RPC, "query", 32_768, {"model": "gpt-4o", "context_window_tokens": 200_000}),
+    Place(_PREVIEW_RPC, "system_prompt", 200_000, {"model": "gpt-4o", "query": QUESTION}, **_MINOR),
+    Place("EnvelopeService/CountTokens", "texts", 200_000, {"model": "gpt-4o"}),
+    Place("DispatchService/Dispatch", "query", 16_384),
+    Place("DispatchService/Dispatch", "system_prompt", 32_768, {"query": QUESTION}, **_MINOR),
+    Place("DispatchService/DispatchStream", "dispatch.query", 16_384, **_MINOR),
+    Place(
+        "DispatchService/DispatchStream",
+        "dispatch.system_prompt",
+        32_768,
+        {"dispatch": {"query": QUESTION}},
+        **_MINOR,
+    ),
+    Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **_MINOR),
+    Place(
+        "DispatchService/DispatchBatch",
+        "dispatches.system_prompt",
+        32_768,
+        {"dispatches": [{"query": QUESTION}]},
+        **_MINOR,
+    ),
+)
+_OPERATORS: Final[tuple[tuple[str, str, int, dict[str, Any], bool], ...]] = (
+    ("Run", "problem.description", 100_000, _RUN, True),
+    ("Run", "constraints.nl_text", 2_000, {**_RUN, "constraints": [_RULE]}, False),
+    ("Run", "retrieval_context.text", 100_000, _RUN, False),
+    ("Generate", "problem.description", 100_000, {}, True),
+    ("Generate", "constraints.nl_text", 2_000, {**_PROBLEM, "constraints": [_RULE]}, False),
+    ("Verify", "reasoning_text", 100_000, {"constraints": [_RULE]}, True),
+    ("Verify", "constraints.nl_text", 2_000, {"reasoning_text": FACT, "constraints": [_RULE]}, False),
+    ("Verify", "retrieval_context.text", 100_000, {"reasoning_text": FACT}, False),
+    ("ExtractConstraints", "reasoning_text", 100_000, {"errors": [_ERROR]}, True),
+    ("ExtractConstraints", "errors.excerpt", 1_000, {"errors": [_ERROR], "reasoning_text": FACT}, False),
+    ("ExtractConstraints", "errors.evidence.excerpt", 1_000, {"errors": [_ERROR], "reasoning_text": FACT}, False),
+    ("Stabilize", "reasoning_curr", 100_000, {"reasoning_prev": FACT}, True),
+    ("Stabilize", "reasoning_prev", 100_000, {"reasoning_curr": FACT}, False),
+    ("Mutate", "problem.description", 100_000, {"mutation_strategy": "MUTATION_STRATEGY_DECOMPOSE"}, True),
+    ("Mutate", "reasoning_text", 100_000, {**_PROBLEM, "mutation_strategy": "MUTATION_STRATEGY_REFRAME"}, False),
+    (
+        *("Mutate", "constraints.nl_text", 2_000),
+        *({**_PROBLEM, "mutation_strategy": "MUTATION_STRATEGY_RELAX", "constraints": [_RULE]}, False),
+    ),
+)
+
+
+def _operators() -> Iterator[Place]:
+    """Yield each operator of ERCP as an RPC and as a route."""
     routes = {point.rpc: point.path for point in ENDPOINTS} | {"Run": "/run"}
-    for rpc, path, most, whole, main in operators:
-        found.append(Place(f"ErcpService/{rpc}", path, most, whole, main))
-        found.append(Place(f"POST {PREFIX}{routes[rpc]}", path, most, whole, main=False))
+    for rpc, path, most, whole, main in _OPERATORS:
+        yield Place(f"ErcpService/{rpc}", path, most, whole, main)
+        yield Place(f"POST {PREFIX}{routes[rpc]}", path, most, whole, main=False)
         if rpc == "Run":
-            found.append(Place("ErcpService/RunStream", path, most, whole, main=False))
-    return tuple(found)
+            yield Place("ErcpService/RunStream", path, most, whole, main=False)
 
 
-PLACES: Final = _places()
+PLACES: Final = (*_CALLS, *_operators())
 """All of them."""
 
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+from services.common.blas import limit_blas_threads
 from tests.patience import patient
 
 _SCRIPT = """
@@ -27,8 +28,6 @@ def test_products_use_one_thread_and_give_the_same():
 
 
 def test_a_numpy_without_a_known_library_is_left_as_it_is(monkeypatch, tmp_path):
-    from services.common import blas
-
     (tmp_path / "numpy").mkdir()
-    monkeypatch.setattr(blas.np, "__file__", str(tmp_path / "numpy" / "__init__.py"))
-    assert blas.limit_blas_threads(1) is False
+    monkeypatch.setattr(sys.modules["numpy"], "__file__", str(tmp_path / "numpy" / "__init__.py"))
+    assert limit_blas_threads(1) is False
