@@ -29,6 +29,7 @@ from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.api_key_format import hash_of, prefix_of
 from services.common.composition import Adapters
+from services.common.computing import compute
 from services.common.model_repository import ModelEntry, open_repository
 from services.common.ports.credentials import ApiKeyRecord
 from services.common.ports.embedding import EmbeddingModel
@@ -74,8 +75,7 @@ class StandInBackend:
 
     async def run(self, items: Sequence[TokenIds]) -> list[Outputs]:
         """Return the outputs of each item."""
-        await asyncio.sleep(0)
-        return [self._outputs(ids) for ids in items]
+        return await compute(lambda: [self._outputs(ids) for ids in items])
 
     async def check(self) -> None:
         """Return: it is always there."""

@@ -12,6 +12,7 @@ from services.common.adapters.encoders.grounding_reading import GroundingReader,
 from services.common.adapters.encoders.opening import open_model
 from services.common.adapters.encoders.reranking import EncoderReranker
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
+from services.common.computing import compute
 from services.common.grounding.combiner import PRODUCT, Combiner, CombinerError, logistic, parse_combiner
 from services.common.grounding.signals import SIGNALS
 from services.common.grounding.spans import doubtful_spans
@@ -23,6 +24,8 @@ from services.common.settings.inference import InferenceSettings
 COMBINER_FILE: Final = "combiner.json"
 SUPPORT_BY_SIGNALS: Final = "support_by_signals"
 """Last of a verdict's signals: what they say together, without the encoder; a calibrated probability."""
+IN_PLACE_VERDICTS: Final = 8
+"""Readings that are weighed on the event loop; more of them take it for milliseconds."""
 
 
 class EncoderGroundingModel:
@@ -70,7 +73,10 @@ class EncoderGroundingModel:
             LimitExceededError: QUEUE_FULL.
             UnavailableError: MODEL_UNAVAILABLE.
         """
-        return [self._verdict(reading) for reading in await self._reader.read(requests)]
+        readings = await self._reader.read(requests)
+        if len(readings) <= IN_PLACE_VERDICTS:
+            return self._verdicts(readings)
+        return await compute(self._verdicts, readings)
 
     @property
     def queue_counts(self) -> QueueCounts:
@@ -93,6 +99,9 @@ class EncoderGroundingModel:
     async def close(self) -> None:
         """Release the backend; idempotent."""
         await self._backend.close()
+
+    def _verdicts(self, readings: Sequence[Reading]) -> list[GroundingVerdict]:
+        return [self._verdict(reading) for reading in readings]
 
     def _verdict(self, reading: Reading) -> GroundingVerdict:
         alone = float(self._combiner.support_by_signals(reading.signals[None, :])[0])

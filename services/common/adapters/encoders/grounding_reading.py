@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
+from services.common.computing import compute
 from services.common.grounding.combiner import logistic
 from services.common.grounding.passage_index import PassageIndex
 from services.common.grounding.signals import signals
@@ -23,6 +24,8 @@ from services.common.grounding.windows import TokenCounter, Window, WindowCutter
 from services.common.model_repository import ModelRepositoryError
 from services.common.ports.grounding import GroundingRequest
 
+IN_PLACE_TOKENS: Final = 1_000
+"""Tokens whose doubts are read on the event loop; more of them take it for milliseconds."""
 LEAST_PREMISE_TOKENS: Final = 32
 """However long the statement, a window keeps this many tokens; a longer statement is cut into pieces instead."""
 OUTPUT_SHAPES: Final = ((-1, 1), (-1, -1))
@@ -105,8 +108,10 @@ class GroundingReader:
         texts = [text for request in requests for text in (request.claim, *request.passages)]
         plans = await off_the_loop(texts, lambda _: self._plans(requests))
         items = [item for plan in plans for piece in plan.pieces for item in piece.items]
-        outputs = iter(await self._backend.run(items))
-        return [_reading(request.claim, plan, outputs) for request, plan in zip(requests, plans, strict=True)]
+        outputs = await self._backend.run(items)
+        if sum(map(len, items)) <= IN_PLACE_TOKENS:
+            return _readings(requests, plans, outputs)
+        return await compute(_readings, requests, plans, outputs)
 
     def _plans(self, requests: Sequence[GroundingRequest]) -> list[_Plan]:
         known: dict[tuple[str, ...], tuple[PassageIndex, WindowCutter]] = {}
@@ -182,6 +187,13 @@ class _OnceCounter:
         unknown = [text for text in dict.fromkeys(texts) if text not in self._known]
         self._known.update(zip(unknown, self._counter(unknown), strict=True))
         return [self._known[text] for text in texts]
+
+
+def _readings(
+    requests: Sequence[GroundingRequest], plans: Sequence[_Plan], outputs: Sequence[Outputs]
+) -> list[Reading]:
+    rest = iter(outputs)
+    return [_reading(request.claim, plan, rest) for request, plan in zip(requests, plans, strict=True)]
 
 
 def _reading(claim: str, plan: _Plan, outputs: Iterator[Outputs]) -> Reading:

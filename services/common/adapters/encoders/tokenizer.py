@@ -4,7 +4,6 @@ Special tokens are laid around token ids here, from what the tokenizer's templat
 text that was tokenised once get exactly what the tokenizer itself would have given them.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
@@ -12,6 +11,7 @@ from typing import Final, TypeVar
 from tokenizers import Encoding, Tokenizer
 
 from services.common.adapters.encoders.backend import TokenIds
+from services.common.computing import compute
 from services.common.model_repository import ModelRepository, ModelRepositoryError
 
 TOKENIZER_FILE: Final = "tokenizer.json"
@@ -103,10 +103,10 @@ class EncoderTokenizer:
 
 
 async def off_the_loop(texts: Sequence[str], work: Callable[[Sequence[str]], ResultT]) -> ResultT:
-    """Run ``work`` on the texts: in place when they are few and short, in a thread otherwise."""
+    """Run pure ``work`` on the texts: in place when they are few and short, else beside the loop (ADR 0087)."""
     if sum(map(len, texts)) <= IN_PLACE_CHARS:
         return work(texts)
-    return await asyncio.to_thread(work, texts)
+    return await compute(work, texts)
 
 
 def _path(repository: ModelRepository, name: str) -> Path:
