@@ -5,7 +5,8 @@ import sqlite3
 
 import pytest
 
-from services.common.adapters.sqlite.connections import Schema
+from services.common.adapters.sqlite import connections
+from services.common.adapters.sqlite.connections import Schema, prepare
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.settings.stores import StoreSettings
@@ -154,3 +155,25 @@ async def test_many_open_a_new_file_at_once(tmp_path):
     await asyncio.gather(*(database.write(note(str(n))) for n, database in enumerate(opened)))
     assert len(await notes(opened[0])) == 8
     await asyncio.gather(*(database.close() for database in opened))
+
+
+async def test_who_opens_a_file_that_is_just_being_made_does_not_take_it_for_another(tmp_path, monkeypatch):
+    """Between two looks at a new file somebody else makes it."""
+    path, known = tmp_path / "notes.db", connections._known_version
+
+    class Meanwhile:
+        def __init__(self, connection):
+            self.connection = connection
+
+        def execute(self, statement):
+            found = self.connection.execute(statement)
+            if statement == "PRAGMA application_id":
+                prepare(path, SCHEMA, SETTINGS).close()
+            return found
+
+    def looked_at(connection, path, schema):
+        monkeypatch.setattr(connections, "_known_version", known)
+        return known(Meanwhile(connection), path, schema)
+
+    monkeypatch.setattr(connections, "_known_version", looked_at)
+    prepare(path, SCHEMA, SETTINGS).close()

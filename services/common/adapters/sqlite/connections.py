@@ -68,7 +68,12 @@ def prepare(path: Path, schema: Schema, settings: StoreSettings) -> sqlite3.Conn
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-    if _known_version(connection, path, schema) == len(schema.migrations):
+    connection.execute("BEGIN")  # one picture: another that opens the file may be migrating it just now
+    try:
+        version = _known_version(connection, path, schema)
+    finally:
+        connection.execute("ROLLBACK")
+    if version == len(schema.migrations):
         return  # nothing to write: a full disk does not keep a store from being read
     connection.execute("BEGIN IMMEDIATE")  # several processes may open a new file at once: one of them migrates
     try:
