@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from typing import Any
 
 import pytest
 
@@ -173,7 +174,8 @@ async def test_who_opens_a_file_that_is_just_being_made_does_not_take_it_for_ano
 
     def looked_at(connection, path, schema):
         monkeypatch.setattr(connections, "_known_version", known)
-        return known(Meanwhile(connection), path, schema)
+        meanwhile: Any = Meanwhile(connection)
+        return known(meanwhile, path, schema)
 
     monkeypatch.setattr(connections, "_known_version", looked_at)
     prepare(path, SCHEMA, SETTINGS).close()
