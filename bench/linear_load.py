@@ -87,31 +87,42 @@ def tree_processor_s(root: int) -> float:
 
 @dataclass(slots=True)
 class Reads:
-    """Seconds that another tenant's reads took, and the empty echoes between them."""
+    """Seconds that another tenant's reads took, and the empty echoes between them.
+
+    Attributes:
+        echoes: of a bare server in the suite's process, under the same load.
+        elsewhere: of one in a process of its own, which has a core to itself.
+    """
 
     reads: list[float] = field(default_factory=list)
     echoes: list[float] = field(default_factory=list)
+    elsewhere: list[float] = field(default_factory=list)
 
 
-def read_on(pipe: Connection, suite: str, key: str, echo: str) -> None:
+def read_on(pipe: Connection, suite: str, key: str, echo: str, elsewhere: str) -> None:
     """Read as the other tenant and echo, in turns, until told to stop; then send the times. A process's main."""
-    pipe.send(asyncio.run(_reading(pipe, suite, key, echo)))
+    pipe.send(asyncio.run(_reading(pipe, suite, key, (echo, elsewhere))))
 
 
-async def _reading(pipe: Connection, suite: str, key: str, echo: str) -> Reads:
+async def _reading(pipe: Connection, suite: str, key: str, echoes: tuple[str, str]) -> Reads:
     from crp.ckf.v1 import knowledge_service_pb2, knowledge_service_pb2_grpc
 
     found = Reads()
-    async with grpc.aio.insecure_channel(suite) as channel, grpc.aio.insecure_channel(echo) as empty:
+    async with contextlib.AsyncExitStack() as stack:
+        channel, *empty = [await stack.enter_async_context(grpc.aio.insecure_channel(at)) for at in (suite, *echoes)]
         stub = knowledge_service_pb2_grpc.KnowledgeServiceStub(channel)  # type: ignore[no-untyped-call]
-        answer = empty.unary_unary(
-            ECHO, request_serializer=StringValue.SerializeToString, response_deserializer=StringValue.FromString
-        )
+        answers = [
+            each.unary_unary(
+                ECHO, request_serializer=StringValue.SerializeToString, response_deserializer=StringValue.FromString
+            )
+            for each in empty
+        ]
         metadata = (("authorization", f"Bearer {key}"),)
         request = knowledge_service_pb2.GetStateRequest()
         while not pipe.poll():
-            async with _timed(found.echoes):
-                await answer(StringValue(value="echo"), timeout=300)
+            for answer, times in zip(answers, (found.echoes, found.elsewhere), strict=True):
+                async with _timed(times):
+                    await answer(StringValue(value="echo"), timeout=300)
             async with _timed(found.reads):
                 await stub.GetState(request, metadata=metadata, timeout=300)
             await asyncio.sleep(READ_EVERY_S)

@@ -28,8 +28,9 @@ from services.common.adapters.encoders.grounding import EncoderGroundingModel, r
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.api_key_format import hash_of, prefix_of
+from services.common.collector import collect_at_rest, settle_collector
 from services.common.composition import Adapters
-from services.common.computing import compute
+from services.common.computing import compute, is_computing, settle_switching
 from services.common.model_repository import ModelEntry, open_repository
 from services.common.ports.credentials import ApiKeyRecord
 from services.common.ports.embedding import EmbeddingModel
@@ -170,12 +171,26 @@ async def serve_suite(folder: Path, *, recogniser: bool) -> None:
     async with StandInAdapters(settings, recogniser=recogniser) as adapters:
         keys = {tenant: await _issue(adapters, tenant) for tenant in TENANTS}
         async with running_server("bench", build_services, settings, adapters=adapters) as server:
-            _tell({"address": server.address, "http_port": settings.http.port, "keys": keys})
+            settle_collector()  # as the main of a server does
+            settle_switching()
+            resting = asyncio.create_task(collect_at_rest(is_computing), name="collector")
+            echo, echo_address = await _echoing()  # bears what the suite bears: one process, one event loop
+            _tell({"address": server.address, "http_port": settings.http.port, "keys": keys, "echo": echo_address})
             await asyncio.to_thread(sys.stdin.read)
+            await echo.stop(0)
+            resting.cancel()
 
 
 async def serve_echo() -> None:
     """Serve an empty echo until standard input ends."""
+    server, address = await _echoing()
+    _tell({"address": address})
+    await asyncio.to_thread(sys.stdin.read)
+    await server.stop(0)
+
+
+async def _echoing() -> tuple[grpc.aio.Server, str]:
+    """Return a server that does nothing but echo, and its address."""
 
     async def echo(request: StringValue, _: Any) -> StringValue:
         return request
@@ -186,9 +201,7 @@ async def serve_echo() -> None:
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {method: handler}),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    _tell({"address": f"127.0.0.1:{port}"})
-    await asyncio.to_thread(sys.stdin.read)
-    await server.stop(0)
+    return server, f"127.0.0.1:{port}"
 
 
 async def _issue(adapters: Adapters, tenant: str) -> str:

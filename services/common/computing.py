@@ -34,8 +34,9 @@ SMALL: Final = 16_384
 """Characters or bytes that are worked through on the event loop."""
 TURN_S: Final = 0.1
 """How long work computes alone before a further thread joins in, in seconds."""
-SWITCH_INTERVAL_S: Final = 0.0005
-"""How long the event loop waits for a thread that computes, in seconds; Python's default is ten times that."""
+SWITCH_INTERVAL_S: Final = 0.0001
+"""How long the event loop waits for a thread that computes, in seconds; Python's default is fifty times that. A read of
+the store takes the lock some twenty times, since SQLite gives it back around every step."""
 _FIRST_RETRY_S: Final = 0.02
 _LAST_RETRY_S: Final = 1.0
 _UNSAFE_FILES: Final = frozenset(
@@ -77,6 +78,11 @@ async def compute_unless_small(size: int, work: Callable[[*Args], ResultT], *arg
 def configure(threads: int) -> None:
     """Set how many threads compute, at most; for a process that serves."""
     _POOL.threads = threads
+
+
+def is_computing() -> bool:
+    """Say whether anything is computed just now, or waits for it."""
+    return any(_POOL.load())
 
 
 class Job(Generic[ResultT]):

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -12,6 +13,8 @@ import rfc8785
 SHA256_PREFIX: Final = "sha256:"
 _MAX_INTEGER: Final = 2**53 - 1
 _SMALLEST_PLAIN: Final = 1e-4
+_PIECE: Final = 100
+"""Elements of a list that are encoded at once."""
 _ENCODE: Final = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
 ).encode
@@ -55,9 +58,26 @@ def canonical_json(value: Any) -> bytes:
         RecursionError: it is nested too deeply.
     """
     try:
-        return _ENCODE(_plain(value)).encode()
+        return "".join(_written(_plain(value))).encode()
     except (_NotPlainError, UnicodeEncodeError):
         return rfc8785.dumps(value)
+
+
+def _written(plain: Any, depth: int = 2) -> Iterator[str]:
+    """Yield the text of a plain value in pieces: the encoder holds the interpreter for as long as one piece takes."""
+    if type(plain) is dict and depth and len(plain) <= _PIECE:
+        mark = "{"
+        for name in sorted(plain):
+            yield f"{mark}{_ENCODE(name)}:"
+            yield from _written(plain[name], depth - 1)
+            mark = ","
+        yield "}" if plain else "{}"
+    elif type(plain) is list and len(plain) > _PIECE:
+        for start in range(0, len(plain), _PIECE):
+            yield ("," if start else "[") + _ENCODE(plain[start : start + _PIECE])[1:-1]
+        yield "]"
+    else:
+        yield _ENCODE(plain)
 
 
 class _NotPlainError(Exception):

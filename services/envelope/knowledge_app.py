@@ -1,5 +1,6 @@
 """Reading, searching, withholding and erasing knowledge."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -101,18 +102,16 @@ class KnowledgeApp:
 
     async def state(self, tenant_id: str, communities: tuple[str, ...]) -> KnowledgeState:
         """Return the state hash of the communities, or of everything, and the tenant's counts."""
-        counts = {
-            status: await self._stores.facts.count(tenant_id, FactFilter(statuses=(status,)))
-            for status in (FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUARANTINED)
-        }
-        return KnowledgeState(
-            state_hash=await self._reads.states.of(tenant_id, communities),
-            active=counts[FactStatus.ACTIVE],
-            stale=counts[FactStatus.STALE],
-            quarantined=counts[FactStatus.QUARANTINED],
-            clustering=await self._stores.graph.clustering(tenant_id),
-            embedding_model=self._embedding.fingerprint,
+        stores = self._stores
+        facts = stores.facts
+        state_hash, clustering, active, stale, quarantined = await asyncio.gather(
+            self._reads.states.of(tenant_id, communities),
+            stores.graph.clustering(tenant_id),
+            facts.count(tenant_id, FactFilter(statuses=(FactStatus.ACTIVE,))),
+            facts.count(tenant_id, FactFilter(statuses=(FactStatus.STALE,))),
+            facts.count(tenant_id, FactFilter(statuses=(FactStatus.QUARANTINED,))),
         )
+        return KnowledgeState(state_hash, active, stale, quarantined, clustering, self._embedding.fingerprint)
 
     async def erase(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
         """Destroy a source's content; nothing of it is returned any more once this returns (SPEC-003 §17.2).

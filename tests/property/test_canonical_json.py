@@ -36,6 +36,14 @@ def test_the_bytes_are_the_references(value):
     assert outcome(canonical_json, value) == outcome(rfc8785.dumps, value)
 
 
+@settings(max_examples=30, deadline=None)
+@given(VALUES, st.sampled_from((99, 100, 101, 200, 450)), st.sampled_from(("z", "a", "é")))
+def test_long_lists_and_wide_objects_are_the_references_too(value, count, name):
+    wide = {f"{name}{number}": value for number in range(count)}
+    whole = {name: [value] * count, "b": {"c": [[value] * count, wide], "": []}, "d": {}}
+    assert outcome(canonical_json, whole) == outcome(rfc8785.dumps, whole)
+
+
 @pytest.mark.parametrize("value", EDGES)
 def test_floats_at_the_edges(value):
     assert canonical_json([value, -value]) == rfc8785.dumps([value, -value])

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 
 from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
-from services.common.collector import settle_collector
+from services.common.collector import collect_at_rest, settle_collector
 from services.common.composition import Adapters
-from services.common.computing import configure, settle_switching
+from services.common.computing import configure, is_computing, settle_switching
 from services.common.errors import CrpError, StartupError
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
@@ -95,6 +95,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     async with running_server(name, build, settings, serving=True) as server:
         settle_collector()
         settle_switching()
+        resting = asyncio.create_task(collect_at_rest(is_computing), name="collector")
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")
@@ -102,6 +103,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
         if ready_file is not None:
             _write_whole(ready_file, json.dumps(listening))
         await stop.wait()
+        resting.cancel()
         log.info("draining", service=name, grace_s=settings.server.drain_grace_s)
     log.info("stopped", service=name)
 

@@ -39,6 +39,8 @@ _JOINING: Final = frozenset({"hundred", "dozen"})
 _SMALL: Final = {word: number for number, word in enumerate(_UNITS)} | {
     word: 10 * number for number, word in enumerate(_TENS, start=2)
 }
+NUMBER_WORDS: Final = frozenset({*_SMALL, *_SCALES, "half"})
+"""Words of which a number can be made, by themselves."""
 _WORD: Final = "(?:" + "|".join(sorted((*_SMALL, *_SCALES), key=len, reverse=True)) + ")"
 _HALF: Final = r"(?<!\s)\s++and\s++a\s++half\b"
 _AND: Final = r"(?:(?<=hundred)|(?<=thousand)|(?<=[mbr]illion))\s+and\s+"

@@ -19,6 +19,7 @@ from services.dpe.domain.lexicon import APPROXIMATORS
 from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
 from services.dpe.domain.periods import PERIOD, read_period
 from services.dpe.domain.ratios import HALF_A, RATIO, SHARE, TIMES, read_ratio
+from services.dpe.domain.scanning import find_all
 from services.dpe.domain.text_types import Value
 from services.dpe.domain.units import UNIT_WORDS, in_base_units
 
@@ -95,13 +96,13 @@ def scan_values(text: str) -> tuple[Value, ...]:
     taken = bytearray(len(text))
     found: list[Value] = []
     for pattern in (_LABEL, _LIST_MARK):
-        for match in pattern.finditer(text):
+        for match in find_all(pattern, text):
             # The answer's own numbering is no assertion.
             taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     plain_text = folded(text)
     for pattern, read in _SCANNERS:
-        # An address may be written in any script; numbers must not hide behind one.
-        for match in pattern.finditer(text if pattern in _ADDRESSES else plain_text):
+        # An address may be written in any script, and be long; numbers must not hide behind one.
+        for match in pattern.finditer(text) if pattern in _ADDRESSES else find_all(pattern, plain_text):
             value = None if any(taken[match.start() : match.end()]) else read(match)
             if value is not None:
                 taken[value.start : value.end] = b"\1" * (value.end - value.start)

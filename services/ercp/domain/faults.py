@@ -3,8 +3,10 @@
 Which finding becomes which type of error with which confidence is decided in ADR 0074; the numbers stand here.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Final
 
 from services.ercp.domain.findings import Finding, FindingKind
@@ -129,7 +131,8 @@ def _joined(first: Suspicion, second: Suspicion) -> Suspicion:
 
 
 def _home(span: tuple[int, int] | None, sentences: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the sentence that a span begins in; the span itself when it stands in none."""
+    """Return the sentence, of those in text order, that a span begins in; the span itself when it stands in none."""
     if span is None:
         return None
-    return next((each for each in sentences if each[0] <= span[0] < each[1]), span)
+    place = bisect_right(sentences, span[0], key=itemgetter(0)) - 1
+    return sentences[place] if place >= 0 and span[0] < sentences[place][1] else span

@@ -239,7 +239,7 @@ def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
     answers = [each.holds for each in evaluated if any(_touches(place, span) for place in each.evidence)]
     if Holds.FALSE in answers:
         return False
-    mine = [each for each in facts.values if span[0] <= each.span.start < span[1]]
+    mine = facts.values_in(*span)
     alike = [(one, each) for one in mine for each in theirs.values if one.dimension == each.dimension]
     return Holds.TRUE in answers or (bool(alike) and all(_are_two(one, each) for one, each in alike))
 

@@ -5,8 +5,9 @@ and then. Here the rules of this service have their say (ADR 0074, 0080).
 """
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from services.ercp.domain import readings
@@ -27,6 +28,16 @@ class Reading:
     sentences: Sequence[Sentence]
     topics: Sequence[Topic]
     facts: TextFacts
+    _by_text: dict[str, list[Topic]] = field(default_factory=lambda: defaultdict(list), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keep the topics by what the sentences say."""
+        for sentence, topic in zip(self.sentences, self.topics, strict=True):
+            self._by_text[sentence.text].append(topic)
+
+    def topics_of(self, text: str) -> Sequence[Topic]:
+        """Return what a text is about: the sentences that say it word for word, else those that it consists of."""
+        return self._by_text.get(text) or topics_of(readings.sentences_of(text))
 
     def topic_at(self, span: tuple[int, int]) -> Topic:
         """Return what a stretch of the text is about: its sentence's topic, or a clause's own."""
@@ -70,9 +81,7 @@ def _stands(finding: Finding, reading: Reading) -> bool:
     if finding.detail == _NEGATION and denials(claim) % 2 == denials(finding.other) % 2:
         return False
     mine = reading.topic_at(finding.span)
-    others = [
-        topic for each, topic in zip(reading.sentences, reading.topics, strict=True) if each.text == finding.other
-    ] or topics_of(readings.sentences_of(finding.other))
+    others = reading.topics_of(finding.other)
     if finding.exact:
         return any(_may_be_one(mine, each) for each in others)
     about = [each for each in others if aligned(mine, each)]

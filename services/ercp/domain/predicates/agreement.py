@@ -33,7 +33,7 @@ Clash = tuple[Span, Span, str]
 def entity_agrees(path: Path, facts: TextFacts) -> Evaluation:
     """Say whether all that a text asserts about an entity can be true at once."""
     wanted = frozenset(path_words(path))
-    values = about_entity(facts.values, path)
+    values = about_entity(facts, path)
     statements = [
         statement for statement in facts.statements if wanted <= frozenset((*statement.subject, *statement.predicate))
     ]

@@ -4,17 +4,17 @@ TRUE needs an assertion of the text that fits and none that does not; FALSE need
 nothing about the predicate never changes the answer (ADR 0070).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 from services.ercp.domain.predicates.agreement import entity_agrees
 from services.ercp.domain.predicates.describing import demand, said
-from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Span, TextFacts, ValueFact
+from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Selection, Span, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName
 from services.ercp.domain.predicates.naming import condition_of, path_words
 from services.ercp.domain.predicates.ordering import events_in_order
@@ -77,15 +77,15 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
         compared = _stated_comparison(predicate, predicate.right, facts)
         if compared is not None:
             return compared
-    chosen, is_stated = _chosen(predicate, predicate.left, facts)
-    if not chosen:
+    chosen = _chosen(predicate, predicate.left, facts)
+    if not chosen.facts:
         return _unknown(f"the text gives no value for the {said(predicate.left)}{_under(predicate)}")
     if isinstance(predicate.right, Path):
-        return _compare_attributes(predicate, chosen, facts)
+        return _compare_attributes(predicate, chosen.facts, facts)
     right = constant_of(predicate.right)
     assert right is not None
-    answers = [(fact, _one(predicate, right, fact)) for fact in chosen]
-    return _joined(predicate, answers, is_stated=is_stated)
+    answers = _decisive(chosen, lambda fact: _one(predicate, right, fact))
+    return _joined(predicate, answers, is_stated=chosen.is_stated)
 
 
 def _stated_comparison(predicate: Predicate, right: Path, facts: TextFacts) -> Evaluation | None:
@@ -119,8 +119,15 @@ def _follows(predicate: Predicate, relation: str) -> Holds:
     return Holds.UNKNOWN if stated & demanded_ways else Holds.FALSE
 
 
-def _chosen(predicate: Predicate, path: Path, facts: TextFacts) -> tuple[list[ValueFact], bool]:
-    return under(about_attribute(facts.values, path), condition_of([predicate.condition]))
+def _chosen(predicate: Predicate, path: Path, facts: TextFacts) -> Selection:
+    condition = condition_of([predicate.condition])
+    asked = (path, condition)
+    found = facts.selected.get(asked)
+    if not isinstance(found, Selection):
+        chosen, is_stated = under(about_attribute(facts, path), condition)
+        in_order = all(first.span.start <= second.span.start for first, second in pairwise(chosen))
+        found = facts.selected[asked] = Selection(chosen, is_stated, in_order)
+    return found
 
 
 def _one(predicate: Predicate, right: Constant, fact: ValueFact) -> Holds:
@@ -209,12 +216,13 @@ def same_text(first: str, second: str) -> bool:
 
 def _compare_attributes(predicate: Predicate, lefts: Sequence[ValueFact], facts: TextFacts) -> Evaluation:
     assert isinstance(predicate.right, Path)
-    rights, is_stated = _chosen(predicate, predicate.right, facts)
+    others = _chosen(predicate, predicate.right, facts)
+    rights = others.facts
     if not rights:
         return _unknown(f"the text gives no value for the {said(predicate.right)}{_under(predicate)}")
     pairs = product(lefts[:_MAX_EVIDENCE], rights[:_MAX_EVIDENCE])
     answers = [(left, _pair(predicate, left, right)) for left, right in pairs]
-    evaluation = _joined(predicate, answers, is_stated=is_stated)
+    evaluation = _joined(predicate, answers, is_stated=others.is_stated)
     spans = _spans([*evaluation.evidence, *(fact.span for fact in rights)]) if evaluation.evidence else ()
     return Evaluation(evaluation.holds, spans, evaluation.why)
 
@@ -259,6 +267,18 @@ def _below(first: Interval, second: Interval, *, inclusive: bool) -> Holds:
 
 def _under_bound(high: Fraction | None, low: Fraction | None, *, equal: bool) -> bool:
     return high is not None and low is not None and (high < low or (high == low and equal))
+
+
+def _decisive(chosen: Selection, holds_of: Callable[[ValueFact], Holds]) -> Iterator[tuple[ValueFact, Holds]]:
+    """Yield what facts say until it decides: more places do not fit than are shown, and no earlier one can follow."""
+    wrong: set[tuple[int, int]] = set()
+    for fact in chosen.facts:
+        holds = holds_of(fact)
+        yield fact, holds
+        if holds is Holds.FALSE:
+            wrong.add((fact.span.start, fact.span.end))
+        if chosen.in_order and len(wrong) > _MAX_EVIDENCE:
+            return
 
 
 def _joined(predicate: Predicate, answers: Iterable[tuple[ValueFact, Holds]], *, is_stated: bool) -> Evaluation:

@@ -3,9 +3,12 @@
 Offsets are Unicode code points of the whole text. What no rule reads is absent, never guessed (ADR 0070).
 """
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from fractions import Fraction
+from operator import itemgetter
 
 Words = tuple[str, ...]
 """Stems of the words that carry meaning, in text order."""
@@ -192,6 +195,31 @@ class TextFacts:
     statements: tuple[Statement, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     is_complete: bool = True
+    selected: dict[object, object] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What was chosen before: many predicates ask about one attribute."""
+
+    def values_in(self, start: int, end: int) -> list[ValueFact]:
+        """Return the values of the assertions that begin in a stretch."""
+        places = self.selected.get("places")
+        if not isinstance(places, list):
+            places = self.selected["places"] = sorted((each.span.start, at) for at, each in enumerate(self.values))
+        within = places[bisect_left(places, (start, 0)) : bisect_left(places, (end, 0))]
+        return [self.values[at] for _, at in sorted(within, key=itemgetter(1))]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Facts that speak about an attribute under a condition.
+
+    Attributes:
+        facts: in the order of their values.
+        is_stated: they were stated for the condition, or for none.
+        in_order: their spans begin in the same order.
+    """
+
+    facts: Sequence[ValueFact]
+    is_stated: bool
+    in_order: bool
 
 
 @unique

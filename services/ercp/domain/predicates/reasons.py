@@ -43,7 +43,7 @@ def claim_is_justified(claim: Operand, facts: TextFacts) -> Evaluation:
 def _places(claim: Operand, facts: TextFacts) -> list[Span]:
     path = _path(claim)
     if path is not None:
-        return [fact.span for fact in about_attribute(facts.values, path)]
+        return [fact.span for fact in about_attribute(facts, path)]
     return [span for span in facts.sentences if _states(facts.text, span, said(claim))]
 
 
