@@ -237,20 +237,18 @@ async def run(arguments: argparse.Namespace) -> int:
         return 1
     places = [place for place in PLACES if _named(place.name, arguments.calls)]
     kinds = [kind for kind in KINDS if _named(kind.name, arguments.kinds)]
-    refused: dict[Place, str] = {}
+    refused: list[tuple[Place, str]] = []
     costs: list[Cost] = []
     async with measuring(recogniser=not arguments.no_recogniser) as (measure, suite, echo):
         for place in places:
             text = honest(min(HONEST, place.most))
             said = (await measure.spent(place, '{"note": "honest"}' if place.path == "data" else text))[1]
             if said != "OK":
-                refused[place] = said
+                refused.append((place, said))
         # A stream to a service that is not there ends in one error or another: its other calls tell.
-        unknown = {_service(place) for place, said in refused.items() if said.startswith("UNIMPLEMENTED")}
-        absent = [place.name for place in refused if _service(place) in unknown]
-        faults = [
-            f"{place.name} refuses honest prose: {said}" for place, said in refused.items() if place.name not in absent
-        ]
+        unknown = {_service(place) for place, said in refused if said.startswith("UNIMPLEMENTED")}
+        absent = [place.name for place, _ in refused if _service(place) in unknown]
+        faults = [f"{place.name} refuses honest prose: {said}" for place, said in refused if place.name not in absent]
         served = [place for place in places if place.name not in absent]
         pairs = chosen(served, kinds, whole=arguments.whole, tenth=arguments.tenth)
         async with beside_a_reader(measure, suite, echo) as reads:
