@@ -197,8 +197,9 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     message.risk_degraded = risk.degraded
 
 
-def _level(level: RiskLevel) -> taxonomy_pb2.RiskLevel.ValueType:
-    return enum_value(taxonomy_pb2.RiskLevel, f"RISK_LEVEL_{level}")
+def _level(level: RiskLevel) -> taxonomy_pb2.RiskLevel:
+    value: taxonomy_pb2.RiskLevel = enum_value(taxonomy_pb2.RiskLevel, f"RISK_LEVEL_{level}")
+    return value
 
 
 def _floor(floor: RiskFloor) -> report_pb2.RiskFloor:
