@@ -66,6 +66,7 @@ class PolicyInForce:
         enforcing: whether findings can withhold the answer.
         asked: what the request itself says, its mode included; nothing of tenant and default.
         floor: the tenant's.
+        held: of the windows that this one continues, as far as they were joined with it.
     """
 
     policy: SafetyPolicy
@@ -76,6 +77,7 @@ class PolicyInForce:
     accept_risk: RiskLevel | None = None
     asked: SafetyPolicy = field(default_factory=SafetyPolicy)
     floor: SafetyPolicy = field(default_factory=SafetyPolicy)
+    held: SafetyPolicy = field(default_factory=SafetyPolicy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,11 @@ def inherited(force: PolicyInForce, request: PolicyRequest, held: str) -> Policy
     if own_mode and not mode:
         raise PolicyRelaxedError(Relaxation("mode", "enforced", own_mode))
     silent = request.mode is None and not force.asked.canonical and not force.floor.canonical
-    written = stricter(parent, stricter(force.floor, force.asked))
-    return _enforced(replace(force, policy=written), request, mode if silent else own_mode)
+    if force.held.canonical and force.enforcing:  # of several parents one that enforces is enough
+        mode = ""
+    joint = stricter(force.held, parent)
+    written = stricter(joint, stricter(force.floor, force.asked))
+    return _enforced(replace(force, policy=written, held=joint), request, mode if silent else own_mode)
 
 
 _MODE_NOTE: Final = " (mode "
