@@ -56,8 +56,10 @@ WARN, STRICT = dispatch_pb2.SAFETY_MODE_WARN, dispatch_pb2.SAFETY_MODE_STRICT
         (
             policy("upgrade-on-risk reflexive"),
             {"safety_mode": STRICT},
-            "halt-on CRITICAL; warn-on HIGH; incomplete-risk HIGH; require-grounding 0.75; block-ungrounded; "
-            "upgrade-on-risk reflexive",
+            (
+                "halt-on CRITICAL; warn-on HIGH; incomplete-risk HIGH; require-grounding 0.75; block-ungrounded; "
+                "upgrade-on-risk reflexive"
+            ),
         ),
     ],
 )
