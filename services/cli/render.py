@@ -207,3 +207,15 @@ def show_chain(session_id: str, verdict: sessions.VerifyChainResponse, output: O
 def response_json(message: Any) -> dict[str, Any]:
     """Return a message as the JSON document that ``--json`` prints."""
     return message_json(message)
+
+
+def floor_rows(report: reports.DpeReport) -> list[tuple[str, str]]:
+    """Return the composite's own level and why the risk level is not lower, as rows of a table (ADR 0093)."""
+    own = taxonomy.RiskLevel.Name(report.composite_level).removeprefix("RISK_LEVEL_")
+    rows = [("composite_level", own if report.composite_level else "not computed")]
+    for floor in report.risk_floors:
+        reason = reports.RiskFloorReason.Name(floor.reason).removeprefix("RISK_FLOOR_REASON_")
+        level = taxonomy.RiskLevel.Name(floor.level).removeprefix("RISK_LEVEL_")
+        where = ", ".join((*floor.claim_ids, *(f"stage {stage}" for stage in floor.stages)))
+        rows.append(("risk floor", f"{level} {reason}" + (f": {where}" if where else "")))
+    return rows

@@ -7,14 +7,20 @@ before they are written, so that a repeated request gets the same bytes (``writi
 import contextlib
 import json
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.clock import Clock
 from services.common.computing import compute_unless_small
 from services.common.context import Caller
-from services.common.errors import ConflictError, ErrorReason, UnauthenticatedError
+from services.common.errors import (
+    ConflictError,
+    ErrorReason,
+    NotFoundError,
+    PermissionDeniedError,
+    UnauthenticatedError,
+)
 from services.common.ids import (
     IdSource,
     new_continuation_id,
@@ -60,7 +66,7 @@ from services.dag.domain.opening import (
     open_root,
     token_fault,
 )
-from services.dag.domain.opening_note import OpeningNote, check_policies, note_of
+from services.dag.domain.opening_note import OpeningNote, check_policies, note_of, policy_text
 from services.dag.domain.place import Fresh
 from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
@@ -75,6 +81,9 @@ from services.dag.writing import RequestKey, ResultT, Writer
 
 DRAFT_KEY_BYTES: Final = 32
 """Of the key that an opened window's caller gets for what it keeps meanwhile (AES-256; ADR 0055)."""
+
+MAX_TOLD_CHARS: Final = 4_096
+"""Longest policy that a refusal tells: the details of an error travel in trailers, which clients limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,11 @@ class CreateAsk:
     budget_ceiling: float | None = None
     policy_tightened: bool = False
     trace_id: str = ""
+    compared: tuple[str, ...] = ()
+
+    def has_compared(self, held: str) -> bool:
+        """Say whether the caller found its policy to be at least as strict as the one with this hash."""
+        return bool(self.policy_hash) and (self.policy_tightened or held in self.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +199,30 @@ class SessionApp:
             raise invalid_token("is missing beside the continuation id")
         if not token:
             check_strategy(ask, continues=False)
-            return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
+            async with self._telling_policy(caller, ask.parent_session_id):
+                return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
             return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
 
         # The claimed session only names the queue; the token is believed in its turn.
-        return await self._queued(caller, read(token).state.session_id, request, decide)
+        session_id = read(token).state.session_id
+        async with self._telling_policy(caller, session_id):
+            return await self._queued(caller, session_id, request, decide)
+
+    @contextlib.asynccontextmanager
+    async def _telling_policy(self, caller: Caller, session_id: str) -> AsyncIterator[None]:
+        """Add to the refusal of a policy the text of the one that is held, so that the caller can compare the two."""
+        try:
+            yield
+        except PermissionDeniedError as error:
+            held = error.metadata.get("session_policy_hash") or error.metadata.get("parent_policy_hash")
+            if held:
+                with contextlib.suppress(NotFoundError):  # another instance's store holds it
+                    text = policy_text((await self.chains.load(caller.tenant_id, session_id)).events, held)
+                    if text is not None and len(text) <= MAX_TOLD_CHARS:
+                        error.metadata["held_policy"] = text
+            raise
 
     async def commit_window(self, caller: Caller, ask: CommitAsk, request: RequestKey[Committed]) -> bytes:
         """Commit a pending window and issue the next token (SPEC-004 §9, §10).
@@ -279,7 +310,12 @@ class SessionApp:
 
     async def _begin(self, caller: Caller, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         create = CreateAsk(
-            ask.policy_hash, ask.loop_depth, ask.parent_session_id, ask.budget_ceiling, ask.policy_tightened
+            ask.policy_hash,
+            ask.loop_depth,
+            ask.parent_session_id,
+            ask.budget_ceiling,
+            ask.policy_tightened,
+            compared=ask.compared,
         )
         session, inherited = await self._new_session(caller, create)
         before = empty_snapshot(session)
@@ -310,7 +346,7 @@ class SessionApp:
         else:
             opening = open_child(before, state, token.policy_hash, ask, fresh)
         notes = [note_of(stored.events, parent, before.session) for parent in opening.window.parent_ids]
-        check_policies(notes, token.policy_hash, compared=bool(ask.policy_hash) and ask.policy_tightened)
+        check_policies(notes, token.policy_hash, ask.has_compared)
         return await self._opened(before, opening, verification)
 
     async def _commit(self, caller: Caller, ask: CommitAsk, lost: int) -> tuple[SessionChange, Committed]:
@@ -407,8 +443,7 @@ class SessionApp:
             depth = max(depth, parent.session.loop_depth + 1)
             inherited = min((leaf.safety_budget for leaf in DagView.of(parent).leaves()), default=inherited)
             policy_hash = ask.policy_hash or parent.session.policy_hash
-            compared = bool(ask.policy_hash) and ask.policy_tightened
-            check_policies([OpeningNote(parent.session.policy_hash)], policy_hash, compared=compared)
+            check_policies([OpeningNote(parent.session.policy_hash)], policy_hash, ask.has_compared)
         limits = self._policy.trace_limits if ask.trace_id else self._policy.limits
         limits.check_loop_depth(depth)
         session_id = trace_session_id(caller.tenant_id, ask.trace_id) if ask.trace_id else new_session_id(self._ids)

@@ -72,6 +72,8 @@ def open_ask(request: pb.OpenWindowRequest) -> OpenAsk:
         partial=request.fan_in_policy == pb.FAN_IN_POLICY_PARTIAL,
         summariser=request.summariser_available,
         branch=request.branch,
+        policy=request.policy,
+        compared=tuple(request.compared_policy_hashes),
     )
 
 

@@ -96,6 +96,7 @@ class Tokens:
         token_checks.check_signature(presented, sign_key)
         token_checks.check_expiry(presented, self._clock.now())
         token_checks.check_scope(presented, caller.scope, caller.tenant_id)
-        policy_hash = token_checks.check_policy(presented, ask.policy_hash, tightened=ask.policy_tightened)
+        tightened = ask.has_compared(presented.state.policy_hash)
+        policy_hash = token_checks.check_policy(presented, ask.policy_hash, tightened=tightened)
         token_checks.check_nonce(presented, sign_key)
         return Believed(presented.state, policy_hash)

@@ -9,7 +9,7 @@ from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency_pb
 
-from services.common.encoding import canonical_json
+from services.common.encoding import canonical_json, sha256_hex
 from services.common.rpc.validation import Violations
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.summaries import FAITHFUL_FROM
@@ -17,6 +17,8 @@ from services.dag.domain.summaries import FAITHFUL_FROM
 MAX_EVENT_DATA_BYTES: Final = 65_536
 MAX_REASON_CHARS: Final = 500
 MAX_CONTINUATIONS: Final = 1_000
+MAX_POLICY_CHARS: Final = 8_192
+"""Of a policy in force: the request's and the tenant's together, each of which holds half of it at most."""
 MAX_EARLIER_SIZES: Final = 16
 MAX_SUMMARY_BYTES: Final = 1_000_000
 MAX_FINGERPRINT_CHARS: Final = 200
@@ -47,6 +49,7 @@ def open_window(request: pb.OpenWindowRequest) -> None:
     found = Violations()
     found.require_request_id(request.request_id)
     _known_enum(found, "strategy", request.strategy, taxonomy.DispatchStrategy.values())
+    _policy(found, request)
     _known_enum(found, "fan_in_policy", request.fan_in_policy, pb.FanInPolicy.values())
     _policy_hash(found, request.policy_hash)
     _parent(found, request.agent_session_parent)
@@ -224,6 +227,17 @@ def _parent(found: Violations, session_id: str) -> None:
 def _policy_hash(found: Violations, policy_hash: str) -> None:
     valid = not policy_hash or _DIGEST.fullmatch(policy_hash)
     found.require(valid, "policy_hash", "must be empty or 64 lower-case hex digits")
+
+
+def _policy(found: Violations, request: pb.OpenWindowRequest) -> None:
+    """Check the policy's text and what it was compared with: later windows are compared with what is kept here."""
+    sound = not request.policy or sha256_hex(request.policy) == request.policy_hash
+    found.require(sound, "policy", "must be the text that policy_hash is over")
+    found.require(len(request.policy) <= MAX_POLICY_CHARS, "policy", f"must hold at most {MAX_POLICY_CHARS} characters")
+    hashes, field = request.compared_policy_hashes, "compared_policy_hashes"
+    found.require(len(hashes) <= MAX_CONTINUATIONS, field, f"must be at most {MAX_CONTINUATIONS}")
+    sound = all(_DIGEST.fullmatch(digest) for digest in hashes[:MAX_CONTINUATIONS])
+    found.require(sound, field, "must be 64 lower-case hex digits each")
 
 
 def _fraction(found: Violations, field: str, value: float) -> None:

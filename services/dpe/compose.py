@@ -93,4 +93,5 @@ def policy_of(settings: DpeSettings) -> Policy:
         Amplifiers(**settings.amplifiers.model_dump()),
         settings.loop_depth_threshold,
         settings.score_all_pairs,
+        settings.level_floors,
     )

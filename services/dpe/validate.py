@@ -56,6 +56,7 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
     for name in ("session_id", "window_id"):
         value = getattr(request, name)
         found.require(0 < len(value) <= _MAX_ID_CHARS, prefix + name, _ID)
+    require_member(found, prefix + "incomplete_risk_level", request.incomplete_risk_level, taxonomy_pb2.RiskLevel)
     found.require(request.window_number >= 1, prefix + "window_number", "must be 1 or more")
     found.require(request.query.strip(), prefix + "query", "must not be empty")
     found.require(

@@ -75,10 +75,15 @@ class Admission:
                 known=", ".join(error.known),
             ) from None
         except PolicyRelaxedError as error:
-            raise PermissionDeniedError(
-                ErrorReason.POLICY_RELAXED,
-                f"the request's policy is weaker than the tenant's: {error}",
-                directive=error.relaxation.directive,
-                parent_value=error.relaxation.parent_value,
-                child_value=error.relaxation.child_value,
-            ) from None
+            raise relaxed(error, "tenant") from None
+
+
+def relaxed(error: PolicyRelaxedError, whose: str) -> PermissionDeniedError:
+    """Return the refusal of a policy that is weaker than the tenant's or the session's."""
+    return PermissionDeniedError(
+        ErrorReason.POLICY_RELAXED,
+        f"the request's policy is weaker than the {whose}'s: {error}",
+        directive=error.relaxation.directive,
+        parent_value=error.relaxation.parent_value,
+        child_value=error.relaxation.child_value,
+    )

@@ -40,6 +40,7 @@ class Analysing:
                 cache_directives=command.context.cache_directives,
                 sub_queries=envelope.sub_queries if job.focus is None else job.focus.sub_queries,
                 audit_trail_id=opened.audit_trail_id,
+                incomplete_level=job.force.policy.incomplete_risk,
             )
         )
         tier = final_tier(envelope.summary.quality_tier, analysis.summary)

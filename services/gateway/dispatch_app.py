@@ -20,6 +20,7 @@ from services.common.context import current_call
 from services.common.errors import (
     CrpError,
     ErrorReason,
+    PermissionDeniedError,
     PreconditionError,
     UnauthenticatedError,
     UnavailableError,
@@ -46,10 +47,10 @@ from services.gateway.domain.command import (
 )
 from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
-from services.gateway.domain.policy import policy_hash
 from services.gateway.domain.remedies import Focus
 from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation, Strategy, WindowStatus
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow, WindowPlace
+from services.gateway.opening import joined, under_policy
 from services.gateway.ports import DraftOwner, DraftSlot, DraftStore, OpenWindow, SessionClient
 from services.gateway.window_run import WindowRun
 
@@ -167,7 +168,7 @@ class DispatchApp:
     async def _try(self, job: Job, steps: StepIds, budget: int) -> DispatchResult | None:
         """Run one try; ``None`` when its window was given up before, so that the next try is due."""
         slot = DraftSlot(current_call().caller.tenant_id, steps.draft, job.command.body_hash)
-        opened = await self._open(job, steps, budget)
+        job, opened = await self._open(job, steps, budget)
         place, owner = opened.place, DraftOwner(opened.place.window_id, opened.draft_key)
         note(session_id=place.session_id, window_id=place.window_id)
         try:
@@ -194,24 +195,31 @@ class DispatchApp:
             await self._give_up(steps, place, error)
             raise
 
-    async def _open(self, job: Job, steps: StepIds, budget: int) -> OpenedWindow:
-        command = OpenWindow(
-            request_id=steps.open,
-            continuation=job.command.continuation,
-            strategy=job.strategy,
-            policy_hash=policy_hash(job.force.applied),
-            agent=job.command.agent,
-            available_budget_tokens=budget,
-            summariser_available=True,
+    async def _open(self, job: Job, steps: StepIds, budget: int) -> tuple[Job, OpenedWindow]:
+        """Open the window and return it with the job under the policy that it was opened under (ADR 0093)."""
+        asked = under_policy(
+            job,
+            OpenWindow(
+                request_id=steps.open,
+                continuation=job.command.continuation,
+                strategy=job.strategy,
+                policy_hash="",
+                agent=job.command.agent,
+                available_budget_tokens=budget,
+                summariser_available=True,
+            ),
         )
         at("opening the window")
-        try:
-            return await self._sessions.open_window(command)
-        except BaseException as error:
-            if _outcome_unknown(error):
-                # It may have been opened: opening once more under the same request id tells which window it is.
-                await self._cleanups.run(self._fail_unseen(command, steps, error))
-            raise
+        while True:
+            try:
+                return asked.job, await self._sessions.open_window(asked.command)
+            except PermissionDeniedError as error:
+                asked = joined(asked, error)
+            except BaseException as error:
+                if _outcome_unknown(error):
+                    # It may have been opened: opening once more under the same request id tells which window it is.
+                    await self._cleanups.run(self._fail_unseen(asked.command, steps, error))
+                raise
 
     def _check_degradation(self, opened: OpenedWindow) -> None:
         """Refuse a session whose quality stays at D, where the deployment wants that (SPEC-004 §13.2).

@@ -11,7 +11,14 @@ from typing import Protocol
 from services.common.ports.credentials import AiSystemRecord
 from services.gateway.domain.command import Agent, Continuation, DispatchDraft
 from services.gateway.domain.summaries import Span, SummaryCheck
-from services.gateway.domain.vocabulary import GroundingMode, QualityTier, RetrievalMode, Strategy, WindowStatus
+from services.gateway.domain.vocabulary import (
+    GroundingMode,
+    QualityTier,
+    RetrievalMode,
+    RiskLevel,
+    Strategy,
+    WindowStatus,
+)
 from services.gateway.domain.window import (
     Analysis,
     BuiltEnvelope,
@@ -30,6 +37,8 @@ class OpenWindow:
 
     Attributes:
         summariser_available: a summary can be made and verified (SPEC-004 §12); else no edge is opened as SUMMARY.
+        policy: the text that ``policy_hash`` is over.
+        compared: hashes of the policies that this one was found to be at least as strict as (ADR 0093).
     """
 
     request_id: str
@@ -39,6 +48,8 @@ class OpenWindow:
     agent: Agent
     available_budget_tokens: int
     summariser_available: bool = False
+    policy: str = ""
+    compared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,11 @@ class BuildEnvelope:
 
 @dataclass(frozen=True, slots=True)
 class Analyze:
-    """What is asked of ``ProvenanceClient.analyze``; ``envelope`` is the message that the envelope service made."""
+    """What is asked of ``ProvenanceClient.analyze``; ``envelope`` is the message that the envelope service made.
+
+    Attributes:
+        incomplete_level: the least level of an analysis that the deadline cut short (directive incomplete-risk).
+    """
 
     place: WindowPlace
     query: str
@@ -91,6 +106,7 @@ class Analyze:
     cache_directives: tuple[str, ...]
     sub_queries: tuple[str, ...]
     audit_trail_id: str = ""
+    incomplete_level: RiskLevel | None = None
 
 
 class SessionClient(Protocol):

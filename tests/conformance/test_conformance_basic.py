@@ -8,6 +8,8 @@ import re
 import pytest
 from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1 import dag_pb2, session_service_pb2
+from crp.dpe.v1 import report_pb2
+from crp.gateway.v1 import dispatch_pb2
 
 from tests.conformance.conftest import PROVIDER_KEY
 from tests.conformance.header_formats import SESSION
@@ -167,3 +169,64 @@ class TestAxiom4:
         assert outcome.WhichOneof("outcome") == "halted"
         assert outcome.halted.halt_reason == "block-ungrounded"
         assert "Marlow" not in str(outcome)
+
+
+RETENTION = """# Records of the Alder office
+
+## Keeping
+
+Claims files of the Alder office are kept for 10 years after the file is closed.
+A claims handler of the Alder office may settle up to 5,000 euros alone.
+"""
+
+
+@pytest.fixture(scope="class")
+def office(llm):
+    """A provider, and a client whose knowledge holds two figures."""
+    fake, client = llm
+    client.ingest(RETENTION, "file:conformance-alder.md")
+    return fake, client
+
+
+class TestLevelFollowsVerdicts:
+    """SPEC-005 §7.4 with the floors of ADR 0093, under the deployment's default policy."""
+
+    QUESTION = "For how long are claims files of the Alder office kept, and what may a claims handler settle alone?"
+    RIGHT = "Claims files of the Alder office are kept for 10 years after the file is closed."
+    WRONG = "Claims files of the Alder office are kept for 3 years after the file is closed."
+    WRONG_TOO = "A claims handler of the Alder office may settle up to 50,000 euros alone."
+
+    def said(self, office, text, **fields):
+        fake, client = office
+        fake.text = text
+        return client.dispatch(self.QUESTION, **fields)
+
+    def test_spec_005_7_a_wrong_figure_is_high_with_its_reason_and_warned_of(self, office):
+        outcome = self.said(office, self.WRONG)
+        report = outcome.answer.report
+        assert headers(outcome)["CRP-Safety-Hallucination-Risk"] == "HIGH"
+        assert report.risk_level == taxonomy_pb2.RISK_LEVEL_HIGH
+        assert report.composite_level < taxonomy_pb2.RISK_LEVEL_HIGH
+        floor = report.risk_floors[0]
+        assert floor.reason == report_pb2.RISK_FLOOR_REASON_CONTRADICTED_BY_RULE
+        assert list(floor.claim_ids) == [report.claims[0].claim_id]
+        warned = {each.directive: each for each in outcome.violations}
+        assert {"warn-on HIGH", "warn-on-contradiction"} <= set(warned)
+        assert all(each.enforcement == dispatch_pb2.ENFORCEMENT_WARNED for each in warned.values())
+        assert "CONTRADICTED_BY_RULE" in warned["warn-on HIGH"].description
+        assert outcome.answer.safety_budget == pytest.approx(0.85)
+
+    def test_spec_005_7_the_right_figure_is_low_and_nothing_is_warned_of(self, office):
+        outcome = self.said(office, self.RIGHT)
+        assert headers(outcome)["CRP-Safety-Hallucination-Risk"] == "LOW"
+        assert outcome.answer.report.composite_level == taxonomy_pb2.RISK_LEVEL_LOW
+        assert (list(outcome.answer.report.risk_floors), list(outcome.violations)) == ([], [])
+
+    def test_spec_005_7_two_wrong_figures_are_critical_and_withheld(self, office):
+        outcome = self.said(office, f"{self.WRONG} {self.WRONG_TOO}")
+        assert outcome.halted.halt_reason == "CRITICAL_HALLUCINATION_RISK"
+
+    @pytest.mark.parametrize("directive", ["block-contradiction", "block-distortion"])
+    def test_spec_006_a_wrong_figure_is_withheld_where_the_policy_says_so(self, office, directive):
+        assert self.said(office, self.WRONG, safety_policy=directive).halted.halt_reason == directive
+        assert self.said(office, self.RIGHT, safety_policy=directive).WhichOneof("outcome") == "answer"

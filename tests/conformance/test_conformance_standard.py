@@ -113,6 +113,16 @@ class TestContinuation:
         )
         assert client.refused(client.gateway.Dispatch, request).reason == "POLICY_RELAXED"
 
+    def test_spec_006_a_later_window_may_tighten_and_inherits_the_rest(self, client):
+        answer = client.dispatch(safety_policy="halt-on CRITICAL; require-grounding 0.10").answer
+        tighter = client.dispatch(
+            NEXT_QUESTION,
+            session_token=answer.session_token,
+            continuation_ids=[answer.continuation_id],
+            safety_policy="warn-on LOW",
+        )
+        assert headers(tighter)["CRP-Safety-Policy-Applied"] == "halt-on CRITICAL; warn-on LOW; require-grounding 0.1"
+
 
 class TestPolicyAndRequest:
     def test_spec_006_an_unknown_directive_is_refused(self, client):

@@ -42,7 +42,7 @@ async def test_a_first_window_is_answered_and_chained():
     assert found["CRP-Context-Continuation-Id"] == answer.continuation_id
     assert found["CRP-Provenance-Chain-Integrity"] == "UNVERIFIED"
     assert found["CRP-Provenance-Claim-Count"] == "2"
-    assert found["CRP-Safety-Policy-Applied"] == "halt-on CRITICAL; warn-on HIGH"
+    assert found["CRP-Safety-Policy-Applied"] == "halt-on CRITICAL; warn-on HIGH; warn-on-contradiction"
     assert found["CRP-Set-Session"].startswith(f"token={answer.session_token}; Path=/")
     assert "CRP-Safety-Entailment-Score" not in found
     for name, value in found.items():
@@ -306,7 +306,9 @@ async def test_a_critical_risk_is_withheld_and_stays_so():
     assert response.halted.halt_reason == "CRITICAL_HALLUCINATION_RISK"
     assert response.halted.oversight_required
     assert headers_of(response)["CRP-Safety-Retry-After"] == "oversight-required"
-    assert headers_of(response)["CRP-Safety-Policy-Violation"] == "halt-on CRITICAL, warn-on HIGH"
+    assert headers_of(response)["CRP-Safety-Policy-Violation"] == (
+        "halt-on CRITICAL, warn-on HIGH, warn-on-contradiction"
+    )
     assert b"Secret" not in response.SerializeToString()
     (window,) = world.windows()
     assert (window.status.value, window.failure_reason) == ("FAILED", "HALTED: CRITICAL_HALLUCINATION_RISK")

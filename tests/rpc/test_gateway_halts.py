@@ -55,7 +55,7 @@ async def test_the_event_of_a_halt_holds_the_reports_hash_and_findings_and_no_wo
     assert event["distortions"] == {"DISTORTION_TYPE_NUMBER_CHANGED": 1}
     assert (event["fabrication_count"], event["hallucination_score"]) == (1, 0.8125)
     assert event["stages"] == {"1": "COMPLETED"}
-    assert event["directives"] == ["halt-on CRITICAL", "warn-on HIGH"]
+    assert event["directives"] == ["halt-on CRITICAL", "warn-on HIGH", "warn-on-contradiction"]
     assert not {"Alpenrose", "Jane", "euros"} & set(json.dumps(event).replace(".", " ").split())
     assert verified.integrity == taxonomy.CHAIN_INTEGRITY_UNVERIFIED
     assert verified.events_verified == verified.events_total

@@ -84,7 +84,13 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     output.table(
         "Scores",
         ("score", "value"),
-        [*scores, ("risk_level", risk), ("report_hash", report.report_hash), ("hmac", report.hmac)],
+        [
+            *scores,
+            ("risk_level", risk),
+            *render.floor_rows(report),
+            ("report_hash", report.report_hash),
+            ("hmac", report.hmac),
+        ],
     )
     output.result(render.response_json(found))
     return Exit.OK

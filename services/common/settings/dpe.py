@@ -86,6 +86,9 @@ class DpeSettings(BaseModel):
     """Agent loop depth above which the amplifier applies (SPEC-005 §17). Default 3."""
     score_all_pairs: bool = False
     """Compare all pairs of claims, within and across windows, however many (decision 11, ADR 0037). Default false."""
+    level_floors: bool = True
+    """Whether what was found keeps ``risk_level`` from being lower, e.g. HIGH for a claim that a value of a fact
+    contradicts; false = SPEC-005 §7.4 of the composite score alone (ADR 0093). Default true."""
     weights: DpeWeights = DpeWeights()
     """Weights of the risk signals."""
     amplifiers: DpeAmplifiers = DpeAmplifiers()

@@ -22,7 +22,7 @@ class GatewaySettings(BaseModel):
     default_temperature: float = Field(default=0.7, ge=0.0, le=2.0)
     """Sampling temperature when the request names none; 0.0-2.0, default 0.7 (CRP-SPEC-005 §19.2)."""
 
-    default_safety_policy: str = "halt-on CRITICAL; warn-on HIGH"
+    default_safety_policy: str = "halt-on CRITICAL; warn-on HIGH; warn-on-contradiction"
     """Safety policy in force when neither the request nor the tenant names one (CRP-SPEC-006); empty = none."""
 
     extractive_model: str = Field(default="gpt-4o-mini", min_length=1)

@@ -51,7 +51,9 @@ class OpenAsk:
         strategy: the header's spelling.
         continuation_ids: pointers that the request names; empty takes the token's own, several are a fan-in (§14.4).
         policy_hash: 64 hex digits or empty.
-        policy_tightened: the caller compared the policies.
+        policy: the text that ``policy_hash`` is over; empty when the caller does not give it.
+        policy_tightened: the caller compared the policies, all of them.
+        compared: hashes of the policies that it compared.
         loop_depth: ``None`` = the parent session's plus one, 0 without a parent.
         budget_ceiling: lowers the starting budget; ``None`` = no ceiling.
         available_budget_tokens: decides the transfer type; ``None`` for a root.
@@ -73,6 +75,12 @@ class OpenAsk:
     partial: bool = False
     summariser: bool = False
     branch: bool = False
+    policy: str = ""
+    compared: tuple[str, ...] = ()
+
+    def has_compared(self, held: str) -> bool:
+        """Say whether the caller found its policy to be at least as strict as the one with this hash."""
+        return bool(self.policy_hash) and (self.policy_tightened or held in self.compared)
 
     @property
     def pattern(self) -> WindowPattern:
@@ -164,7 +172,7 @@ def open_root(
     window = _window(session, place, ask, fresh, starting_budget((inherited_budget,), ask.budget_ceiling))
     created = before.session.version == 0
     begin = (_session_draft(OwnEvent.SESSION_CREATED, session),) if created else ()
-    note = OpeningNote(policy_hash=session.policy_hash)
+    note = OpeningNote(policy_hash=session.policy_hash, policy=ask.policy, compared=ask.compared)
     return _opening(dag, session, (place, window), (), (note, begin))
 
 
@@ -196,6 +204,8 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     budget = starting_budget((parent.safety_budget for parent in place.parents), ask.budget_ceiling)
     note = OpeningNote(
         policy_hash=policy_hash or before.session.policy_hash,
+        policy=ask.policy,
+        compared=ask.compared,
         summary_tokens={parent.window_id: flow.summary_tokens for parent, flow in transfers if flow.summary_tokens},
         fan_in_policy=(PARTIAL if ask.partial else REQUIRE_ALL) if merged else "",
         left_out=place.left_out,

@@ -8,11 +8,14 @@ import hmac
 from datetime import datetime, timedelta
 from typing import Final
 
+from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, PermissionDeniedError, UnauthenticatedError
 from services.dag.domain.token import Presented, invalid_token, policy_nonce, signature, tenant_digest
 
 CLOCK_LEEWAY: Final = timedelta(seconds=300)
 """By how much the clock of the instance that issued a token may be ahead of ours (ADR 0058)."""
+NO_POLICY: Final = sha256_hex("")
+"""Hash of a policy without a directive; an empty hash says nothing, which keeps the session's."""
 
 
 def check_signature(presented: Presented, sign_key: bytes) -> None:
@@ -68,7 +71,7 @@ def check_policy(presented: Presented, policy_hash: str, *, tightened: bool) -> 
         PermissionDeniedError: POLICY_RELAXED.
     """
     held = presented.state.policy_hash
-    if not policy_hash or policy_hash == held:
+    if not policy_hash or policy_hash == held or (not held and policy_hash == NO_POLICY):
         return held
     if held and not tightened:
         text = "the safety policy differs from the session's and was not shown to be at least as strict"

@@ -20,7 +20,14 @@ from services.dpe.convert.findings import enum_value
 from services.dpe.convert.quality import fill_coherence, fill_quality
 from services.dpe.convert.regulatory import fill_regulatory
 from services.dpe.domain.analysis import Outputs
-from services.dpe.domain.findings import AttributionType, DistortionType, OmissionSeverity, Verdict
+from services.dpe.domain.findings import (
+    AttributionType,
+    DistortionType,
+    OmissionSeverity,
+    RiskFloor,
+    RiskLevel,
+    Verdict,
+)
 from services.dpe.domain.outcome import StageOutcome
 from services.dpe.domain.text_types import Claim, ClaimType
 
@@ -171,6 +178,7 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
         message.coverage.premise_windows_scored = outputs.entailment.premise_windows_scored
         message.coverage.quoted_chunks = outputs.entailment.quoted_chunks
         message.coverage.sentences_without_claims = outputs.entailment.chunks_without_claims
+        message.coverage.contradicted_chunks = outputs.entailment.contradicted_chunks
     risk = outputs.risk
     if risk is None:
         return
@@ -182,8 +190,26 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
         message.base_score = risk.base_score
         message.composite_score = risk.composite_score
     message.amplifiers_applied.extend(risk.amplifiers)
-    message.risk_level = enum_value(taxonomy_pb2.RiskLevel, f"RISK_LEVEL_{risk.level}")
+    message.risk_level = _level(risk.level)
+    if risk.composite_level is not None:
+        message.composite_level = _level(risk.composite_level)
+    message.risk_floors.extend(_floor(floor) for floor in risk.floors)
     message.risk_degraded = risk.degraded
+
+
+def _level(level: RiskLevel) -> taxonomy_pb2.RiskLevel:
+    value: taxonomy_pb2.RiskLevel = enum_value(taxonomy_pb2.RiskLevel, f"RISK_LEVEL_{level}")
+    return value
+
+
+def _floor(floor: RiskFloor) -> report_pb2.RiskFloor:
+    return report_pb2.RiskFloor(
+        level=_level(floor.level),
+        reason=enum_value(report_pb2.RiskFloorReason, f"RISK_FLOOR_REASON_{floor.reason}"),
+        claim_ids=floor.claim_ids,
+        fact_ids=floor.fact_ids,
+        stages=floor.stages,
+    )
 
 
 def _fill_personal_data(message: report_pb2.DpeReport, outputs: Outputs) -> None:

@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+from crp.ckf.v1 import ckf_pb2
 from crp.common.v1 import taxonomy_pb2, text_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
@@ -13,6 +14,7 @@ from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.findings import RiskLevel
 from services.dpe.domain.text_types import Span
 
 _MODES: Final = {
@@ -20,6 +22,7 @@ _MODES: Final = {
     taxonomy_pb2.GROUNDING_MODE_CONTEXT_PREFERRED: GroundingMode.CONTEXT_PREFERRED,
     taxonomy_pb2.GROUNDING_MODE_OPEN: GroundingMode.OPEN,
 }
+_LEVELS: Final = {taxonomy_pb2.RiskLevel.Value(f"RISK_LEVEL_{level}"): level for level in RiskLevel}
 
 
 def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
@@ -54,6 +57,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         prompt=request.prompt,
         cache_no_store=request.cache_no_store,
         constraint_verdicts=constraint_verdicts(request),
+        incomplete_level=_LEVELS.get(request.incomplete_risk_level),
     )
 
 
@@ -71,6 +75,7 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         tuple(_entity(entity, fact.content) for entity in fact.entities) or None,
         vector,
         fact.source_id,
+        fact.status == ckf_pb2.FACT_STATUS_STALE,
     )
 
 

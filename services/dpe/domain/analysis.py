@@ -29,6 +29,7 @@ from services.dpe.domain.findings import (
     Omission,
     PiiFinding,
     RepetitionLevel,
+    RiskFloor,
     RiskLevel,
     Verdict,
 )
@@ -80,7 +81,11 @@ class PriorText:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisInput:
-    """Everything an analysis depends on but models and policy; all text is data."""
+    """Everything an analysis depends on but models and policy; all text is data.
+
+    Attributes:
+        incomplete_level: the least level of an analysis that a deadline cut short; ``None`` = none is asked for.
+    """
 
     session_id: str
     window_id: str
@@ -102,6 +107,7 @@ class AnalysisInput:
     prompt: str = field(default="", repr=False)
     cache_no_store: bool = False
     constraint_verdicts: tuple[ConstraintVerdict, ...] = ()
+    incomplete_level: RiskLevel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,7 @@ class Entailment:
         response_chunks: chunks with a claim; the score is the least of theirs.
         quoted_chunks: of these, those that stand word for word in a fact and are entailed by definition.
         chunks_without_claims: sentences that assert nothing and are not counted.
+        contradicted_chunks: of the chunks, those with a claim that an exact rule contradicts: not entailed (ADR 0093).
     """
 
     score: float
@@ -122,11 +129,17 @@ class Entailment:
     premise_windows_scored: int
     quoted_chunks: int = 0
     chunks_without_claims: int = 0
+    contradicted_chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """SPEC-005 §7; ``signals`` in the order attribution, fidelity, entailment, specificity."""
+    """SPEC-005 §7; ``signals`` in the order attribution, fidelity, entailment, specificity.
+
+    Attributes:
+        level: the worst of ``composite_level`` and the floors (ADR 0093).
+        composite_level: §7.4 of the composite alone; ``None`` without one.
+    """
 
     signals: tuple[float | None, float | None, float | None, float | None]
     base_score: float | None
@@ -134,6 +147,8 @@ class Risk:
     level: RiskLevel
     degraded: bool
     amplifiers: tuple[str, ...] = ()
+    composite_level: RiskLevel | None = None
+    floors: tuple[RiskFloor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class EnvelopeFact:
 
     Attributes:
         source_id: of the source that it was ingested from; empty when the envelope names none.
+        superseded: its source says something else by now, or it is past its time to live (status STALE).
     """
 
     fact_id: str
@@ -43,6 +44,7 @@ class EnvelopeFact:
     entities: tuple[Entity, ...] | None = None
     embedding: NDArray[np.float32] | None = None
     source_id: str = ""
+    superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import Final
 
 from services.common.ports.personal_data import PersonalData
 from services.common.ports.recognition import Entity
@@ -38,6 +39,12 @@ class Basis(StrEnum):
     CONTRADICTION = "CONTRADICTION"
     GROUNDING = "GROUNDING"
     CONSTRAINT = "CONSTRAINT"
+
+
+OF_FACTS: Final = frozenset({Basis.VALUE_CONFLICT, Basis.DISTORTION})
+"""An exact rule over the words of claim and fact decided."""
+EXACT: Final = OF_FACTS | {Basis.CONSTRAINT}
+"""An exact rule decided, over a fact or over a constraint of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,3 +258,37 @@ class RiskLevel(StrEnum):
     MEDIUM = "MEDIUM"
     HIGH = "HIGH"
     CRITICAL = "CRITICAL"
+
+
+@unique
+class FloorReason(StrEnum):
+    """Why the level is not below a floor (ADR 0093)."""
+
+    SEVERAL_CONTRADICTED_BY_RULE = "SEVERAL_CONTRADICTED_BY_RULE"
+    CONTRADICTED_BY_RULE = "CONTRADICTED_BY_RULE"
+    CONTRADICTED_BY_MODEL = "CONTRADICTED_BY_MODEL"
+    FABRICATED = "FABRICATED"
+    UNDECIDED = "UNDECIDED"
+    UNSUPPORTED = "UNSUPPORTED"
+    SUPERSEDED_FACT = "SUPERSEDED_FACT"
+    BESIDE_QUESTION = "BESIDE_QUESTION"
+    NOT_COMPUTED = "NOT_COMPUTED"
+    LEFT_OUT = "LEFT_OUT"
+    INCOMPLETE_UNDER_POLICY = "INCOMPLETE_UNDER_POLICY"
+
+
+@dataclass(frozen=True, slots=True)
+class RiskFloor:
+    """A level that the risk is not below, and why (ADR 0093).
+
+    Attributes:
+        claim_ids: what it rests on, in the order of the answer; empty for one of the whole answer.
+        fact_ids: the facts concerned, each once.
+        stages: what did not run to its end, e.g. ``3b``.
+    """
+
+    level: RiskLevel
+    reason: FloorReason
+    claim_ids: tuple[str, ...] = ()
+    fact_ids: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()

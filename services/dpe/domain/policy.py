@@ -58,6 +58,7 @@ class Policy:
     amplifiers: Amplifiers = Amplifiers()
     loop_depth_threshold: int = 3
     score_all_pairs: bool = False
+    level_floors: bool = True
 
     def document(self) -> dict[str, Any]:
         """Return policy and normative thresholds as JSON data, the form that is hashed into every report."""

@@ -1,11 +1,11 @@
 """The composite hallucination risk (SPEC-005 §7, §16, §17; decisions 17 and 18).
 
 Four signals, weighted; a signal that could not be computed is left out and the weights of the others are divided by
-their sum. Whatever of stages 1-5 did not run, the level is then never better than MEDIUM. No default stands in for a
-missing score.
+their sum. No default stands in for a missing score. The level is the worst of the composite's own (§7.4) and the floors
+(``floors``; decision 24, ADR 0093).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from services.dpe.domain.findings import RiskLevel
@@ -41,18 +41,18 @@ def amplified(base: float | None, applied: Sequence[str], amplifiers: Amplifiers
     return min(1.0, round(base, _DIGITS))
 
 
-def level_of(composite: float | None, *, degraded: bool) -> RiskLevel:
-    """Return the level of SPEC-005 §7.4; a degraded or missing score is never better than MEDIUM (decision 18)."""
+def classified(composite: float | None) -> RiskLevel | None:
+    """Return the level of SPEC-005 §7.4; ``None`` without a score."""
     if composite is None:
-        return RiskLevel.MEDIUM
+        return None
     if composite >= CRITICAL_RISK:
-        level = RiskLevel.CRITICAL
-    elif composite >= HIGH_RISK:
-        level = RiskLevel.HIGH
-    elif composite >= MEDIUM_RISK:
-        level = RiskLevel.MEDIUM
-    else:
-        level = RiskLevel.LOW
-    if degraded and _LEVELS.index(level) < _LEVELS.index(RiskLevel.MEDIUM):
-        return RiskLevel.MEDIUM
-    return level
+        return RiskLevel.CRITICAL
+    if composite >= HIGH_RISK:
+        return RiskLevel.HIGH
+    return RiskLevel.MEDIUM if composite >= MEDIUM_RISK else RiskLevel.LOW
+
+
+def level_of(composite_level: RiskLevel | None, floors: Iterable[RiskLevel]) -> RiskLevel:
+    """Return the worst of the composite's level and the floors (decision 24); without any of them MEDIUM."""
+    present = [level for level in (composite_level, *floors) if level is not None]
+    return max(present, key=_LEVELS.index, default=RiskLevel.MEDIUM)

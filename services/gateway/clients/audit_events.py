@@ -74,6 +74,7 @@ def halt_event(request_id: str, draft: DispatchDraft, halt_reason: str) -> sessi
 def _report_data(summary: ReportSummary, report: report_pb2.DpeReport) -> dict[str, Any]:
     scores = {
         "hallucination_score": summary.composite_score,
+        "composite_level": None if summary.composite_level is None else summary.composite_level.value,
         "grounding_pct": summary.grounding_pct,
         "fidelity_score": summary.fidelity_score,
         "entailment_score": summary.entailment_score,
@@ -88,6 +89,7 @@ def _report_data(summary: ReportSummary, report: report_pb2.DpeReport) -> dict[s
         "report_hash": report.report_hash,
         "response_content_hash": report.response_content_hash,
         "policy_hash": report.policy_hash,
+        "risk_floors": [[level.value, reason] for level, reason in summary.floors],
         "claims_total": report.claims_total,
         "attribution": dict(summary.attribution_breakdown),
         "distortions": dict(kinds),

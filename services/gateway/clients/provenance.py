@@ -29,6 +29,9 @@ _AREAS = wire.inverse(wire.ANNEX_III_AREAS)
 _PRACTICES = wire.inverse(wire.PROHIBITED_PRACTICES)
 _ROLES = wire.inverse(wire.AI_ACT_ROLES)
 _SECTORS = wire.inverse(wire.REGULATED_SECTORS)
+_RISKS = wire.inverse(wire.RISKS)
+_VERDICTS = 3
+"""The stage that gives claims their verdicts."""
 _NO_STORE = "no-store"
 _NO_CACHE = "no-cache"
 
@@ -104,6 +107,7 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         sub_queries=command.sub_queries,
         windows_remaining=place.windows_remaining,
         audit_trail_id=command.audit_trail_id,
+        incomplete_risk_level=None if command.incomplete_level is None else _RISKS[command.incomplete_level],
     )
 
 
@@ -167,7 +171,21 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         ai_system_version=report.ai_system.version,
         regulatory_rows=tuple(row.row for row in report.regulatory.rows),
         report_hash=report.report_hash,
+        contradicted_claims=_contradicted(report),
+        composite_level=wire.RISKS.get(report.composite_level),
+        floors=tuple(
+            (wire.RISKS[floor.level], _name(report_pb2.RiskFloorReason, floor.reason, "RISK_FLOOR_REASON_"))
+            for floor in report.risk_floors
+        ),
     )
+
+
+def _contradicted(report: report_pb2.DpeReport) -> int | None:
+    """Return how many claims are CONTRADICTED; ``None`` when no verdicts were given."""
+    ended = {one.number: wire.STAGE_STATUSES.get(one.status) for one in report.stages if not one.sub_stage}
+    if ended.get(_VERDICTS) not in {StageStatus.COMPLETED, StageStatus.DEGRADED, StageStatus.NOT_APPLICABLE}:
+        return None
+    return sum(claim.verdict == claim_pb2.CLAIM_VERDICT_CONTRADICTED for claim in report.claims)
 
 
 def _given(report: report_pb2.DpeReport, field: str) -> Any:

@@ -100,6 +100,8 @@ def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
         continuation_ids=continuation.continuation_ids,
         strategy=_STRATEGIES[command.strategy],
         policy_hash=command.policy_hash,
+        policy=command.policy,
+        compared_policy_hashes=command.compared,
         loop_depth=agent.loop_depth,
         safety_budget_ceiling=agent.safety_budget,
         agent_session_parent=agent.session_parent,

@@ -41,6 +41,7 @@ def evaluate(policy: SafetyPolicy, report: ReportSummary, tier: QualityTier) -> 
     return (
         *_sources(policy, report),
         *_risk(policy, report),
+        *_warnings(policy, report),
         *_minimum(report, _Score("require-grounding", policy.require_grounding, report.grounding_pct, "2")),
         *_minimum(report, _Score("require-entailment", policy.require_entailment, report.entailment_score, "4")),
         *_tier(policy, tier),
@@ -73,15 +74,26 @@ def _risk(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
         yield Finding(
             f"halt-on {policy.halt_on}",
             f"HALT_ON_{level}",
-            f"the answer's risk is {level}; the policy halts from {policy.halt_on}",
+            f"the answer's risk is {level}{_because(report)}; the policy halts from {policy.halt_on}",
         )
     if policy.warn_on is not None and level.rank >= policy.warn_on.rank:
         yield Finding(
             f"warn-on {policy.warn_on}",
             f"WARN_ON_{level}",
-            f"the answer's risk is {level}; the policy warns from {policy.warn_on}",
+            f"the answer's risk is {level}{_because(report)}; the policy warns from {policy.warn_on}",
             blocking=False,
         )
+
+
+def _because(report: ReportSummary) -> str:
+    """Return the reasons of the floors that the level comes from, in brackets; empty where it is the composite's."""
+    return f" ({', '.join(report.floor_reasons)})" if report.floor_reasons else ""
+
+
+def _warnings(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
+    if policy.warn_on_contradiction:
+        count = _Count("warn-on-contradiction", "WARN_ON_CONTRADICTION", "3", report.contradicted, blocking=False)
+        yield from _forbidden_count(report, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +137,16 @@ class _Count:
     violation_type: str
     stage: str
     value: int | None
+    blocking: bool = True
 
 
 def _forbidden_count(report: ReportSummary, count: _Count) -> Iterator[Finding]:
     if count.value is None:
-        yield from _missing(report, count.directive, count.stage)
+        yield from _missing(report, count.directive, count.stage, blocking=count.blocking)
     elif count.value:
-        yield Finding(count.directive, count.violation_type, f"{count.value} found; the policy allows none")
+        wanted = "allows none" if count.blocking else "warns of any"
+        text = f"{count.value} found; the policy {wanted}"
+        yield Finding(count.directive, count.violation_type, text, blocking=count.blocking)
 
 
 def _blocks(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
@@ -148,6 +163,12 @@ def _blocks(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
     if policy.block_fabrication:
         count = report.fabrication_count
         yield from _forbidden_count(report, _Count("block-fabrication", "FABRICATION_DETECTED", "3a", count))
+    if policy.block_contradiction:
+        count = report.contradicted
+        yield from _forbidden_count(report, _Count("block-contradiction", "CONTRADICTION_DETECTED", "3", count))
+    if policy.block_distortion:
+        count = report.distortion_count
+        yield from _forbidden_count(report, _Count("block-distortion", "DISTORTION_DETECTED", "3b", count))
 
 
 def _repetition(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
@@ -165,7 +186,7 @@ def _repetition(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding
             yield Finding(directive, "REPETITION_ABOVE_THRESHOLD", found)
 
 
-def _missing(report: ReportSummary, directive: str, stage: str) -> Iterator[Finding]:
+def _missing(report: ReportSummary, directive: str, stage: str, *, blocking: bool = True) -> Iterator[Finding]:
     """Yield the finding of a signal that is absent, unless its stage says that there was nothing to measure."""
     state = report.stage(stage)
     if state is not None and state.status in {StageStatus.COMPLETED, StageStatus.NOT_APPLICABLE}:
@@ -175,6 +196,7 @@ def _missing(report: ReportSummary, directive: str, stage: str) -> Iterator[Find
         directive,
         SIGNAL_NOT_COMPUTED,
         f"stage {stage} gave no value ({why}); the directive cannot be met",
+        blocking=blocking,
         signal_missing=True,
     )
 

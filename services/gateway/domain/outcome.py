@@ -1,10 +1,11 @@
 """Whether an analysed answer is delivered or withheld, and the policy that decides it (SPEC-005 §7.4, CRP-SPEC-006).
 
-The policy in force comes from three places: the request, the tenant (its floor) and the deployment's default, which
-holds only where neither of them says anything. Fails closed: what needs a person is withheld while none can be asked.
+The policy in force comes from four places: the request, the tenant (its floor), the session that is continued, and the
+deployment's default, which holds only where none of them says anything. Fails closed: what needs a person is withheld
+while none can be asked.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from typing import Final
 
@@ -38,7 +39,7 @@ class Enforcement(StrEnum):
 
 
 class PolicyRelaxedError(ValueError):
-    """The request's policy is weaker than the tenant's on a directive."""
+    """The request's policy is weaker than its tenant's or its session's on a directive."""
 
     def __init__(self, relaxation: Relaxation) -> None:
         super().__init__(f"{relaxation.directive}: {relaxation.child_value} is weaker than {relaxation.parent_value}")
@@ -63,6 +64,9 @@ class PolicyInForce:
     Attributes:
         applied: the text that headers show and the hash is over; empty when nothing is in force.
         enforcing: whether findings can withhold the answer.
+        asked: what the request itself says, its mode included; nothing of tenant and default.
+        floor: the tenant's.
+        held: of the windows that this one continues, as far as they were joined with it.
     """
 
     policy: SafetyPolicy
@@ -71,6 +75,9 @@ class PolicyInForce:
     enforcing: bool
     applied: str
     accept_risk: RiskLevel | None = None
+    asked: SafetyPolicy = field(default_factory=SafetyPolicy)
+    floor: SafetyPolicy = field(default_factory=SafetyPolicy)
+    held: SafetyPolicy = field(default_factory=SafetyPolicy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +118,60 @@ def policy_in_force(request: PolicyRequest, tenant: str, default: str) -> Policy
     written = stricter(floor, asked)
     if not written.canonical and request.mode is not SafetyMode.PERMISSIVE:
         written = parse_policy(default)
-    oversight = max(_modes(written, request.oversight), key=lambda mode: mode.rank, default=OversightMode.AUTO)
-    enforcing = not loose and oversight is not OversightMode.LOG_ONLY
-    note = "" if enforcing else f" (mode {request.mode if loose else oversight})"
-    applied = f"{written.canonical}{note}" if written.canonical else ""
-    return PolicyInForce(
-        written, parse_policy(request.report_only), oversight, enforcing, applied, accept_risk=request.accept_risk
+    force = PolicyInForce(
+        written,
+        parse_policy(request.report_only),
+        OversightMode.AUTO,
+        enforcing=True,
+        applied="",
+        accept_risk=request.accept_risk,
+        asked=asked,
+        floor=floor,
     )
+    return _enforced(force, request, str(request.mode) if loose else "")
+
+
+def inherited(force: PolicyInForce, request: PolicyRequest, held: str) -> PolicyInForce:
+    """Join a policy with the one that the session, or a parent window, holds (CRP-SPEC-006, inheritance).
+
+    A directive that the request does not give is inherited; without any policy of its own the request inherits the
+    mode, too. The deployment's default is none of the request's: it holds where nobody says anything.
+
+    Args:
+        force: in force without the session.
+        request: what the request says.
+        held: the policy that is held, as headers show it.
+
+    Raises:
+        PolicyError: what is held cannot be read.
+        PolicyRelaxedError: the request is weaker than it on a directive, or in its mode.
+    """
+    text, _, mode = held.partition(_MODE_NOTE)
+    parent, mode = parse_policy(text), mode.removesuffix(")")
+    if relaxation := find_relaxation(parent, force.asked):
+        raise PolicyRelaxedError(relaxation)
+    own_mode = str(request.mode) if request.mode in {SafetyMode.WARN, SafetyMode.PERMISSIVE} else ""
+    if own_mode and not mode:
+        raise PolicyRelaxedError(Relaxation("mode", "enforced", own_mode))
+    silent = request.mode is None and not force.asked.canonical and not force.floor.canonical
+    if force.held.canonical and force.enforcing:  # of several parents one that enforces is enough
+        mode = ""
+    joint = stricter(force.held, parent)
+    written = stricter(joint, stricter(force.floor, force.asked))
+    return _enforced(replace(force, policy=written, held=joint), request, mode if silent else own_mode)
+
+
+_MODE_NOTE: Final = " (mode "
+
+
+def _enforced(force: PolicyInForce, request: PolicyRequest, mode: str) -> PolicyInForce:
+    """Return the policy with how it is enforced; ``mode`` is the loose one, empty for none."""
+    written = force.policy
+    oversight = max(_modes(written, request.oversight), key=lambda mode: mode.rank, default=OversightMode.AUTO)
+    enforcing = not mode and oversight is not OversightMode.LOG_ONLY
+    note = "" if enforcing else f"{_MODE_NOTE}{mode or oversight})"
+    applied = f"{written.canonical}{note}" if written.canonical else ""
+    return replace(force, oversight=oversight, enforcing=enforcing, applied=applied)
 
 
 def _modes(policy: SafetyPolicy, asked: OversightMode | None) -> list[OversightMode]:

@@ -20,14 +20,15 @@ UPGRADES: Final = ("reflexive", "hierarchical", "batch")
 
 PROFILES: Final = {
     "medical": "default-src context; halt-on HIGH; require-grounding 0.90; require-entailment 0.85; block-ungrounded; "
-    "block-pii; block-fabrication; oversight human-review; require-flow 0.70; require-completeness 0.90",
+    "block-pii; block-fabrication; oversight human-review; require-flow 0.70; require-completeness 0.90; "
+    "incomplete-risk HIGH",
     "financial": "default-src context parametric; halt-on CRITICAL; warn-on HIGH; require-grounding 0.80; "
-    "block-fabrication; upgrade-on-risk reflexive; require-completeness 0.80",
+    "block-fabrication; upgrade-on-risk reflexive; require-completeness 0.80; incomplete-risk HIGH",
     "developer": "default-src context parametric; warn-on CRITICAL; require-quality S A B; oversight auto",
     "public-facing": "default-src context parametric; halt-on CRITICAL; warn-on HIGH; block-pii; require-flow 0.60; "
     "max-repetition MINOR; require-completeness 0.70",
 }
-STRICT_MODE: Final = "halt-on CRITICAL; warn-on HIGH; block-ungrounded; require-grounding 0.75"
+STRICT_MODE: Final = "halt-on CRITICAL; warn-on HIGH; block-ungrounded; require-grounding 0.75; incomplete-risk HIGH"
 
 
 class PolicyError(ValueError):
@@ -53,6 +54,8 @@ class SafetyPolicy:
     default_src: frozenset[str] | None = None
     halt_on: RiskLevel | None = None
     warn_on: RiskLevel | None = None
+    warn_on_contradiction: bool = False
+    incomplete_risk: RiskLevel | None = None
     require_grounding: float | None = None
     require_entailment: float | None = None
     require_quality: frozenset[QualityTier] | None = None
@@ -63,6 +66,8 @@ class SafetyPolicy:
     block_parametric: bool = False
     block_pii: bool = False
     block_fabrication: bool = False
+    block_contradiction: bool = False
+    block_distortion: bool = False
     block_repetition: bool = False
     max_repetition: RepetitionLevel | None = None
     upgrade_on_risk: str | None = None
@@ -82,9 +87,12 @@ class SafetyPolicy:
         return max(given, key=lambda mode: mode.rank, default=OversightMode.AUTO)
 
 
-def policy_hash(applied: str) -> str:
-    """Return 64 hex digits over the text of the policy in force; empty for an empty policy."""
-    return hashlib.sha256(applied.encode()).hexdigest() if applied else ""
+def policy_hash(applied: str, *, continues: bool = False) -> str:
+    """Return 64 hex digits over the text of the policy in force.
+
+    For an empty policy empty, which keeps the session's; a window that continues one says by a hash that it has none.
+    """
+    return hashlib.sha256(applied.encode()).hexdigest() if applied or continues else ""
 
 
 def parse_policy(text: str) -> SafetyPolicy:
@@ -215,6 +223,8 @@ _READERS: Final[dict[str, Callable[[str, list[str]], object]]] = {
     "default_src": _sources,
     "halt_on": _risk,
     "warn_on": _risk,
+    "warn_on_contradiction": _flag,
+    "incomplete_risk": _risk,
     "require_grounding": _fraction,
     "require_entailment": _fraction,
     "require_quality": _tiers,
@@ -225,6 +235,8 @@ _READERS: Final[dict[str, Callable[[str, list[str]], object]]] = {
     "block_parametric": _flag,
     "block_pii": _flag,
     "block_fabrication": _flag,
+    "block_contradiction": _flag,
+    "block_distortion": _flag,
     "block_repetition": _flag,
     "max_repetition": _repetition,
     "upgrade_on_risk": _upgrade,
@@ -247,10 +259,15 @@ def _most_rank(mine: OversightMode, other: OversightMode) -> OversightMode:
     return mine if mine.rank >= other.rank else other
 
 
+def _highest_risk(mine: RiskLevel, other: RiskLevel) -> RiskLevel:
+    return mine if mine.rank >= other.rank else other
+
+
 _STRICTER: Final[dict[str, Callable[..., object]]] = {
     "default_src": lambda mine, other: mine & other,
     "halt_on": _least_rank,
     "warn_on": _least_rank,
+    "incomplete_risk": _highest_risk,
     "require_grounding": max,
     "require_entailment": max,
     "require_quality": lambda mine, other: mine & other,

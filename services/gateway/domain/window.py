@@ -186,6 +186,9 @@ class ReportSummary:
         stages: by number and sub-stage, e.g. ``3a``.
         ai_system_id: the registered system that was classified; empty when none is registered.
         regulatory_rows: rows of the EU AI Act table that apply to it (§14.2).
+        contradicted_claims: claims with the verdict CONTRADICTED; ``None`` when stage 3 gave none.
+        composite_level: §7.4 of the composite score alone; ``None`` without one (ADR 0093).
+        floors: level and reason of everything that keeps ``risk_level`` from being lower.
     """
 
     report_id: str
@@ -225,6 +228,22 @@ class ReportSummary:
     ai_system_version: int = 0
     regulatory_rows: tuple[str, ...] = ()
     report_hash: str = ""
+    contradicted_claims: int | None = None
+    composite_level: RiskLevel | None = None
+    floors: tuple[tuple[RiskLevel, str], ...] = ()
+
+    @property
+    def contradicted(self) -> int | None:
+        """Return the claims that facts contradict and the pairs of claims that contradict each other, together."""
+        known = [count for count in (self.contradicted_claims, self.contradiction_count) if count is not None]
+        return None if self.contradicted_claims is None and not any(known) else sum(known)
+
+    @property
+    def floor_reasons(self) -> tuple[str, ...]:
+        """Return why the level is above the composite's own, each reason once; empty where it is not."""
+        if self.composite_level is self.risk_level:
+            return ()
+        return tuple(dict.fromkeys(reason for level, reason in self.floors if level is self.risk_level))
 
     def stage(self, name: str) -> StageState | None:
         """Return how the stage ``name`` (``4``, ``3a``) ended, or ``None`` when the report does not list it."""

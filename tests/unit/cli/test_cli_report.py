@@ -1,5 +1,6 @@
 """What the command line shows of a report: the constraints that it was held against (ADR 0078)."""
 
+from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import constraint_pb2, report_pb2
 
 from services.cli import render
@@ -30,3 +31,27 @@ def test_each_constraint_has_its_state_its_claims_and_why(capsys):
 def test_without_constraints_nothing_is_shown(capsys):
     render.show_constraints(report_pb2.DpeReport(), Output(as_json=False))
     assert capsys.readouterr().out == ""
+
+
+def test_the_floors_are_shown_with_what_they_rest_on():
+    told = report_pb2.DpeReport(
+        composite_level=taxonomy_pb2.RISK_LEVEL_MEDIUM,
+        risk_floors=[
+            report_pb2.RiskFloor(
+                level=taxonomy_pb2.RISK_LEVEL_HIGH,
+                reason=report_pb2.RISK_FLOOR_REASON_CONTRADICTED_BY_RULE,
+                claim_ids=["c1", "c3"],
+            ),
+            report_pb2.RiskFloor(
+                level=taxonomy_pb2.RISK_LEVEL_MEDIUM,
+                reason=report_pb2.RISK_FLOOR_REASON_NOT_COMPUTED,
+                stages=["3b"],
+            ),
+        ],
+    )
+    assert render.floor_rows(told) == [
+        ("composite_level", "MEDIUM"),
+        ("risk floor", "HIGH CONTRADICTED_BY_RULE: c1, c3"),
+        ("risk floor", "MEDIUM NOT_COMPUTED: stage 3b"),
+    ]
+    assert render.floor_rows(report_pb2.DpeReport()) == [("composite_level", "not computed")]

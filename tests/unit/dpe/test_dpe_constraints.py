@@ -123,7 +123,9 @@ async def test_a_risk_near_its_bound_goes_up_a_level():
     text, row = "The valve is blue.", (0.3, 0.6, 0.1)
     plain = (await analysed(text, FACT, entailment=row)).analysis.outputs.risk
     denied = (await analysed(text, FACT, verdicts=[verdict(text, "r1", "VIOLATED", [text])], entailment=row)).analysis
-    assert (str(plain.level), str(denied.outputs.risk.level)) == ("LOW", "MEDIUM")
+    risk = denied.outputs.risk
+    assert (str(plain.composite_level), str(risk.composite_level)) == ("LOW", "MEDIUM")
+    assert (str(risk.level), str(risk.floors[0].reason)) == ("HIGH", "CONTRADICTED_BY_RULE")
     assert denied.outputs.risk.composite_score - plain.composite_score == pytest.approx(0.25 * 0.15)
 
 

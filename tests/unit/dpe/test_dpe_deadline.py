@@ -10,6 +10,7 @@ from services.common.context import CallContext, set_current_call
 from services.common.errors import DeadlineError
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
 from services.dpe.domain.analysis import Analysis, AnalysisInput, PriorWindow, Requests
+from services.dpe.domain.findings import FloorReason
 from services.dpe.domain.outcome import StageKey
 from services.dpe.domain.pipeline import Step
 from services.dpe.domain.policy import Policy
@@ -173,7 +174,10 @@ async def test_a_batch_that_does_not_come_back_is_given_up_and_the_report_comes(
     found = statuses(finished)
     assert (found["1"], found["2"]) == (("COMPLETED", ""), LATE)
     assert found["13"] == ("DEGRADED", "DEADLINE_TOO_SHORT")
-    assert (str(finished.analysis.outputs.risk.level), finished.analysis.outputs.risk.degraded) == ("MEDIUM", True)
+    risk = finished.analysis.outputs.risk
+    assert (str(risk.level), str(risk.composite_level), risk.degraded) == ("CRITICAL", "LOW", True)
+    left_out = next(floor for floor in risk.floors if floor.reason is FloorReason.LEFT_OUT)
+    assert left_out.stages == ("2",)
     assert finished.analysis.outputs.grounding_pct is None
 
 

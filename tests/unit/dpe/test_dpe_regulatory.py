@@ -26,7 +26,7 @@ from services.dpe.domain.regulation.system import (
     ProhibitedPractice,
     domain_of,
 )
-from services.dpe.domain.risk import amplified, base_score, level_of
+from services.dpe.domain.risk import amplified, base_score, classified
 from services.dpe.domain.stages import s12_regulatory
 from services.dpe.gazetteer import load_gazetteer
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, statuses
@@ -74,7 +74,7 @@ def test_sectors_are_looked_up_whole(given, expected):
 def test_amplifiers(given, expected):
     composite = amplified(base_score(given["signals"], Weights()), given["amplifiers"], Amplifiers())
     assert composite == pytest.approx(expected["composite"], abs=1e-6)
-    assert str(level_of(composite, degraded=False)) == expected["level"]
+    assert str(classified(composite)) == expected["level"]
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("iso_42001"))

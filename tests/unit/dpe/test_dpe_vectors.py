@@ -8,8 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.common.adapters.memory.embedding import IdentityCalibration
+from services.dpe.domain.findings import RiskLevel
 from services.dpe.domain.policy import Amplifiers, Weights
-from services.dpe.domain.risk import amplified, base_score, level_of
+from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import analyse, app, models
 
@@ -83,7 +84,8 @@ def test_risk(given, expected):
         assert composite is None
     else:
         assert composite == pytest.approx(expected["composite"], abs=5e-5)
-    assert str(level_of(composite, degraded=given["degraded"])) == expected["level"]
+    own, level = classified(composite), level_of(classified(composite), map(RiskLevel, given["floors"]))
+    assert (own and str(own), str(level)) == (expected["composite_level"], expected["level"])
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("similarity"))

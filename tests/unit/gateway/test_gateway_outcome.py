@@ -31,6 +31,9 @@ GOOD = replace(
     flow_score=0.9,
     completeness_score=1.0,
     gdpr_pii_detected=False,
+    distortion_count=0,
+    contradiction_count=0,
+    contradicted_claims=0,
 )
 CRITICAL = replace(GOOD, risk_level=RiskLevel.CRITICAL)
 HIGH = replace(GOOD, risk_level=RiskLevel.HIGH)
@@ -43,7 +46,7 @@ def found(policy, report, tier=QualityTier.A):
 EVERYTHING = (
     "default-src context; halt-on LOW; warn-on LOW; require-grounding 0.9; require-entailment 0.9; require-quality A; "
     "require-flow 0.5; require-completeness 0.9; block-ungrounded; block-parametric; block-pii; block-fabrication; "
-    "block-repetition; max-repetition NONE"
+    "block-contradiction; block-distortion; block-repetition; max-repetition NONE"
 )
 
 
@@ -72,6 +75,15 @@ def test_a_good_answer_breaks_nothing_but_the_lowest_risk_limits():
         ("default-src 'none'", {}, "SOURCE_NOT_ALLOWED"),
         ("block-pii", {"gdpr_pii_detected": True}, "PII_DETECTED"),
         ("block-fabrication", {"fabrication_count": 1}, "FABRICATION_DETECTED"),
+        ("block-contradiction", {"contradicted_claims": 1}, "CONTRADICTION_DETECTED"),
+        ("block-contradiction", {"contradiction_count": 1}, "CONTRADICTION_DETECTED"),
+        ("block-contradiction", {"contradicted_claims": None, "contradiction_count": 1}, "CONTRADICTION_DETECTED"),
+        ("block-contradiction", {}, None),
+        ("warn-on-contradiction", {"contradicted_claims": 1}, "WARN_ON_CONTRADICTION"),
+        ("warn-on-contradiction", {}, None),
+        ("block-distortion", {"distortion_count": 1}, "DISTORTION_DETECTED"),
+        ("block-distortion", {"contradicted_claims": 1}, None),
+        ("incomplete-risk HIGH", {"risk_level": RiskLevel.CRITICAL}, None),
         ("block-repetition", {"repetition_level": RepetitionLevel.SEVERE}, "REPETITION_ABOVE_THRESHOLD"),
         ("block-repetition", {"repetition_level": RepetitionLevel.SIGNIFICANT}, None),
         ("max-repetition MINOR", {"repetition_level": RepetitionLevel.SIGNIFICANT}, "REPETITION_ABOVE_THRESHOLD"),
@@ -93,6 +105,8 @@ MISSING = [
     ("default-src ckf", "2", {"attribution_breakdown": ()}),
     ("block-pii", "11", {"gdpr_pii_detected": None}),
     ("block-fabrication", "3a", {"fabrication_count": None}),
+    ("block-contradiction", "3", {"contradicted_claims": None}),
+    ("block-distortion", "3b", {"distortion_count": None}),
     ("max-repetition MINOR", "7", {"repetition_level": None}),
 ]
 
@@ -132,7 +146,7 @@ def test_what_does_not_apply_breaks_nothing(policy, stage, changes):
             PolicyRequest(mode=SafetyMode.STRICT),
             "",
             "",
-            "halt-on CRITICAL; warn-on HIGH; require-grounding 0.75; block-ungrounded",
+            "halt-on CRITICAL; warn-on HIGH; incomplete-risk HIGH; require-grounding 0.75; block-ungrounded",
             OversightMode.AUTO,
             True,
         ),

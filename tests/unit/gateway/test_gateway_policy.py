@@ -40,6 +40,15 @@ from services.gateway.domain.vocabulary import OversightMode, QualityTier, Repet
                 block_repetition=True,
             ),
         ),
+        (
+            "block-contradiction; block-distortion; warn-on-contradiction; incomplete-risk HIGH",
+            SafetyPolicy(
+                block_contradiction=True,
+                block_distortion=True,
+                warn_on_contradiction=True,
+                incomplete_risk=RiskLevel.HIGH,
+            ),
+        ),
         ("max-repetition MINOR", SafetyPolicy(max_repetition=RepetitionLevel.MINOR)),
         ("upgrade-on-risk reflexive", SafetyPolicy(upgrade_on_risk="reflexive")),
         ("oversight log-only", SafetyPolicy(oversight=OversightMode.LOG_ONLY)),
@@ -67,6 +76,9 @@ def test_each_directive_is_read(text, expected):
         ("default-src web", "default-src", False),
         ("default-src", "default-src", False),
         ("block-pii yes", "block-pii", False),
+        ("warn-on-contradiction HIGH", "warn-on-contradiction", False),
+        ("block-contradiction 1", "block-contradiction", False),
+        ("incomplete-risk", "incomplete-risk", False),
         ("upgrade-on-risk push", "upgrade-on-risk", False),
         ("profile=unknown", "profile", False),
         ("halt-on=HIGH", "halt-on=HIGH", True),
@@ -77,7 +89,7 @@ def test_what_cannot_be_read_is_refused_never_ignored(text, directive, unknown):
         parse_policy(text)
     assert (caught.value.directive, caught.value.unknown) == (directive, unknown)
     assert "profile" in caught.value.known
-    assert len(KNOWN_DIRECTIVES) == 20
+    assert len(KNOWN_DIRECTIVES) == 24
 
 
 def test_a_profile_expands_and_can_be_extended():
@@ -85,7 +97,7 @@ def test_a_profile_expands_and_can_be_extended():
     assert policy == stricter(parse_policy(PROFILES["financial"]), SafetyPolicy(require_grounding=0.95))
     assert policy.require_grounding == 0.95
     assert policy.canonical == (
-        "default-src context parametric; halt-on CRITICAL; warn-on HIGH; require-grounding 0.95; "
+        "default-src context parametric; halt-on CRITICAL; warn-on HIGH; incomplete-risk HIGH; require-grounding 0.95; "
         "require-completeness 0.8; block-fabrication; upgrade-on-risk reflexive"
     )
 
@@ -109,6 +121,8 @@ def test_profiles_read_back_from_their_canonical_text(profile):
         ("max-repetition SIGNIFICANT", "max-repetition NONE", "max-repetition NONE"),
         ("oversight auto", "oversight human-review", "oversight human-review"),
         ("block-pii", "", "block-pii"),
+        ("incomplete-risk MEDIUM", "incomplete-risk HIGH", "incomplete-risk HIGH"),
+        ("warn-on-contradiction", "block-contradiction", "warn-on-contradiction; block-contradiction"),
     ],
 )
 def test_the_stricter_of_two_directives_holds(first, second, joint):
@@ -123,6 +137,12 @@ def test_the_stricter_of_two_directives_holds(first, second, joint):
         ("require-flow 0.9", "require-flow 0.8", ("require-flow", "require-flow 0.9", "require-flow 0.8")),
         ("require-quality S", "require-quality S B", ("require-quality", "require-quality S", "require-quality S B")),
         ("default-src ckf", "default-src ckf context", ("default-src", "default-src ckf", "default-src context ckf")),
+        (
+            "incomplete-risk HIGH",
+            "incomplete-risk MEDIUM",
+            ("incomplete-risk", "incomplete-risk HIGH", "incomplete-risk MEDIUM"),
+        ),
+        ("block-distortion", "block-contradiction", None),
         ("halt-on CRITICAL", "halt-on HIGH", None),
         ("halt-on CRITICAL; block-pii", "", None),
         ("", "halt-on LOW", None),
@@ -145,7 +165,8 @@ def test_the_hash_is_over_the_canonical_text():
 DIRECTIVES = st.sampled_from(
     ["halt-on LOW", "halt-on CRITICAL", "warn-on MEDIUM", "require-grounding 0.5", "require-grounding 0.123",
      "require-quality S B", "default-src context", "default-src 'none'", "block-pii", "max-repetition MINOR",
-     "oversight halt", "oversight auto", "profile=medical", "profile=developer"]
+     "oversight halt", "oversight auto", "block-contradiction", "warn-on-contradiction", "incomplete-risk HIGH",
+     "incomplete-risk MEDIUM", "profile=medical", "profile=developer"]
 )  # fmt: skip
 
 

@@ -40,13 +40,14 @@ from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
+from services.dpe.domain.findings import FloorReason, RiskLevel
 from services.dpe.domain.passages import choose
 from services.dpe.domain.policy import CONTRADICTION_COST, Amplifiers, Weights
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
-from services.dpe.domain.risk import amplified, base_score, level_of
+from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.etag import envelope_etag
@@ -241,8 +242,20 @@ def test_0017_risk():
 def test_0018_without_entailment():
     value = base_score((1 - 31 / 34, 0.022, None, 0.0), Weights())
     assert f"÷ 0.75 = {value:.6f}" in record(18)
-    assert f"reported as {level_of(value, degraded=True)}" in record(18)
-    assert f"loses {1 - budgets.after_window(1.0, level_of(value, degraded=True)):.2f}" in record(18)
+    level = level_of(classified(value), (RiskLevel.MEDIUM,))
+    assert f"reported as {level}" in record(18)
+    assert f"loses {1 - budgets.after_window(1.0, level):.2f}" in record(18)
+
+
+def test_0093_floors():
+    misquoted, cut = base_score((0.0, 0.5, 1.0, 0.0), Weights()), base_score((0.0, 0.0, None, 0.0), Weights())
+    level = level_of(classified(misquoted), (RiskLevel.HIGH,))
+    assert f"= {misquoted:.3f}, `composite_level` {classified(misquoted)}; the floor is {level}" in record(93)
+    assert f"safety budget loses {1 - budgets.after_window(1.0, level):.2f}" in record(93)
+    worst = [base_score(signals, Weights()) for signals in ((0.0, 0.0, 1.0, 0.0), (1.0,) * 4)]
+    assert f"composite 0 of what ran, {classified(cut)}" in record(93)
+    assert [f"{value:.2f}, {classified(value)}" in record(93) for value in worst] == [True, True]
+    assert re.findall(r"^\| ([A-Z_]+) \|", record(93), re.MULTILINE) == [str(reason) for reason in FloorReason]
 
 
 def test_0019_counts_the_reasons():
@@ -275,10 +288,10 @@ def test_0039_claims_desk():
     with_data, without = (classify(system, pii_detected=found) for found in (True, False))
     assert ", ".join(f"{row.token} ({row.eu_class})" for row in with_data.rows) in record(39).replace("\n", " ")
     score = 0.27 * 1.30 * 1.25 * 1.15
-    assert f"= {score:.6f}, {level_of(score, degraded=False)}. Tier: class HIGH 3" in record(39)
-    assert nist_tier(with_data.eu_class, level_of(score, degraded=False)) == 3
-    assert f"1.15 = {0.27 * 1.15:.6f} is {level_of(0.27 * 1.15, degraded=False)}" in record(39)
-    assert (without.eu_class, nist_tier(without.eu_class, level_of(0.27 * 1.15, degraded=False))) == ("LIMITED", 2)
+    assert f"= {score:.6f}, {classified(score)}. Tier: class HIGH 3" in record(39)
+    assert nist_tier(with_data.eu_class, classified(score)) == 3
+    assert f"1.15 = {0.27 * 1.15:.6f} is {classified(0.27 * 1.15)}" in record(39)
+    assert (without.eu_class, nist_tier(without.eu_class, classified(0.27 * 1.15))) == ("LIMITED", 2)
     assert set(re.findall(r"^\| (A\.[\d.]+) ", record(39), re.MULTILINE)) == set(BY_DISPATCH)
     assert f"{len(ISO_42001_CONTROLS)} controls" in record(39)
     assert f"other {len(ISO_42001_CONTROLS) - len(BY_DISPATCH)} concern" in record(39)
@@ -354,8 +367,8 @@ def test_0038_the_uplift_of_personal_data_is_applied_once():
     base = 0.40
     text = record(38)
     assert f"0.40 \u00d7 1.30 = {base * Amplifiers().gdpr_pii:.2f} is HIGH" in text
-    assert level_of(amplified(base, ["gdpr_pii"], Amplifiers()), degraded=False) == "HIGH"
-    assert level_of(amplified(base, [], Amplifiers()), degraded=False) == "MEDIUM"
+    assert classified(amplified(base, ["gdpr_pii"], Amplifiers())) == "HIGH"
+    assert classified(amplified(base, [], Amplifiers())) == "MEDIUM"
     example = "Maria Keller filed a claim; write to maria.keller@example.org."
     assert (example.index("maria"), example.index("org.") + 3) == (37, 61)
 

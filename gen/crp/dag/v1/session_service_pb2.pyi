@@ -73,7 +73,7 @@ class CreateSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ...) -> None: ...
 
 class OpenWindowRequest(_message.Message):
-    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened", "summariser_available", "branch")
+    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened", "summariser_available", "branch", "policy", "compared_policy_hashes")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
     CONTINUATION_IDS_FIELD_NUMBER: _ClassVar[int]
@@ -87,6 +87,8 @@ class OpenWindowRequest(_message.Message):
     POLICY_TIGHTENED_FIELD_NUMBER: _ClassVar[int]
     SUMMARISER_AVAILABLE_FIELD_NUMBER: _ClassVar[int]
     BRANCH_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    COMPARED_POLICY_HASHES_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     session_token: str
     continuation_ids: _containers.RepeatedScalarFieldContainer[str]
@@ -100,7 +102,9 @@ class OpenWindowRequest(_message.Message):
     policy_tightened: bool
     summariser_available: bool
     branch: bool
-    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ..., summariser_available: _Optional[bool] = ..., branch: _Optional[bool] = ...) -> None: ...
+    policy: str
+    compared_policy_hashes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ..., summariser_available: _Optional[bool] = ..., branch: _Optional[bool] = ..., policy: _Optional[str] = ..., compared_policy_hashes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParentContext(_message.Message):
     __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids", "summary_tokens", "fallback_text")

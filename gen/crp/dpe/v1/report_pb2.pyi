@@ -58,6 +58,21 @@ class RiskSignalKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RISK_SIGNAL_KIND_ENTAILMENT: _ClassVar[RiskSignalKind]
     RISK_SIGNAL_KIND_SPECIFICITY: _ClassVar[RiskSignalKind]
 
+class RiskFloorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RISK_FLOOR_REASON_UNSPECIFIED: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_SEVERAL_CONTRADICTED_BY_RULE: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_CONTRADICTED_BY_RULE: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_CONTRADICTED_BY_MODEL: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_FABRICATED: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_UNDECIDED: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_UNSUPPORTED: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_SUPERSEDED_FACT: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_BESIDE_QUESTION: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_NOT_COMPUTED: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_LEFT_OUT: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_INCOMPLETE_UNDER_POLICY: _ClassVar[RiskFloorReason]
+
 class BuildTrust(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     BUILD_TRUST_UNSPECIFIED: _ClassVar[BuildTrust]
@@ -90,6 +105,18 @@ RISK_SIGNAL_KIND_ATTRIBUTION: RiskSignalKind
 RISK_SIGNAL_KIND_FIDELITY: RiskSignalKind
 RISK_SIGNAL_KIND_ENTAILMENT: RiskSignalKind
 RISK_SIGNAL_KIND_SPECIFICITY: RiskSignalKind
+RISK_FLOOR_REASON_UNSPECIFIED: RiskFloorReason
+RISK_FLOOR_REASON_SEVERAL_CONTRADICTED_BY_RULE: RiskFloorReason
+RISK_FLOOR_REASON_CONTRADICTED_BY_RULE: RiskFloorReason
+RISK_FLOOR_REASON_CONTRADICTED_BY_MODEL: RiskFloorReason
+RISK_FLOOR_REASON_FABRICATED: RiskFloorReason
+RISK_FLOOR_REASON_UNDECIDED: RiskFloorReason
+RISK_FLOOR_REASON_UNSUPPORTED: RiskFloorReason
+RISK_FLOOR_REASON_SUPERSEDED_FACT: RiskFloorReason
+RISK_FLOOR_REASON_BESIDE_QUESTION: RiskFloorReason
+RISK_FLOOR_REASON_NOT_COMPUTED: RiskFloorReason
+RISK_FLOOR_REASON_LEFT_OUT: RiskFloorReason
+RISK_FLOOR_REASON_INCOMPLETE_UNDER_POLICY: RiskFloorReason
 BUILD_TRUST_UNSPECIFIED: BuildTrust
 BUILD_TRUST_SIGNED: BuildTrust
 BUILD_TRUST_UNVERIFIED: BuildTrust
@@ -121,6 +148,20 @@ class RiskSignal(_message.Message):
     value: float
     def __init__(self, kind: _Optional[_Union[RiskSignalKind, str]] = ..., value: _Optional[float] = ...) -> None: ...
 
+class RiskFloor(_message.Message):
+    __slots__ = ("level", "reason", "claim_ids", "fact_ids", "stages")
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    CLAIM_IDS_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    level: _taxonomy_pb2.RiskLevel
+    reason: RiskFloorReason
+    claim_ids: _containers.RepeatedScalarFieldContainer[str]
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    stages: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., reason: _Optional[_Union[RiskFloorReason, str]] = ..., claim_ids: _Optional[_Iterable[str]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., stages: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class ModelFingerprint(_message.Message):
     __slots__ = ("role", "fingerprint")
     ROLE_FIELD_NUMBER: _ClassVar[int]
@@ -142,7 +183,7 @@ class BuildIdentity(_message.Message):
     def __init__(self, code_digest: _Optional[str] = ..., weights_digest: _Optional[str] = ..., trust: _Optional[_Union[BuildTrust, str]] = ..., key_id: _Optional[str] = ...) -> None: ...
 
 class Coverage(_message.Message):
-    __slots__ = ("pairs_total", "pairs_scored", "cross_window_pairs_total", "cross_window_pairs_scored", "premise_windows_total", "premise_windows_scored", "response_chunks", "sentences_total", "quoted_chunks", "sentences_without_claims")
+    __slots__ = ("pairs_total", "pairs_scored", "cross_window_pairs_total", "cross_window_pairs_scored", "premise_windows_total", "premise_windows_scored", "response_chunks", "sentences_total", "quoted_chunks", "sentences_without_claims", "contradicted_chunks")
     PAIRS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     PAIRS_SCORED_FIELD_NUMBER: _ClassVar[int]
     CROSS_WINDOW_PAIRS_TOTAL_FIELD_NUMBER: _ClassVar[int]
@@ -153,6 +194,7 @@ class Coverage(_message.Message):
     SENTENCES_TOTAL_FIELD_NUMBER: _ClassVar[int]
     QUOTED_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_WITHOUT_CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTED_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     pairs_total: int
     pairs_scored: int
     cross_window_pairs_total: int
@@ -163,7 +205,8 @@ class Coverage(_message.Message):
     sentences_total: int
     quoted_chunks: int
     sentences_without_claims: int
-    def __init__(self, pairs_total: _Optional[int] = ..., pairs_scored: _Optional[int] = ..., cross_window_pairs_total: _Optional[int] = ..., cross_window_pairs_scored: _Optional[int] = ..., premise_windows_total: _Optional[int] = ..., premise_windows_scored: _Optional[int] = ..., response_chunks: _Optional[int] = ..., sentences_total: _Optional[int] = ..., quoted_chunks: _Optional[int] = ..., sentences_without_claims: _Optional[int] = ...) -> None: ...
+    contradicted_chunks: int
+    def __init__(self, pairs_total: _Optional[int] = ..., pairs_scored: _Optional[int] = ..., cross_window_pairs_total: _Optional[int] = ..., cross_window_pairs_scored: _Optional[int] = ..., premise_windows_total: _Optional[int] = ..., premise_windows_scored: _Optional[int] = ..., response_chunks: _Optional[int] = ..., sentences_total: _Optional[int] = ..., quoted_chunks: _Optional[int] = ..., sentences_without_claims: _Optional[int] = ..., contradicted_chunks: _Optional[int] = ...) -> None: ...
 
 class StageTiming(_message.Message):
     __slots__ = ("number", "elapsed", "sub_stage")
@@ -208,7 +251,7 @@ class RegulatoryBasis(_message.Message):
     def __init__(self, rows: _Optional[_Iterable[_Union[RegulatoryRow, _Mapping]]] = ..., tier_by_class: _Optional[_Union[NistTier, str]] = ..., tier_by_risk: _Optional[_Union[NistTier, str]] = ..., controls: _Optional[_Iterable[_Union[_regulatory_pb2.ControlAssessment, _Mapping]]] = ...) -> None: ...
 
 class DpeReport(_message.Message):
-    __slots__ = ("report_id", "session_id", "window_id", "window_number", "timestamp", "claims_total", "claims_by_type", "attribution_dominant", "grounding_pct", "fabrication_count", "distortion_count", "distortion_types", "contradiction_count", "contradiction_scope", "omission_summary", "fidelity_score", "entailment_score", "contradiction_probability", "neutral_probability", "repetition_level", "repetition_overlap", "completeness_score", "completeness_level", "uncovered_sub_queries", "sub_queries_total", "flow_score", "flow_remediation", "cross_window_contradictions", "coherence_score", "quality_score", "maximum_quality_tier", "composite_score", "base_score", "amplifiers_applied", "risk_level", "risk_degraded", "risk_signals", "eu_ai_act_class", "nist_tier", "gdpr_pii_detected", "iso_42001_controls", "controls_met", "controls_total", "pii_cache_warning", "hmac", "chain_integrity", "response_content_hash", "report_hash", "claims", "fabrications", "distortions", "contradictions", "omissions", "pii_findings", "grounding_violations", "attribution_breakdown", "stages", "policy_hash", "models", "coverage", "grounding_mode", "ai_system_id", "envelope_etag", "gazetteer_version", "timings", "ai_system", "regulatory", "flow_signals", "quality_degraded", "build", "constraint_outcomes")
+    __slots__ = ("report_id", "session_id", "window_id", "window_number", "timestamp", "claims_total", "claims_by_type", "attribution_dominant", "grounding_pct", "fabrication_count", "distortion_count", "distortion_types", "contradiction_count", "contradiction_scope", "omission_summary", "fidelity_score", "entailment_score", "contradiction_probability", "neutral_probability", "repetition_level", "repetition_overlap", "completeness_score", "completeness_level", "uncovered_sub_queries", "sub_queries_total", "flow_score", "flow_remediation", "cross_window_contradictions", "coherence_score", "quality_score", "maximum_quality_tier", "composite_score", "base_score", "amplifiers_applied", "risk_level", "risk_degraded", "risk_signals", "eu_ai_act_class", "nist_tier", "gdpr_pii_detected", "iso_42001_controls", "controls_met", "controls_total", "pii_cache_warning", "hmac", "chain_integrity", "response_content_hash", "report_hash", "claims", "fabrications", "distortions", "contradictions", "omissions", "pii_findings", "grounding_violations", "attribution_breakdown", "stages", "policy_hash", "models", "coverage", "grounding_mode", "ai_system_id", "envelope_etag", "gazetteer_version", "timings", "ai_system", "regulatory", "flow_signals", "quality_degraded", "build", "constraint_outcomes", "composite_level", "risk_floors")
     class ClaimsByTypeEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -301,6 +344,8 @@ class DpeReport(_message.Message):
     QUALITY_DEGRADED_FIELD_NUMBER: _ClassVar[int]
     BUILD_FIELD_NUMBER: _ClassVar[int]
     CONSTRAINT_OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    COMPOSITE_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    RISK_FLOORS_FIELD_NUMBER: _ClassVar[int]
     report_id: str
     session_id: str
     window_id: str
@@ -372,4 +417,6 @@ class DpeReport(_message.Message):
     quality_degraded: bool
     build: BuildIdentity
     constraint_outcomes: _constraint_pb2.ConstraintOutcomes
-    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., claims_total: _Optional[int] = ..., claims_by_type: _Optional[_Mapping[str, int]] = ..., attribution_dominant: _Optional[_Union[_claim_pb2.AttributionType, str]] = ..., grounding_pct: _Optional[float] = ..., fabrication_count: _Optional[int] = ..., distortion_count: _Optional[int] = ..., distortion_types: _Optional[_Iterable[_Union[_finding_pb2.DistortionType, str]]] = ..., contradiction_count: _Optional[int] = ..., contradiction_scope: _Optional[_Union[_finding_pb2.ContradictionScope, str]] = ..., omission_summary: _Optional[_Mapping[str, int]] = ..., fidelity_score: _Optional[float] = ..., entailment_score: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., neutral_probability: _Optional[float] = ..., repetition_level: _Optional[_Union[RepetitionLevel, str]] = ..., repetition_overlap: _Optional[float] = ..., completeness_score: _Optional[float] = ..., completeness_level: _Optional[_Union[CompletenessLevel, str]] = ..., uncovered_sub_queries: _Optional[_Iterable[str]] = ..., sub_queries_total: _Optional[int] = ..., flow_score: _Optional[float] = ..., flow_remediation: _Optional[str] = ..., cross_window_contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., coherence_score: _Optional[float] = ..., quality_score: _Optional[float] = ..., maximum_quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., composite_score: _Optional[float] = ..., base_score: _Optional[float] = ..., amplifiers_applied: _Optional[_Iterable[str]] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., risk_degraded: _Optional[bool] = ..., risk_signals: _Optional[_Iterable[_Union[RiskSignal, _Mapping]]] = ..., eu_ai_act_class: _Optional[_Union[EuAiActClass, str]] = ..., nist_tier: _Optional[_Union[NistTier, str]] = ..., gdpr_pii_detected: _Optional[bool] = ..., iso_42001_controls: _Optional[_Iterable[str]] = ..., controls_met: _Optional[int] = ..., controls_total: _Optional[int] = ..., pii_cache_warning: _Optional[bool] = ..., hmac: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., response_content_hash: _Optional[str] = ..., report_hash: _Optional[str] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., omissions: _Optional[_Iterable[_Union[_finding_pb2.Omission, _Mapping]]] = ..., pii_findings: _Optional[_Iterable[_Union[_finding_pb2.PiiFinding, _Mapping]]] = ..., grounding_violations: _Optional[_Iterable[_Union[_finding_pb2.GroundingViolation, _Mapping]]] = ..., attribution_breakdown: _Optional[_Mapping[str, int]] = ..., stages: _Optional[_Iterable[_Union[StageOutcome, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., models: _Optional[_Iterable[_Union[ModelFingerprint, _Mapping]]] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., envelope_etag: _Optional[str] = ..., gazetteer_version: _Optional[str] = ..., timings: _Optional[_Union[Timings, _Mapping]] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., regulatory: _Optional[_Union[RegulatoryBasis, _Mapping]] = ..., flow_signals: _Optional[_Union[_quality_pb2.FlowSignals, _Mapping]] = ..., quality_degraded: _Optional[bool] = ..., build: _Optional[_Union[BuildIdentity, _Mapping]] = ..., constraint_outcomes: _Optional[_Union[_constraint_pb2.ConstraintOutcomes, _Mapping]] = ...) -> None: ...
+    composite_level: _taxonomy_pb2.RiskLevel
+    risk_floors: _containers.RepeatedCompositeFieldContainer[RiskFloor]
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., claims_total: _Optional[int] = ..., claims_by_type: _Optional[_Mapping[str, int]] = ..., attribution_dominant: _Optional[_Union[_claim_pb2.AttributionType, str]] = ..., grounding_pct: _Optional[float] = ..., fabrication_count: _Optional[int] = ..., distortion_count: _Optional[int] = ..., distortion_types: _Optional[_Iterable[_Union[_finding_pb2.DistortionType, str]]] = ..., contradiction_count: _Optional[int] = ..., contradiction_scope: _Optional[_Union[_finding_pb2.ContradictionScope, str]] = ..., omission_summary: _Optional[_Mapping[str, int]] = ..., fidelity_score: _Optional[float] = ..., entailment_score: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., neutral_probability: _Optional[float] = ..., repetition_level: _Optional[_Union[RepetitionLevel, str]] = ..., repetition_overlap: _Optional[float] = ..., completeness_score: _Optional[float] = ..., completeness_level: _Optional[_Union[CompletenessLevel, str]] = ..., uncovered_sub_queries: _Optional[_Iterable[str]] = ..., sub_queries_total: _Optional[int] = ..., flow_score: _Optional[float] = ..., flow_remediation: _Optional[str] = ..., cross_window_contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., coherence_score: _Optional[float] = ..., quality_score: _Optional[float] = ..., maximum_quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., composite_score: _Optional[float] = ..., base_score: _Optional[float] = ..., amplifiers_applied: _Optional[_Iterable[str]] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., risk_degraded: _Optional[bool] = ..., risk_signals: _Optional[_Iterable[_Union[RiskSignal, _Mapping]]] = ..., eu_ai_act_class: _Optional[_Union[EuAiActClass, str]] = ..., nist_tier: _Optional[_Union[NistTier, str]] = ..., gdpr_pii_detected: _Optional[bool] = ..., iso_42001_controls: _Optional[_Iterable[str]] = ..., controls_met: _Optional[int] = ..., controls_total: _Optional[int] = ..., pii_cache_warning: _Optional[bool] = ..., hmac: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., response_content_hash: _Optional[str] = ..., report_hash: _Optional[str] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[_finding_pb2.Contradiction, _Mapping]]] = ..., omissions: _Optional[_Iterable[_Union[_finding_pb2.Omission, _Mapping]]] = ..., pii_findings: _Optional[_Iterable[_Union[_finding_pb2.PiiFinding, _Mapping]]] = ..., grounding_violations: _Optional[_Iterable[_Union[_finding_pb2.GroundingViolation, _Mapping]]] = ..., attribution_breakdown: _Optional[_Mapping[str, int]] = ..., stages: _Optional[_Iterable[_Union[StageOutcome, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., models: _Optional[_Iterable[_Union[ModelFingerprint, _Mapping]]] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., envelope_etag: _Optional[str] = ..., gazetteer_version: _Optional[str] = ..., timings: _Optional[_Union[Timings, _Mapping]] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., regulatory: _Optional[_Union[RegulatoryBasis, _Mapping]] = ..., flow_signals: _Optional[_Union[_quality_pb2.FlowSignals, _Mapping]] = ..., quality_degraded: _Optional[bool] = ..., build: _Optional[_Union[BuildIdentity, _Mapping]] = ..., constraint_outcomes: _Optional[_Union[_constraint_pb2.ConstraintOutcomes, _Mapping]] = ..., composite_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., risk_floors: _Optional[_Iterable[_Union[RiskFloor, _Mapping]]] = ...) -> None: ...

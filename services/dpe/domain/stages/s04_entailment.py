@@ -3,23 +3,27 @@
 A chunk is a sentence that makes a claim, or its claims one by one where it is longer than half of what the encoder
 reads; what asserts nothing cannot be entailed and is counted apart. Each chunk is read against windows of facts, the
 nearest facts first and together, in the order of the envelope. The best window counts for a chunk, the worst chunk for
-the answer (weakest link, §6.2). A sentence that stands word for word in a fact is entailed by definition.
+the answer (weakest link, §6.2). A sentence that stands word for word in a fact is entailed by definition; one with a
+claim that an exact rule contradicts is not, whatever an encoder says (decision 24, ADR 0093).
 
 The first windows of all chunks go out in one batch; further windows only for chunks that their first one does not bear
 out, since another window can but add to them. The outcome says how many windows of how many were read.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
+from services.dpe.domain.findings import OF_FACTS, Verdict
 from services.dpe.domain.judged import asserting_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.text_types import Claim
 
 KEY: Final = StageKey(4)
 CHARS_PER_TOKEN: Final = 3
@@ -30,6 +34,7 @@ CHUNK_SHARE: Final = 0.5
 MAX_PREMISE_WINDOWS: Final = 3
 """Premise windows that are read for a chunk, nearest facts first."""
 _QUOTED: Final = (1.0, 0.0, 0.0)
+_REFUTED: Final = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,14 @@ class _Chunk:
     Attributes:
         windows: premises to read, nearest first; empty when it is quoted.
         total: windows that all facts would fill.
+        refuted: an exact rule contradicts a claim of it: it is not entailed (ADR 0093).
     """
 
     text: str
     quoted: bool
     windows: tuple[str, ...] = ()
     total: int = 0
+    refuted: bool = False
 
 
 def texts(analysis: Analysis) -> list[str]:
@@ -67,7 +74,7 @@ def plan(analysis: Analysis) -> Requests:
     open_ = [
         chunk
         for chunk in _read(analysis)
-        if chunk.windows and int(classified[chunk.windows[0], chunk.text].argmax()) != ENTAILMENT
+        if chunk.windows and not chunk.refuted and int(classified[chunk.windows[0], chunk.text].argmax()) != ENTAILMENT
     ]
     return Requests(classify=tuple((window, chunk.text) for chunk in open_ for window in chunk.windows[1:]))
 
@@ -81,7 +88,7 @@ def apply(analysis: Analysis) -> Analysis:
     chunks = _read(analysis)
     rows = [[classified[window, chunk.text] for window in chunk.windows if (window, chunk.text) in classified]
             for chunk in chunks]  # fmt: skip
-    best = [max(read, key=lambda row: row[ENTAILMENT]) if read else np.array(_QUOTED) for read in rows]
+    best = [_best(chunk, read) for chunk, read in zip(chunks, rows, strict=True)]
     weakest = min(best, key=lambda row: row[ENTAILMENT])  # SPEC-005 §6.2, weakest link
     claiming = {claim.sentence_index for claim in asserting_claims(analysis.outputs.claims)}
     result = Entailment(
@@ -93,8 +100,16 @@ def apply(analysis: Analysis) -> Analysis:
         sum(len(read) for read in rows),
         quoted_chunks=sum(chunk.quoted for chunk in chunks),
         chunks_without_claims=len(analysis.outputs.sentences) - len(claiming),
+        contradicted_chunks=sum(chunk.refuted for chunk in chunks),
     )
     return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(chunks)), entailment=result)
+
+
+def _best(chunk: _Chunk, read: Sequence[NDArray[np.float32]]) -> NDArray[Any]:
+    """Return the row of the window that bears a chunk out best; what a rule has decided, no window decides."""
+    if chunk.refuted:
+        return np.array(_REFUTED)
+    return max(read, key=lambda row: float(row[ENTAILMENT])) if read else np.array(_QUOTED)
 
 
 def _not_scored(analysis: Analysis) -> StageOutcome | None:
@@ -119,8 +134,16 @@ def _chunks(analysis: Analysis) -> list[_Chunk]:
     for claim in asserting_claims(analysis.outputs.claims):
         sentence = analysis.text_of(analysis.outputs.sentences[claim.sentence_index])
         text = sentence if len(sentence) <= limit else claim.text
-        found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.quotations))
+        chunk = found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.quotations))
+        if _is_refuted(analysis, claim):
+            found[text] = replace(chunk, refuted=True)
     return list(found.values())
+
+
+def _is_refuted(analysis: Analysis, claim: Claim) -> bool:
+    """Say whether an exact rule finds that the facts contradict the claim; constraints are no facts (ADR 0078)."""
+    judgement = analysis.outputs.judgements.get(claim.claim_id)
+    return judgement is not None and judgement.verdict is Verdict.CONTRADICTED and judgement.basis in OF_FACTS
 
 
 def _read(analysis: Analysis) -> list[_Chunk]:
@@ -140,7 +163,7 @@ def _read(analysis: Analysis) -> list[_Chunk]:
         order = np.argsort(-(facts @ table.of([chunk.text])[0]), kind="stable").tolist()
         windows = _windows(costs, order, max(1, room - _tokens(chunk.text)))
         read = tuple(" ".join(contents[index] for index in sorted(each)) for each in windows[:MAX_PREMISE_WINDOWS])
-        found.append(_Chunk(chunk.text, quoted=False, windows=read, total=len(windows)))
+        found.append(replace(chunk, windows=read, total=len(windows)))
     return found
 
 

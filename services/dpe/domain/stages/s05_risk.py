@@ -1,21 +1,32 @@
-"""Stage 5, risk classification (SPEC-005 §7): the base score from the four signals.
+"""Stage 5, risk classification (SPEC-005 §7): the base score from the four signals, and the level.
 
 Amplifiers rest on stages 6, 7, 11 and 12, which end later; stage 13 settles them with ``settle``. The request's loop
-depth is known here, and so is everything the base score needs.
+depth is known here, and so is everything the base score needs. The level is the worst of the composite's own (§7.4) and
+the floors (decision 24, ADR 0093).
 """
 
 from dataclasses import replace
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, Risk
-from services.dpe.domain.findings import AttributionType, RepetitionLevel
+from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel
+from services.dpe.domain.floors import AMPLIFYING_STAGES, SCORED_STAGES, cut_short, floors_of
 from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.risk import amplified, base_score, level_of
+from services.dpe.domain.risk import amplified, base_score, classified, level_of
 
 KEY: Final = StageKey(5)
-_FEEDING_STAGES: Final = frozenset({1, 2, 3, 4})
-RISK_STAGES: Final = frozenset({6, 7, 11, 12})
-"""They feed amplifiers (SPEC-005 §17)."""
+RISK_STAGES: Final = AMPLIFYING_STAGES
+_WORST: Final = 1.0
+_FED_BY: Final = (frozenset({2}), frozenset({1, 2, 3}), frozenset({2, 4}), frozenset({1, 2}))
+"""Stages that each signal rests on: without one of them it may be better than it is."""
+_AMPLIFIED_BY: Final = {
+    6: ("cross_window_contradiction",),
+    7: ("severe_repetition",),
+    11: ("gdpr_pii", "eu_high_risk"),
+}
+"""What a stage might have found (SPEC-005 §17); the class of a registered system may hang on stage 11 (§14.2)."""
+
+Signals = tuple[float | None, float | None, float | None, float | None]
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -23,11 +34,11 @@ def apply(analysis: Analysis) -> Analysis:
     signals = _signals(analysis)
     base = base_score(signals, analysis.policy.weights)
     degraded = base is None or any(
-        outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in _FEEDING_STAGES
+        outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in SCORED_STAGES
     )
-    risk = Risk(signals, base, base, level_of(base, degraded=degraded), degraded)
     status = StageStatus.DEGRADED if degraded else StageStatus.COMPLETED
     reason = Reason.UPSTREAM_NOT_COMPLETED if degraded else Reason.NONE
+    risk = _levelled(analysis, Risk(signals, base, base, RiskLevel.MEDIUM, degraded))
     return analysis.ended(StageOutcome(KEY, status, reason), risk=risk)
 
 
@@ -58,11 +69,36 @@ def settle(analysis: Analysis) -> Risk | None:
         for outcome in analysis.outcomes
         if outcome.key.number in RISK_STAGES
     )
-    level = level_of(composite, degraded=degraded)
-    return replace(risk, composite_score=composite, level=level, degraded=degraded, amplifiers=tuple(applied))
+    return _levelled(analysis, replace(risk, composite_score=composite, degraded=degraded, amplifiers=tuple(applied)))
 
 
-def _signals(analysis: Analysis) -> tuple[float | None, float | None, float | None, float | None]:
+def _levelled(analysis: Analysis, risk: Risk) -> Risk:
+    """Return the risk with its floors and the level that follows (decision 24)."""
+    floors = floors_of(replace(analysis, outputs=replace(analysis.outputs, risk=risk)), _worst_level(analysis, risk))
+    composite_level = classified(risk.composite_score)
+    level = level_of(composite_level, (floor.level for floor in floors))
+    return replace(risk, composite_level=composite_level, floors=floors, level=level)
+
+
+def _worst_level(analysis: Analysis, risk: Risk) -> RiskLevel | None:
+    """Return the level if everything that the deadline left out were as bad as can be; ``None`` if it left nothing out.
+
+    So no deadline, and no length that a deadline cuts, lowers a level (decision 24): what was not looked at might be
+    all wrong.
+    """
+    cut = {outcome.key.number for outcome in analysis.outcomes if cut_short(outcome)}
+    if not cut:
+        return None
+    signals = [_WORST if fed & cut else value for value, fed in zip(risk.signals, _FED_BY, strict=True)]
+    possible = [name for number in sorted(cut) for name in _AMPLIFIED_BY.get(number, ())]
+    if analysis.input.ai_system is None:  # nothing is registered that could be HIGH
+        possible = [name for name in possible if name != "eu_high_risk"]
+    applied = tuple(dict.fromkeys((*risk.amplifiers, *possible)))
+    worst = amplified(base_score(signals, analysis.policy.weights), applied, analysis.policy.amplifiers)
+    return level_of(classified(worst), (RiskLevel.MEDIUM,))
+
+
+def _signals(analysis: Analysis) -> Signals:
     """Return attribution, fidelity, entailment and specificity (SPEC-005 §7.2); ``None`` where there is no score."""
     outputs = analysis.outputs
     unverifiable: float | None = None

@@ -1,0 +1,181 @@
+"""Floors: levels that the risk is not below, each for something that was found (SPEC-005 §7; decision 24, ADR 0093).
+
+The composite of §7.2 is a mean, and a mean forgets: one wrong figure in an answer that is otherwise quoted weighs next
+to nothing. A floor does not. What an exact rule contradicts makes an answer HIGH, in several claims CRITICAL; whatever
+rests on a probability, or on nothing, makes it MEDIUM and never more.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from services.dpe.domain.analysis import Analysis, GroundingMode
+from services.dpe.domain.findings import (
+    EXACT,
+    AttributionType,
+    Basis,
+    Evidence,
+    FloorReason,
+    Judgement,
+    RiskFloor,
+    RiskLevel,
+    Verdict,
+)
+from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
+from services.dpe.domain.policy import GROUNDED_SIMILARITY
+from services.dpe.domain.words import normal_text
+
+SEVERAL: Final = 2
+"""Different claims that exact rules contradict, from which on the answer is CRITICAL."""
+SCORED_STAGES: Final = frozenset({1, 2, 3, 4})
+"""They give the four signals (SPEC-005 §7.2)."""
+AMPLIFYING_STAGES: Final = frozenset({6, 7, 11, 12})
+"""They give the amplifiers (SPEC-005 §17)."""
+
+
+def floors_of(analysis: Analysis, worst_level: RiskLevel | None) -> tuple[RiskFloor, ...]:
+    """Return every floor, in the order of the reasons.
+
+    Args:
+        analysis: after stage 3, later results where they are there.
+        worst_level: what the composite would come to if everything that the deadline left out were as bad as can be;
+            ``None`` when it left nothing out.
+    """
+    found = [floor for check in _CHECKS for floor in check(analysis)] if analysis.policy.level_floors else []
+    found += _not_computed(analysis)
+    left_out = stages_left_out(analysis)
+    if left_out and analysis.policy.level_floors and worst_level is not None:
+        found.append(RiskFloor(worst_level, FloorReason.LEFT_OUT, stages=left_out))
+    asked = analysis.input.incomplete_level
+    if left_out and asked is not None:
+        found.append(RiskFloor(asked, FloorReason.INCOMPLETE_UNDER_POLICY, stages=left_out))
+    return tuple(found)
+
+
+def refuted(analysis: Analysis) -> list[str]:
+    """Return the claims that an exact rule contradicts, in the order of the answer."""
+    return _claims(analysis, lambda judgement: judgement.verdict is Verdict.CONTRADICTED and judgement.basis in EXACT)
+
+
+def stages_left_out(analysis: Analysis) -> tuple[str, ...]:
+    """Return the stages that feed the risk and that the deadline cut short, e.g. ``3b``."""
+    return tuple(_name(outcome) for outcome in analysis.outcomes if cut_short(outcome))
+
+
+def cut_short(outcome: StageOutcome) -> bool:
+    """Say whether the deadline took something from a stage that feeds the risk."""
+    number = outcome.key.number
+    return outcome.reason is Reason.DEADLINE_TOO_SHORT and number in SCORED_STAGES | AMPLIFYING_STAGES
+
+
+def _name(outcome: StageOutcome) -> str:
+    return f"{outcome.key.number}{outcome.key.sub_stage}"
+
+
+def _claims(analysis: Analysis, holds: Callable[[Judgement], bool]) -> list[str]:
+    """Return the claims whose judgement fits, in the order of the answer."""
+    judgements = analysis.outputs.judgements
+    return [
+        claim.claim_id
+        for claim in analysis.outputs.claims
+        if (judgement := judgements.get(claim.claim_id)) is not None and holds(judgement)
+    ]
+
+
+def _floor(analysis: Analysis, level: RiskLevel, reason: FloorReason, claim_ids: Iterable[str]) -> Iterator[RiskFloor]:
+    """Yield a floor with the facts that decided about its claims; none without a claim."""
+    ids = tuple(claim_ids)
+    judgements = analysis.outputs.judgements
+    facts = [judgements[key].evidence[0].fact_id for key in ids if key in judgements and judgements[key].evidence]
+    if ids:
+        yield RiskFloor(level, reason, ids, tuple(dict.fromkeys(facts)))
+
+
+def _by_rule(analysis: Analysis) -> Iterator[RiskFloor]:
+    """A claim that a value, name, role, negation, bound or condition contradicts: HIGH; different ones: CRITICAL."""
+    ids = refuted(analysis)
+    texts = {claim.claim_id: normal_text(claim.text) for claim in analysis.outputs.claims}
+    if len({texts[key] for key in ids}) >= SEVERAL:
+        yield from _floor(analysis, RiskLevel.CRITICAL, FloorReason.SEVERAL_CONTRADICTED_BY_RULE, ids)
+    else:
+        yield from _floor(analysis, RiskLevel.HIGH, FloorReason.CONTRADICTED_BY_RULE, ids)
+
+
+def _by_model(analysis: Analysis) -> Iterator[RiskFloor]:
+    ids = _claims(analysis, lambda one: one.verdict is Verdict.CONTRADICTED and one.basis is Basis.CONTRADICTION)
+    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.CONTRADICTED_BY_MODEL, ids)
+
+
+def _fabricated(analysis: Analysis) -> Iterator[RiskFloor]:
+    """An entity without basis, inside a claim or outside of every claim."""
+    found = analysis.outputs.fabrications or ()
+    ids = tuple(dict.fromkeys(item.claim_id for item in found if item.claim_id))
+    if found:
+        yield RiskFloor(RiskLevel.MEDIUM, FloorReason.FABRICATED, ids)
+
+
+def _undecided(analysis: Analysis) -> Iterator[RiskFloor]:
+    """A claim that gets a verdict, and about which nothing that ran could say anything."""
+    verdicts = analysis.outputs.verdicts
+    ids = [
+        claim.claim_id
+        for claim in judged_claims(analysis.outputs.claims)
+        if verdicts.get(claim.claim_id, Verdict.NONE) is Verdict.NONE
+    ]
+    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.UNDECIDED, ids)
+
+
+def _unsupported(analysis: Analysis) -> Iterator[RiskFloor]:
+    """A claim that no fact bears out; in grounding mode open one of the model's own knowledge is none (decision 15)."""
+    attributions = analysis.outputs.attributions or {}
+    is_open = analysis.input.grounding_mode is GroundingMode.OPEN
+    ids = [
+        key
+        for key in _claims(analysis, lambda one: one.verdict is Verdict.UNSUPPORTED)
+        if not (is_open and key in attributions and attributions[key].type is AttributionType.PARAMETRIC)
+    ]
+    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.UNSUPPORTED, ids)
+
+
+def _superseded(analysis: Analysis) -> Iterator[RiskFloor]:
+    """A claim that only a fact bears out which its source has replaced (decision 25)."""
+    facts = analysis.input.facts
+
+    def only_superseded(one: Judgement) -> bool:
+        if one.verdict is not Verdict.SUPPORTED or not one.evidence or not facts[one.evidence[0].fact_index].superseded:
+            return False
+        return all(facts[item.fact_index].superseded or not _bears_out(item) for item in one.evidence)
+
+    ids = _claims(analysis, only_superseded)
+    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.SUPERSEDED_FACT, ids)
+
+
+def _bears_out(item: Evidence) -> bool:
+    return item.similarity >= GROUNDED_SIMILARITY and all(pair.equal for pair in item.aligned)
+
+
+def _not_computed(analysis: Analysis) -> Iterator[RiskFloor]:
+    """What did not run to its end is never better than MEDIUM (decision 18), whatever the setting of the floors."""
+    names = tuple(
+        _name(outcome)
+        for outcome in analysis.outcomes
+        if (outcome.key.number in SCORED_STAGES and outcome.status in UNSOUND)
+        or (
+            outcome.key.number in AMPLIFYING_STAGES
+            and outcome.reason in {Reason.DEADLINE_TOO_SHORT, Reason.PII_NOT_SEARCHED}
+        )
+    )
+    risk = analysis.outputs.risk
+    if names or (risk is not None and risk.base_score is None):
+        yield RiskFloor(RiskLevel.MEDIUM, FloorReason.NOT_COMPUTED, stages=names)
+
+
+_CHECKS: Final[tuple[Callable[[Analysis], Iterator[RiskFloor]], ...]] = (
+    _by_rule,
+    _by_model,
+    _fabricated,
+    _undecided,
+    _unsupported,
+    _superseded,
+)
+"""Every kind of floor that rests on findings; a further kind is one function here and one reason."""

@@ -1,0 +1,172 @@
+"""What keeps the level from being lower, and that nothing which was left out lowers it (decision 24, ADR 0093)."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from crp.common.v1 import taxonomy_pb2
+from crp.dpe.v1 import report_pb2
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.dpe.convert.report import report_message
+from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Models, Outputs
+from services.dpe.domain.findings import FloorReason, RiskFloor, RiskLevel
+from services.dpe.domain.floors import floors_of
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.policy import Policy
+from services.dpe.domain.stages import s05_risk
+from services.dpe.gazetteer import load_gazetteer
+from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models
+from tests.unit.dpe.test_dpe_vectors import EverythingNear
+
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors/dpe/floor.json").read_text(encoding="utf-8"))["vectors"]
+FACT = "Claims files are kept for 10 years after the file is closed."
+WRONG = "Claims files are kept for 3 years after the file is closed."
+SURE = (0.9, 0.05, 0.05)
+LEVELS = tuple(RiskLevel)
+
+
+async def analysed(answer, *contents, superseded=(), support=0.9, entailment=SURE, policy=None, **more):
+    parts = models()
+    parts.embedding._calibration = EverythingNear()
+    using = app(
+        policy=policy,
+        embedding=parts.embedding,
+        entailment=TableEntailment(lambda *_: entailment),
+        grounding=TableGrounding(lambda _: support),
+    )
+    known = tuple(replace(fact, superseded=index in superseded) for index, fact in enumerate(facts(*contents)))
+    return await using.analyze(AnalysisInput("s1", "w1", 1, "What holds?", answer, known, **more))
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
+async def test_the_level_is_the_worst_of_the_composites_and_the_floors(vector):
+    told, expected = vector["input"], vector["expected"]
+    finished = await analysed(
+        told["answer"],
+        *told["facts"],
+        superseded=told["superseded"],
+        support=told["support"],
+        entailment=tuple(told["entailment"]),
+        policy=Policy(level_floors=told["level_floors"]),
+        grounding_mode=GroundingMode(told["grounding_mode"]),
+    )
+    risk = finished.analysis.outputs.risk
+    found = [[str(floor.level), str(floor.reason), list(floor.claim_ids)] for floor in risk.floors]
+    assert found == expected["floors"], vector["source"]
+    assert (str(risk.composite_level), str(risk.level)) == (expected["composite_level"], expected["level"])
+
+
+async def test_the_report_names_each_floor_with_claims_and_facts_and_is_hashed_with_them():
+    report = report_message(await analysed(WRONG, "The fee is 5 euros.", FACT))
+    floor, unfounded = report.risk_floors
+    assert unfounded.reason == report_pb2.RISK_FLOOR_REASON_FABRICATED
+    assert floor.level == taxonomy_pb2.RISK_LEVEL_HIGH
+    assert floor.reason == report_pb2.RISK_FLOOR_REASON_CONTRADICTED_BY_RULE
+    assert (list(floor.claim_ids), list(floor.fact_ids), list(floor.stages)) == (["c1"], ["f2"], [])
+    assert (report.risk_level, report.composite_level) == (
+        taxonomy_pb2.RISK_LEVEL_HIGH,
+        taxonomy_pb2.RISK_LEVEL_MEDIUM,
+    )
+    bare = report_message(await analysed(WRONG, "The fee is 5 euros.", FACT, policy=Policy(level_floors=False)))
+    assert not bare.risk_floors
+    assert bare.composite_score == report.composite_score
+    assert bare.policy_hash != report.policy_hash
+    assert bare.report_hash != report.report_hash
+
+
+async def test_every_reason_of_the_domain_is_one_of_the_contract():
+    assert {f"RISK_FLOOR_REASON_{reason}" for reason in FloorReason} == {
+        name for name, value in report_pb2.RiskFloorReason.items() if value
+    }
+
+
+async def test_a_chunk_whose_claim_an_exact_rule_contradicts_is_not_entailed():
+    wrong = (await analysed(f"{WRONG} {FACT}", FACT)).analysis.outputs.entailment
+    right = (await analysed("After it is closed a claims file is kept for 10 years.", FACT)).analysis.outputs.entailment
+    assert (wrong.score, wrong.contradiction, wrong.contradicted_chunks) == (0.0, 1.0, 1)
+    assert (right.score, right.contradicted_chunks) == (pytest.approx(SURE[0]), 0)
+
+
+async def test_what_an_encoder_alone_contradicts_stays_what_the_encoder_says():
+    outputs = await analysed("The valve is blue.", "The valve is green.", support=0.2, entailment=(0.05, 0.15, 0.8))
+    entailment = outputs.analysis.outputs.entailment
+    assert (entailment.score, entailment.contradicted_chunks) == (pytest.approx(0.05), 0)
+
+
+async def test_what_no_fact_bears_out_is_no_floor_of_the_models_own_knowledge_in_open_mode():
+    """Decision 15: a claim that is PARAMETRIC does not count there."""
+    answer, fact = "Cats sleep a lot.", "The fee is 5 euros."
+    for mode, reasons in ((GroundingMode.CONTEXT_PREFERRED, ["UNSUPPORTED"]), (GroundingMode.OPEN, [])):
+        found = await analysed(answer, fact, support=0.1, entailment=(0.1, 0.8, 0.1), grounding_mode=mode)
+        risk, (item,) = found.analysis.outputs.risk, found.analysis.outputs.attributions.values()
+        assert str(item.type) == "PARAMETRIC"
+        assert [str(floor.reason) for floor in risk.floors] == reasons
+
+
+async def test_a_claim_that_nothing_could_be_said_about_is_undecided():
+    parts = models()
+    parts.embedding._calibration = EverythingNear()
+    using = app(embedding=parts.embedding)
+    finished = await using.analyze(
+        AnalysisInput("s1", "w1", 1, "What?", "The valve is blue.", facts("The valve is green."))
+    )
+    floors = {floor.reason: floor for floor in finished.analysis.outputs.risk.floors}
+    assert floors[FloorReason.UNDECIDED].claim_ids == ("c1",)
+    assert floors[FloorReason.NOT_COMPUTED].stages == ("3b", "3", "4")
+
+
+def cut_analysis(signals, cut, level_floors=True, incomplete=None):
+    """Return an analysis after stage 4 in which the deadline took the stages of ``cut``."""
+    given = AnalysisInput("s", "w", 1, "q", "a", (), incomplete_level=incomplete)
+    outcomes = tuple(
+        StageOutcome(key, StageStatus.SKIPPED, Reason.DEADLINE_TOO_SHORT)
+        if key.number in cut
+        else StageOutcome(key, StageStatus.COMPLETED)
+        for key in (StageKey(1), StageKey(2), StageKey(3), StageKey(4))
+    )
+    analysis = Analysis(given, Policy(level_floors=level_floors), load_gazetteer(), Models(), Outputs(), outcomes)
+    return analysis, signals
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4),
+    st.sets(st.sampled_from([1, 2, 3, 4]), min_size=1),
+)
+def test_what_a_deadline_leaves_out_never_lowers_the_level(signals, cut):
+    """With any signals that the whole analysis would have had, the cut one is at least as bad."""
+    whole = s05_risk.classified(s05_risk.base_score(signals, Policy().weights))
+    analysis, _ = cut_analysis(signals, cut)
+    left = tuple(None if fed & cut else value for value, fed in zip(signals, s05_risk._FED_BY, strict=True))
+    base = s05_risk.base_score(left, Policy().weights)
+    risk = s05_risk._levelled(analysis, s05_risk.Risk(left, base, base, RiskLevel.MEDIUM, degraded=True))
+    assert LEVELS.index(risk.level) >= LEVELS.index(whole)
+    assert LEVELS.index(risk.level) >= LEVELS.index(RiskLevel.MEDIUM)
+    assert risk.composite_level is s05_risk.classified(base)
+
+
+def test_an_incomplete_analysis_is_at_least_what_the_policy_asks_for():
+    analysis, signals = cut_analysis((0.0, 0.0, 0.0, 0.0), {4}, incomplete=RiskLevel.HIGH)
+    risk = s05_risk._levelled(analysis, s05_risk.Risk(signals, 0.0, 0.0, RiskLevel.MEDIUM, degraded=True))
+    assert risk.level is RiskLevel.HIGH
+    assert [(floor.level, floor.reason, floor.stages) for floor in risk.floors] == [
+        (RiskLevel.MEDIUM, FloorReason.NOT_COMPUTED, ("4",)),
+        (RiskLevel.MEDIUM, FloorReason.LEFT_OUT, ("4",)),
+        (RiskLevel.HIGH, FloorReason.INCOMPLETE_UNDER_POLICY, ("4",)),
+    ]
+
+
+async def test_a_whole_analysis_is_not_touched_by_what_the_policy_asks_of_an_incomplete_one():
+    finished = await analysed(FACT, FACT, incomplete_level=RiskLevel.CRITICAL)
+    assert finished.analysis.outputs.risk.level is RiskLevel.LOW
+    assert finished.analysis.outputs.risk.floors == ()
+
+
+def test_with_the_bare_document_only_what_was_not_computed_keeps_the_level_up():
+    """Decision 18 stays: §7.2 has no composite for signals that nobody computed."""
+    analysis, _ = cut_analysis((0.0,) * 4, {4}, level_floors=False)
+    assert floors_of(analysis, RiskLevel.CRITICAL) == (
+        RiskFloor(RiskLevel.MEDIUM, FloorReason.NOT_COMPUTED, stages=("4",)),
+    )
