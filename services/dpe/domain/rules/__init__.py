@@ -10,16 +10,19 @@ from services.dpe.domain.rules.meanings import changed_cause, changed_term
 from services.dpe.domain.rules.members import changed_pair, foreign_member
 from services.dpe.domain.rules.modality import changed_force
 from services.dpe.domain.rules.parties import changed_parties
+from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
 from services.dpe.domain.rules.reading import Reading
 from services.dpe.domain.rules.sequence import changed_order
+from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
 
-__all__ = ["RULES", "Departure", "Reading", "departures"]
+__all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_sources"]
 
 RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] = (
     changed_frequency,
     changed_parties,
+    misplaced_name,
     foreign_member,
     changed_term,
     changed_condition,
@@ -39,4 +42,5 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
 
 def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
     """Return where a claim departs from the sentences of its facts, at most once for each rule."""
-    return [found for rule in RULES if (found := rule(claim, sources)) is not None]
+    near = chosen_sources(claim, sources)
+    return [found for rule in RULES if (found := rule(claim, near)) is not None]

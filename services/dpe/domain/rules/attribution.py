@@ -95,7 +95,9 @@ def told_as_fact(claim: Reading, sources: list[Reading]) -> Departure | None:
     ranked = nearest(claim.content, sources, claim.names)
     for rate, source in ranked[:1]:
         alleged = _ALLEGED.search(source.text)
-        also_plain = any(share(claim.content, one.content) >= TOLD and not _ALLEGED.search(one.text) for _, one in ranked)
+        also_plain = any(
+            share(claim.content, one.content) >= TOLD and not _ALLEGED.search(one.text) for _, one in ranked
+        )
         if alleged is None or rate < TOLD or also_plain:
             return None
         return Departure(

@@ -20,7 +20,17 @@ _ADVERBS: Final = {
     "yearly": 1, "annually": 1,
 }  # fmt: skip
 _COUNTS: Final = {"once": 1, "twice": 2, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
-_ORDINALS: Final = {"other": 2, "second": 2, "third": 3, "fourth": 4, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+_ORDINALS: Final = {
+    "other": 2,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+}
 _UNIT: Final = "(?P<{0}>hour|day|night|evening|morning|week|fortnight|month|quarter|year|annum)s?"
 _OFTEN: Final = re.compile(
     rf"\b(?:(?P<count>once|twice|(?:one|two|three|four|five|six|ten|\d{{1,2}}) times) (?:(?:a|an|per|each|every|in a)"
@@ -44,13 +54,16 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     if len(own) != 1:
         return None
     said = claim.content - roots(claim.text[own[0].span.start : own[0].span.end])
-    stating = [replace(piece, context=frozenset()) for source in sources for piece in _clauses(source) if _often(piece)]
+    stating = [replace(piece, context=piece.head) for source in sources for piece in _clauses(source) if _often(piece)]
     best = nearest(said, stating, claim.names)
-    if not best or share(said, best[0][1].content) < SAME:
+    if not best or share(said, best[0][1].known) < SAME:
         return None
     # Parts of one sentence share its subject, so that a claim may be told from any of them that it shares a word with.
     first = best[0][1]
-    level = [first, *(one for rate, one in best if rate and (one.fact_index, one.place) == (first.fact_index, first.place))]
+    level = [
+        first,
+        *(one for rate, one in best if rate and (one.fact_index, one.place) == (first.fact_index, first.place)),
+    ]
     if any(one.a_year == own[0].a_year for piece in level for one in _often(piece)):
         return None
     known = _often(best[0][1])[0]

@@ -13,7 +13,9 @@ from services.dpe.domain.words import words
 _MIN_MEMBERS: Final = 3
 _HEAD_WORDS: Final = 3
 _ITEM_WORDS: Final = 8
-_LIST: Final = re.compile(r"(?P<items>[^,;:()]{1,80}(?:, (?!and |or )[^,;:()]{1,60}){1,12},?) (?:and|or) (?P<last>[^,;:().]{1,80})")
+_LIST: Final = re.compile(
+    r"(?P<items>[^,;:()]{1,80}(?:, (?!and |or )[^,;:()]{1,60}){1,12},?) (?:and|or) (?P<last>[^,;:().]{1,80})"
+)
 _BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|both)\b", re.IGNORECASE)
 _EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
 _NEITHER: Final = re.compile(r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)\b", re.IGNORECASE)
@@ -28,7 +30,10 @@ def foreign_member(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     frame = claim.content - frozenset[str]().union(*(content for _, content in listed))
     rated = sorted(
-        ((sum(1 for _, one in listed if one <= source.content), share(frame, source.known), source) for source in sources),
+        (
+            (sum(1 for _, one in listed if one <= source.content), share(frame, source.known), source)
+            for source in sources
+        ),
         key=lambda item: (-item[0], -item[1]),
     )
     if not rated or rated[0][0] < len(listed) - 1 or rated[0][0] < _MIN_MEMBERS - 1:
@@ -94,7 +99,7 @@ def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:
             start, end = joint
             between = source.text[start:end]
             says_or, says_and = bool(_EITHER.search(between)), bool(_BOTH.search(between))
-            if says_or == says_and or _NEITHER.search(source.text[: end]):
+            if says_or == says_and or _NEITHER.search(source.text[:end]):
                 break
             if is_or != says_or:
                 return Departure(

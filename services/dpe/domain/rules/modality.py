@@ -104,7 +104,9 @@ def _said(reading: Reading) -> list[_Said]:
             continue
         force = Force(cue.lastgroup or "")
         following = [word for word in reading.tokens if word.start >= cue.end()][:3]
-        verb = next((root(word.text) for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text)), "")
+        verb = next(
+            (root(word.text) for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text)), ""
+        )
         found.append(_Said(force, cue.start(), cue.end(), verb))
     return found
 
@@ -113,4 +115,6 @@ def _is_act(word: str) -> bool:
     return not word.endswith("ly") and share([word], _FUNCTION) == 0.0
 
 
-_FUNCTION: Final = frozenset({"the", "a", "an", "to", "of", "in", "on", "at", "for", "with", "by", "be", "been", "it", "that"})
+_FUNCTION: Final = frozenset(
+    {"the", "a", "an", "to", "of", "in", "on", "at", "for", "with", "by", "be", "been", "it", "that"}
+)

@@ -117,7 +117,9 @@ def _acts(reading: Reading) -> list[_Act]:
     for at, word in enumerate(tokens):
         if not _is_verb(tokens, at):
             continue
-        passive = at > 0 and _before(tokens, at) in _BE and word.text.endswith(("ed", "en", "wn", "ht", "ld", "ne", "de"))
+        passive = (
+            at > 0 and _before(tokens, at) in _BE and word.text.endswith(("ed", "en", "wn", "ht", "ld", "ne", "de"))
+        )
         left, right = _left(reading, at), _right(reading, at + 1)
         if passive or (at + 1 < len(tokens) and tokens[at + 1].text == "by" and word.text.endswith("ed")):
             by = next((place for place in range(at + 1, min(at + 12, len(tokens))) if tokens[place].text == "by"), None)
@@ -136,7 +138,12 @@ def _is_verb(tokens: tuple[Word, ...], at: int) -> bool:
     following = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if word.endswith(("ed", "s")) or word in FINITE_VERBS:
         participle = word.endswith("ed") and following == "by"
-        return participle or following in _DETERMINERS or following[:1].isdigit() or finite_verb_at(tokens[at : at + 1]) == 0
+        return (
+            participle
+            or following in _DETERMINERS
+            or following[:1].isdigit()
+            or finite_verb_at(tokens[at : at + 1]) == 0
+        )
     return following in {"the", "a", "an"} and at > 0 and tokens[at - 1].text.endswith("s")
 
 
@@ -178,13 +185,26 @@ def _right(reading: Reading, at: int) -> list[Word]:
     """Return the noun phrase behind a place: up to a verb, a preposition or a mark."""
     tokens, found = reading.tokens, list[Word]()
     place = at
-    while place < len(tokens) and (tokens[place].text in _DETERMINERS | {"about", "to"} or _ADVERB.match(tokens[place].text)):
+    while place < len(tokens) and (
+        tokens[place].text in _DETERMINERS | {"about", "to"} or _ADVERB.match(tokens[place].text)
+    ):
         place += 1
     while place < len(tokens) and len(found) < 5:  # noqa: PLR2004 - as above
         word = tokens[place]
-        if found and _BREAK.search(reading.text, found[-1].end, word.start) and not _is_initial(reading.text, found[-1]):
+        if (
+            found
+            and _BREAK.search(reading.text, found[-1].end, word.start)
+            and not _is_initial(reading.text, found[-1])
+        ):
             break
-        if word.text in _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | {"and", "or", "but", "whom", "when", "if"}:
+        if word.text in _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | {
+            "and",
+            "or",
+            "but",
+            "whom",
+            "when",
+            "if",
+        }:
             break
         if found and (word.text in FINITE_VERBS or word.text.endswith("ing")):
             break

@@ -97,7 +97,9 @@ def changed_exception(claim: Reading, sources: list[Reading]) -> Departure | Non
     )
     for rate, source in rated[:1]:
         theirs = _all_exceptions(source)
-        same = [one for one in theirs if _jaccard(own.content, one.content) >= OTHER_EXCEPTION or own.content <= one.content]
+        same = [
+            one for one in theirs if _jaccard(own.content, one.content) >= OTHER_EXCEPTION or own.content <= one.content
+        ]
         if rate < SAME_MAIN or not own.content:
             return None
         if included:

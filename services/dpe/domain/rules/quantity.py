@@ -19,7 +19,9 @@ _ALL: Final = re.compile(
     r"(?P<noun>(?: [\w-]+){1,3})?",
     re.IGNORECASE,
 )
-_NONE: Final = re.compile(r"\b(?P<cue>none|no|nobody|never)\b(?: (?:of|the))*(?P<noun>(?: [\w-]+){1,3})?", re.IGNORECASE)
+_NONE: Final = re.compile(
+    r"\b(?P<cue>none|no|nobody|never)\b(?: (?:of|the))*(?P<noun>(?: [\w-]+){1,3})?", re.IGNORECASE
+)
 _PART: Final = re.compile(
     rf"\b(?:most|some|several|many|few|half|a third|a quarter|the majority|a majority|a minority|not all|not every"
     rf"|nearly all|almost all|nearly every|almost every|usually|often|sometimes|rarely|{_NUMERAL} (?:out )?of (?:the |its"

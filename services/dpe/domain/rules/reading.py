@@ -73,7 +73,7 @@ class Reading:
         start: where it begins in its document.
         tokens: its words, with offsets in ``text``.
         content: roots of its words of content.
-        context: roots of what stands over it: heading, lead-in, the sentence before.
+        context: roots of what stands over it: heading, lead-in, the sentence before; ``head`` without the last.
         names: roots of words that are written large inside the sentence, and of those with digits: they tell products,
             groups and versions apart.
         place: counts the sentences of a fact; ``fact_index`` counts facts, -1 for a claim.
@@ -87,15 +87,22 @@ class Reading:
     context: frozenset[str] = frozenset()
     fact_index: int = -1
     place: int = 0
+    head: frozenset[str] = frozenset()
 
     @classmethod
     def of(
-        cls, text: str, start: int, context: frozenset[str] = frozenset(), fact_index: int = -1, place: int = 0
+        cls,
+        text: str,
+        start: int,
+        context: frozenset[str] = frozenset(),
+        fact_index: int = -1,
+        place: int = 0,
+        head: frozenset[str] = frozenset(),
     ) -> "Reading":
         """Read a text."""
         tokens = tuple(words(text))
         names = frozenset(root(word.text) for word in tokens if _tells_apart(word, text))
-        return cls(text, start, tokens, roots(text), names, context, fact_index, place)
+        return cls(text, start, tokens, roots(text), names, context, fact_index, place, head)
 
     def span(self, start: int, end: int) -> Span:
         """Return a stretch of the text with offsets in the document."""
@@ -113,7 +120,8 @@ class Reading:
 
     def part(self, start: int, end: int) -> "Reading":
         """Return a stretch of the sentence as a reading of its own."""
-        return Reading.of(self.text[start:end], self.start + start, self.context, self.fact_index, self.place)
+        stretch = self.text[start:end]
+        return Reading.of(stretch, self.start + start, self.context, self.fact_index, self.place, self.head)
 
 
 def _tells_apart(word: Word, text: str) -> bool:

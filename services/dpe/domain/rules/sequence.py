@@ -17,8 +17,12 @@ FOUND: Final = 0.5
 _TIME: Final = r"(?! (?:an?|per|every|each|the first|\d|[€£$]|\w+ (?:days?|weeks?|months?|years?|hours?|minutes?)\b))"
 _BEFORE: Final = re.compile(rf"\b(?:before|prior to|ahead of|precedes?)\b{_TIME}", re.IGNORECASE)
 _AFTER: Final = re.compile(rf"\b(?:after|once|follows)\b{_TIME}", re.IGNORECASE)
-_FIRST_THEN: Final = re.compile(r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})", re.IGNORECASE)
-_THEN_FIRST: Final = re.compile(r"\b(?:then|next|afterwards|finally|subsequently|first|until|before|after|when|once)\b", re.I)
+_FIRST_THEN: Final = re.compile(
+    r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})", re.IGNORECASE
+)
+_THEN_FIRST: Final = re.compile(
+    r"\b(?:then|next|afterwards|finally|subsequently|first|until|before|after|when|once)\b", re.I
+)
 _NUMBERED: Final = re.compile(r"(?:^|\s)(?:step )?\d{1,2}[.)]\s", re.IGNORECASE)
 _TURNING: Final = re.compile(r"\b(?:before|until|prior to)\b", re.IGNORECASE)
 
@@ -28,9 +32,7 @@ def changed_order(claim: Reading, sources: list[Reading]) -> Departure | None:
     for order in _orders(claim):
         found = _places(order, sources)
         if found is not None and found[0] > found[1]:
-            return Departure(
-                DistortionType.RELATION_ALTERED, Rule.ORDER, order.cue, found[2], found[2].whole
-            )
+            return Departure(DistortionType.RELATION_ALTERED, Rule.ORDER, order.cue, found[2], found[2].whole)
     return None
 
 
