@@ -6,7 +6,7 @@ What is said under a condition, and what is excepted, is taken out before polari
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.dpe.domain.alignment import ClaimWords, Match, on_other_sides
@@ -15,7 +15,7 @@ from services.dpe.domain.facts import agrees
 from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
 from services.dpe.domain.polarity import Comparison, compared, is_negated
 from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import Word, containment, jaccard, stem, words
+from services.dpe.domain.words import Word, containment, content_stems, jaccard, stem, words
 
 FLIP_OVERLAP: Final = 0.6
 """Jaccard overlap of content words from which on a difference in negation is a flip."""
@@ -43,8 +43,7 @@ class Flip:
 
 def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
     """Return how a claim turns the clauses round that say nearly the same, or ``None``."""
-    text = said_plainly(claim.claim.text)
-    read = [(match, compared(text, said_plainly(match.clause.text))) for match in _about_the_same(claim, nearest)]
+    read = [(match, _compared(claim.claim.text, match.clause.text)) for match in _about_the_same(claim, nearest)]
     near = [(match, jaccard(how.aligned(claim.stems), match.clause.stems), how) for match, how in read]
     best = max((overlap for _, overlap, _ in near), default=0.0)
     # "After 12 months it is not paid" and "within 12 months it is paid" do not contradict each other.
@@ -61,6 +60,16 @@ def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
     match, _, how = next(item for item in near if item[1] >= max(FLIP_OVERLAP, best - _AS_NEAR))
     ours, theirs = _turning(claim.claim.text, match.clause.text, how)
     return Flip(match, _shifted(ours, claim.claim.start), _shifted(theirs, match.clause.span.start))
+
+
+def _compared(claim: str, clause: str) -> Comparison:
+    """Compare the two with and without their conditions and exceptions: only what is turned in both is turned."""
+    plain, whole = compared(said_plainly(claim), said_plainly(clause)), compared(claim, clause)
+    is_exception = any(
+        containment(content_stems(match.group()), content_stems(claim)) >= CLEARED
+        for match in _EXCEPTED.finditer(clause)
+    )
+    return replace(whole, turned=plain.turned and whole.turned and not is_exception)
 
 
 def said_plainly(text: str) -> str:

@@ -76,7 +76,7 @@ def changed_source(claim: Reading, sources: list[Reading]) -> Departure | None:
     for rate, source in nearest(said, [one for one, _ in told])[:1]:
         other = next(found for one, found in told if one is source)
         context = source.context if other.is_pronoun else frozenset[str]()
-        if max(rate, share(said, source.known)) < SAME or own.who & (other.who | context):
+        if max(rate, share(said, source.content)) < SAME or own.who & (other.who | context):
             return None
         return Departure(
             DistortionType.ATTRIBUTION_ALTERED,

@@ -54,25 +54,22 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     if len(own) != 1:
         return None
     said = claim.content - roots(claim.text[own[0].span.start : own[0].span.end])
-    stating = [replace(piece, context=piece.head) for source in sources for piece in _clauses(source) if _often(piece)]
+    stating = [replace(source, context=source.head) for source in sources if _often(source)]
     best = nearest(said, stating, claim.names)
     if not best or share(said, best[0][1].known) < SAME:
         return None
     # Parts of one sentence share its subject, so that a claim may be told from any of them that it shares a word with.
-    first = best[0][1]
-    level = [
-        first,
-        *(one for rate, one in best if rate and (one.fact_index, one.place) == (first.fact_index, first.place)),
-    ]
+    level = [one for one in _clauses(best[0][1]) if _often(one) and said & one.known] or [best[0][1]]
+    level = [one for _, one in nearest(said, level, claim.names)]
     if any(one.a_year == own[0].a_year for piece in level for one in _often(piece)):
         return None
-    known = _often(best[0][1])[0]
+    known = _often(level[0])[0]
     return Departure(
         DistortionType.NUMBER_CHANGED,
         Rule.FREQUENCY,
         claim.span(own[0].span.start, own[0].span.end),
-        best[0][1],
-        best[0][1].span(known.span.start, known.span.end),
+        level[0],
+        level[0].span(known.span.start, known.span.end),
     )
 
 

@@ -42,7 +42,6 @@ class _Act:
     at: Word
     agent: tuple[Word, ...]
     patient: tuple[Word, ...]
-    recipient: frozenset[str]
 
 
 def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
@@ -52,9 +51,15 @@ def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     parties = frozenset[str]().union(*(_heads(act.agent) for one in sources for act in _acts(one)))
     for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
-        for theirs in _acts(source):
+        listed = _acts(source)
+        for theirs in listed:
             for act in own:
-                if _exchanged(act, theirs) or _converted(act, theirs) or _replaced(act, theirs, parties, claim, source):
+                if (
+                    _crossed(act, theirs, own, listed)
+                    or _exchanged(act, theirs)
+                    or _converted(act, theirs)
+                    or _replaced(act, theirs, parties, claim, source)
+                ):
                     return Departure(
                         DistortionType.ENTITY_SUBSTITUTED,
                         Rule.PARTIES,
@@ -74,6 +79,19 @@ def keeps_parties(claim: Reading, sources: list[Reading]) -> bool:
     known = [act for one in sources for act in _acts(one)]
     return bool(own) and all(
         any(act.verb == one.verb and _heads(act.agent) & _heads(one.agent) for one in known) for act in own
+    )
+
+
+def _crossed(ours: _Act, theirs: _Act, own: list[_Act], known: list[_Act]) -> bool:
+    """Say whether two acts of a claim have each other's agents: requested by who approves, approved by who requests."""
+    if ours.verb != theirs.verb:
+        return False
+    return any(
+        one.verb == other.verb != ours.verb
+        and _heads(ours.agent) == _heads(other.agent) != _heads(theirs.agent)
+        and _heads(one.agent) == _heads(theirs.agent)
+        for one in own
+        for other in known
     )
 
 
@@ -115,7 +133,7 @@ def _acts(reading: Reading) -> list[_Act]:
     tokens = reading.tokens
     found: list[_Act] = []
     for at, word in enumerate(tokens):
-        if not _is_verb(tokens, at):
+        if not _is_verb(reading, at):
             continue
         passive = (
             at > 0 and _before(tokens, at) in _BE and word.text.endswith(("ed", "en", "wn", "ht", "ld", "ne", "de"))
@@ -126,25 +144,39 @@ def _acts(reading: Reading) -> list[_Act]:
             agent, patient = (_right(reading, by + 1), left) if by is not None else ((), left)
         else:
             agent, patient = left, right
+            first = left[0] if left else word
+            whom = max((place for place in range(at) if tokens[place].text == "whom"), default=None)
+            if whom is not None and tokens[whom].start < first.start:
+                patient = _phrase(reading, whom - 1)
         if agent:
-            found.append(_Act(root(word.text), word, tuple(agent), tuple(patient), frozenset()))
+            found.append(_Act(root(word.text), word, tuple(agent), tuple(patient)))
     return found
 
 
-def _is_verb(tokens: tuple[Word, ...], at: int) -> bool:
+def _is_verb(reading: Reading, at: int) -> bool:
+    tokens = reading.tokens
     word = tokens[at].text
     if word in AUXILIARIES or word in _BE or word in _DETERMINERS or word in _PREPOSITIONS or len(word) < 3:
         return False
     following = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if word.endswith(("ed", "s")) or word in FINITE_VERBS:
-        participle = word.endswith("ed") and following == "by"
+        participle = word.endswith("ed") and (following == "by" or _is_name(reading, at + 1))
         return (
             participle
             or following in _DETERMINERS
             or following[:1].isdigit()
+            or _whom(tokens, at)
             or finite_verb_at(tokens[at : at + 1]) == 0
         )
     return following in {"the", "a", "an"} and at > 0 and tokens[at - 1].text.endswith("s")
+
+
+def _whom(tokens: tuple[Word, ...], at: int) -> bool:
+    return any(word.text == "whom" for word in tokens[max(0, at - 5) : at])
+
+
+def _is_name(reading: Reading, at: int) -> bool:
+    return at < len(reading.tokens) and reading.text[reading.tokens[at].start].isupper()
 
 
 def _before(tokens: tuple[Word, ...], at: int) -> str:

@@ -14,9 +14,9 @@ from services.dpe.domain.text_types import Span
 
 FOUND: Final = 0.5
 """Share of a thing's words that a piece must hold."""
-_TIME: Final = r"(?! (?:an?|per|every|each|the first|\d|[€£$]|\w+ (?:days?|weeks?|months?|years?|hours?|minutes?)\b))"
+_TIME: Final = r"(?! (?:the first|\d|[€£$]|\w+ (?:days?|weeks?|months?|years?|hours?|minutes?)\b))"
 _BEFORE: Final = re.compile(rf"\b(?:before|prior to|ahead of|precedes?)\b{_TIME}", re.IGNORECASE)
-_AFTER: Final = re.compile(rf"\b(?:after|once|follows)\b{_TIME}", re.IGNORECASE)
+_AFTER: Final = re.compile(rf"\b(?:after|once(?! (?:an?|per|every|each|in)\b)|follows)\b{_TIME}", re.IGNORECASE)
 _FIRST_THEN: Final = re.compile(
     r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})", re.IGNORECASE
 )

@@ -73,7 +73,7 @@ def _is_verb_before(left: str, right: str) -> bool:
     """Say whether two words are verbs that do not stand side by side: "is contains", "switched exported"."""
     if left in _BE:
         return right.endswith("s")
-    return left in FINITE_VERBS - AUXILIARIES and left.endswith("ed") and right.endswith(("ed", "s"))
+    return left in FINITE_VERBS - AUXILIARIES and left.endswith("ed") and right.endswith("ed")
 
 
 def _is_capital(text: str, word: Word) -> bool:
