@@ -1,11 +1,11 @@
 """What the rules of ``rules`` find of the claims of an analysis, as distortions (SPEC-005 §5.3, ADR 0095).
 
-Every claim that gets a verdict is held against the sentences of the facts that it is judged by; one that is quoted whole
-is not, for it says what it quotes.
+Every claim that gets a verdict is held against the sentences of the facts that it is judged by; one that is quoted
+whole is not, for it says what it quotes.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -14,21 +14,12 @@ from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
-from services.dpe.domain.rules.restating import restating
 from services.dpe.domain.rules.wording import is_worded
 from services.dpe.domain.text_types import Claim, Span, Value
 
 _VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Restatement:
-    """The sentence of a fact that a claim restates."""
-
-    fact_index: int
-    span: Span
 
 
 class Sources:
@@ -74,24 +65,6 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> dict[st
     return found
 
 
-def restatements(analysis: Analysis, departing: Collection[str]) -> dict[str, Restatement]:
-    """Return what the facts bear out by words and relations, by claim id (ADR 0095).
-
-    Args:
-        analysis: with passages.
-        departing: ids of claims with a distortion: they restate nothing.
-    """
-    sources = Sources(analysis)
-    found: dict[str, Restatement] = {}
-    for claim in judged_claims(analysis.outputs.claims):
-        if claim.claim_id in departing or len(claim.text) > _READ_CHARS:
-            continue
-        told = restating(read_claim(claim.text, claim.start), sources.of(claim))
-        if told is not None:
-            found[claim.claim_id] = Restatement(told.fact_index, told.whole)
-    return found
-
-
 def unworded(analysis: Analysis) -> frozenset[str]:
     """Return the ids of the claims that hold words of the facts and are no sentences (ADR 0095)."""
     sources = Sources(analysis)
@@ -101,9 +74,6 @@ def unworded(analysis: Analysis) -> frozenset[str]:
         if claim.sentence_index not in analysis.outputs.quotations
         and not is_worded(read_claim(claim.text, claim.start), sources.of(claim))
     )
-
-
-_READ_CHARS: Final = 2_000
 
 
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:

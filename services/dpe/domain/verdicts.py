@@ -1,8 +1,8 @@
 """SUPPORTED, CONTRADICTED or UNSUPPORTED: what encoders and compared values say of a claim (decision 12, ADR 0041).
 
 The firmest basis decides, in this order: a rule that decides contradicts, whatever a probability says; a sentence that
-is quoted whole is supported; so is one that restates a fact as far as rules can tell; then the grounding model, where no
-rule objects and the text is a sentence; and what it does not support is contradicted where the nearest fact contradicts
+is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence;
+and what it does not support is contradicted where the nearest fact contradicts
 it, and unsupported otherwise. Nothing here changes attribution, which is by similarity alone.
 """
 
@@ -15,7 +15,7 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.dpe.domain.alignment import ClaimWords
 from services.dpe.domain.analysis import Analysis, Pair, Vectors
-from services.dpe.domain.departed import Restatement, restatements, unworded
+from services.dpe.domain.departed import unworded
 from services.dpe.domain.findings import (
     Basis,
     Distortion,
@@ -90,11 +90,9 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
-    restated, no_sentences = restatements(analysis, by_claim), unworded(analysis)
+    no_sentences = unworded(analysis)
     return {
-        key: _judgement(
-            analysis, heard, Found(tuple(by_claim.get(key, ())), restated.get(key), is_worded=key not in no_sentences)
-        )
+        key: _judgement(analysis, heard, Found(tuple(by_claim.get(key, ())), is_worded=key not in no_sentences))
         for heard in heard_cases(analysis)
         for key in [heard.case.claim.claim_id]
     }
@@ -106,12 +104,10 @@ class Found:
 
     Attributes:
         distortions: where it departs from its facts.
-        restated: the sentence of a fact that it restates; ``None`` = none that a rule knows.
         is_worded: it can be a sentence.
     """
 
     distortions: tuple[Distortion, ...] = ()
-    restated: Restatement | None = None
     is_worded: bool = True
 
     @property
@@ -153,8 +149,6 @@ def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
     first: int | None = None
     if basis is Basis.QUOTATION and case.quotation is not None:
         first = case.quotation.fact_index
-    elif basis is Basis.RESTATEMENT and found.restated is not None:
-        first = found.restated.fact_index
     elif basis is Basis.CONTRADICTION and case.nearest is not None:
         first = case.nearest.fact_index
     return Judgement(
@@ -214,8 +208,6 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.CONTRADICTED, Basis.DISTORTION
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION
-    elif rules.restated is not None:
-        found = Verdict.SUPPORTED, Basis.RESTATEMENT
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
     elif heard.contradicts:

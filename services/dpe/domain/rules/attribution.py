@@ -30,9 +30,9 @@ _PHRASE: Final = re.compile(
     r"(?P<who>[^,;:.]{2,60})",
     re.IGNORECASE,
 )
-_AS: Final = re.compile(r"\bas (?P<who>(?:[\w'’-]+ ){1,5}?)(?:shows?|says?|states?|reports?|confirms?|notes?)\b", re.I)  # noqa: RUF001
+_AS: Final = re.compile(r"\bas (?P<who>(?:[\w'’-]+ ){1,5}?)(?:shows?|says?|states?|reports?|confirms?|notes?)\b", re.IGNORECASE)  # noqa: RUF001
 _IT_IS: Final = re.compile(r"^it (?:is|was) (?P<who>[^,;:]{2,60}?),? (?:that|who|which)\b", re.IGNORECASE)
-_CLAUSE: Final = re.compile(rf"\b(?P<verb>{_SAYING})\b(?! (?:by|to)\b)", re.IGNORECASE)
+_CLAUSE: Final = re.compile(rf"(?<!be )(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )(?<!not )\b(?P<verb>{_SAYING})\b(?! (?:by|to)\b)", re.IGNORECASE)
 _ALLEGED: Final = re.compile(
     r"\b(?:alleg(?:es?|ed|ing|edly)|claim(?:s|ed|ing)|suspect(?:s|ed)|accus(?:es|ed|ing)|denies|denied|rumou?rs?|rumou?red"
     r"|reportedly|supposedly|purported(?:ly)?|is said to|are said to|unconfirmed|assumes?|assumed|speculat\w+)\b",

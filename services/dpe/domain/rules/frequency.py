@@ -73,11 +73,6 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     )
 
 
-def keeps_frequency(claim: Reading, sources: list[Reading]) -> bool:
-    """Say whether a claim says how often, and so does what its source says of the same."""
-    return len(_often(claim)) == 1 and changed_frequency(claim, sources) is None
-
-
 def _clauses(source: Reading) -> list[Reading]:
     """Return the stretches with one frequency each; what stands before the first belongs to it."""
     found = _often(source)

@@ -51,12 +51,6 @@ def foreign_member(claim: Reading, sources: list[Reading]) -> Departure | None:
     )
 
 
-def keeps_members(claim: Reading, sources: list[Reading]) -> bool:
-    """Say whether a claim lists things, and one sentence of its facts lists all of them."""
-    listed = _members(claim)
-    return len(listed) >= _MIN_MEMBERS and any(all(one <= source.content for _, one in listed) for source in sources)
-
-
 def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
     found = _LIST.search(claim.text)
     if found is None:
@@ -73,7 +67,7 @@ def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
         stretches = stretches[1:]
     for number, (start, end) in enumerate(stretches):
         tokens = [word for word in words(claim.text[start:end]) if roots(word.text)]
-        if not tokens or len(tokens) > _ITEM_WORDS and number:
+        if not tokens or (len(tokens) > _ITEM_WORDS and number):
             return []
         # What stands before the first item belongs to the sentence: its last word is the item's.
         kept = tokens[-1:] if number == 0 else tokens[:_HEAD_WORDS]
@@ -84,7 +78,7 @@ def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
 
 def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says "or" of two things of which its source says "and", or the other way, or ``None``."""
-    joined = [match for match in re.finditer(r"\b(?:and|or)\b", claim.text)]
+    joined = list(re.finditer(r"\b(?:and|or)\b", claim.text))
     if not joined or _NEITHER.search(claim.text):
         return None
     for match in joined:

@@ -1,7 +1,8 @@
 """May, must, should, need not, will (SPEC-005 §5.3, ADR 0095): the force with which the same act is said.
 
-A claim that says "must" of what its source allows, or "will" of what it holds possible, says something else. Compared is
-the force that stands before the same verb; where no verb is shared, the only force of the sentence that says the same.
+A claim that says "must" of what its source allows, or "will" of what it holds possible, says something else. Compared
+is the force that stands before the same verb; where no verb is shared, the only force of the sentence that says the
+same.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Who does what to whom, of parties of all kinds (SPEC-005 §5.3, ENTITY_SUBSTITUTED, ADR 0095).
 
 The agent and the patient of every verb that claim and source share, the passive and "whom" turned round, buyers set
-against sellers. Two that changed places, or another party of the facts as the agent of the same act upon the same thing.
+against sellers. Two that changed places, or another party of the facts as the agent of the same act upon the same
+thing.
 """
 
 import re
@@ -71,15 +72,6 @@ def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 
 _READ: Final = 3
-
-
-def keeps_parties(claim: Reading, sources: list[Reading]) -> bool:
-    """Say whether every act of a claim that its facts tell of has the same parties there."""
-    own = _acts(claim)
-    known = [act for one in sources for act in _acts(one)]
-    return bool(own) and all(
-        any(act.verb == one.verb and _heads(act.agent) & _heads(one.agent) for one in known) for act in own
-    )
 
 
 def _crossed(ours: _Act, theirs: _Act, own: list[_Act], known: list[_Act]) -> bool:

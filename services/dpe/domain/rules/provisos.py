@@ -74,21 +74,6 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
     return None
 
 
-def keeps_condition(claim: Reading, sources: list[Reading]) -> bool:
-    """Say whether a claim has conditions or exceptions, and all of them as one sentence of its facts has them."""
-    own = [roots(item.governed) for item in conditions(claim.text) if item.kind is not Kind.DENIED]
-    excepted = _excepted(claim, _EXCEPT)
-    if not own and not excepted:
-        return False
-    for source in sources:
-        theirs = [roots(item.governed) for item in conditions(source.text) if item.kind is not Kind.DENIED]
-        others = _all_exceptions(source)
-        holds = all(any(_jaccard(one, other) >= OTHER_EXCEPTION for other in theirs) for one in own)
-        if holds and all(any(one.content <= other.content for other in others) for one in excepted):
-            return True
-    return False
-
-
 def _denied(ours: Condition, theirs: Condition) -> bool:
     return ours.kind is Kind.DENIED and theirs.kind is not Kind.DENIED
 

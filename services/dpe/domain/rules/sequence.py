@@ -36,12 +36,6 @@ def changed_order(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-def keeps_order(claim: Reading, sources: list[Reading]) -> bool:
-    """Say whether a claim orders things, and all of them as its source does."""
-    listed = [_places(order, sources) for order in _orders(claim)]
-    return bool(listed) and all(found is not None and found[0] < found[1] for found in listed)
-
-
 class _Order:
     """A claim that one thing comes before another."""
 

@@ -14,6 +14,8 @@ from services.dpe.domain.words import Word
 
 BESIDE: Final = 0.25
 """For each place that no sentence has, so large a share of neighbours must stand near each other in a source."""
+SHATTERED: Final = 0.2
+"""Share of such places above which neighbours are not asked."""
 _NEAR: Final = 3
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 _PREPOSITIONS: Final = frozenset(
@@ -44,6 +46,8 @@ def is_worded(claim: Reading, sources: Iterable[Reading]) -> bool:
     broken = sum(1 for left, right in pairwise(tokens) if _breaks(claim.text, left, right))
     broken += tokens[-1].text in _AT_THE_END
     broken += tokens[0].text in _AT_THE_BEGINNING
+    if broken / len(tokens) >= SHATTERED:
+        return False
     return not broken or _side_by_side(claim, sources) >= min(1.0, BESIDE * broken)
 
 

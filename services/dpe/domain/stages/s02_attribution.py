@@ -76,7 +76,8 @@ def apply(analysis: Analysis) -> Analysis:
 
 
 def _end_of(analysis: Analysis, claim: Claim) -> int:
-    return analysis.outputs.sentences[claim.sentence_index].end
+    found = analysis.outputs.sentences[claim.sentence_index : claim.sentence_index + 1]
+    return found[0].end if found else claim.end
 
 
 @dataclass(frozen=True, slots=True)
