@@ -111,13 +111,14 @@ _CONDITION: Final = re.compile(
     re.IGNORECASE,
 )
 _CONDITION_OPENS: Final = re.compile(
-    r"(?:(?:and|but|or)\s)?(?:even |only )?(?:if|unless|when|where|once|provided|in case|except|apart from|subject to)\b",
+    r"(?:(?:and|but|or)\s)?(?:even |only )?"
+    r"(?:if|unless|when|where|once|provided|in case|except|apart from|subject to)\b",
     re.IGNORECASE,
 )
 _PAUSE: Final = re.compile(r"[,;:]")
 _MEASURING: Final = re.compile(
-    r"(?:and |or )?(?:more|less|fewer|later|earlier|longer|shorter|above|below|over|older|younger|higher|lower|greater|beyond"
-    r"|a half|half|a quarter|so|not)\b"
+    r"(?:and |or )?(?:more|less|fewer|later|earlier|longer|shorter|above|below|over|older|younger|higher|lower|greater"
+    r"|beyond|a half|half|a quarter|so|not)\b"
 )
 _QUANTITY: Final = re.compile(r"(?:and |or )?(?:all|some|none|any|one|most|few|both|part|more|several|many|no)\b")
 _QUANTITY_BEFORE: Final = re.compile(

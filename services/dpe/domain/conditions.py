@@ -19,7 +19,8 @@ _DENIED: Final = (
 _UNLESS: Final = r"unless|except (?:if|when|where|that)"
 _IF: Final = (
     r"(?:but |and |or )?only (?:if|when|where|once|after|with)|if|where|when(?:ever)?|once|provided(?: that)?"
-    r"|providing(?: that)?|as long as|so long as|on condition that|in case|in the event (?:of|that)|subject to|on the condition that"
+    r"|providing(?: that)?|as long as|so long as|on condition that|in case|in the event (?:of|that)"
+    r"|subject to|on the condition that"
 )
 _CUE: Final = re.compile(rf"\b(?:(?P<denied>{_DENIED})|(?P<unless>{_UNLESS})|(?P<if>{_IF}))\b", re.IGNORECASE)
 _END: Final = re.compile(r"[,.;:?!]\s|[.;:?!]$|\n")

@@ -48,7 +48,7 @@ class Sourced:
         return left.claim_id in self.places and right.claim_id in self.places
 
     def excuses(self, left: Claim, right: Claim) -> bool:
-        """Say whether both stand in facts that do not contradict one another: one fact, or two about different things."""
+        """Say whether both stand in facts that do not contradict one another: in one, or about different things."""
         if not self.both(left, right):
             return False
         first, second = self.places[left.claim_id], self.places[right.claim_id]

@@ -26,8 +26,8 @@ _CLAUSES_READ: Final = 8
 _AS_NEAR: Final = 0.1
 """Overlaps that differ by no more are the same."""
 _EXCEPTED: Final = re.compile(
-    r"\b(?:except(?: for)?|excluding|including|apart from|other than|with the exception of|save(?: for| by)?|aside from)"
-    r"\s[^,.;:]{1,80}",
+    r"\b(?:except(?: for)?|excluding|including|apart from|other than|with the exception of|save(?: for| by)?"
+    r"|aside from)\s[^,.;:]{1,80}",
     re.IGNORECASE,
 )
 

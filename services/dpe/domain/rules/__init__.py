@@ -1,4 +1,4 @@
-"""Rules that hold a claim against the sentences of its facts, one module for each relation (SPEC-005 §5.3, ADR 0095)."""
+"""Rules that hold a claim against the sentences of its facts, a module for each relation (SPEC-005 §5.3, ADR 0095)."""
 
 from collections.abc import Callable
 from typing import Final

@@ -35,7 +35,8 @@ _UNIT: Final = "(?P<{0}>hour|day|night|evening|morning|week|fortnight|month|quar
 _OFTEN: Final = re.compile(
     rf"\b(?:(?P<count>once|twice|(?:one|two|three|four|five|six|ten|\d{{1,2}}) times) (?:(?:a|an|per|each|every|in a)"
     rf" {_UNIT.format('of')}|every (?P<span>two|three|four|five|six|\d{{1,2}}) {_UNIT.format('spans')})"
-    rf"|(?:every|each)(?: single)? (?:(?P<nth>other|second|third|fourth|two|three|four|five|six|\d{{1,2}}) )?{_UNIT.format('every')}"
+    rf"|(?:every|each)(?: single)? (?:(?P<nth>other|second|third|fourth|two|three|four|five|six|\d{{1,2}}) )?"
+    rf"{_UNIT.format('every')}"
     rf"|(?:on )?the (?:first|last|second) day of (?:each|every|the) {_UNIT.format('day_of')}"
     r"|(?P<adverb>hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually))\b(?! and a half)",
     re.IGNORECASE,
@@ -82,10 +83,7 @@ def _clauses(source: Reading) -> list[Reading]:
 
 
 def _often(reading: Reading) -> list[_Often]:
-    found: list[_Often] = []
-    for match in _OFTEN.finditer(reading.text):
-        found.append(_Often(_a_year(match), Span(match.start(), match.end())))
-    return found
+    return [_Often(_a_year(match), Span(match.start(), match.end())) for match in _OFTEN.finditer(reading.text)]
 
 
 def _a_year(match: re.Match[str]) -> Fraction:

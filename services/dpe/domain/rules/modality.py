@@ -34,29 +34,44 @@ class Force(StrEnum):
 
 
 _BE: Final = r"(?:is|are|was|were|be|been|being)"
+_FORBIDDEN: Final = (
+    rf"(?:must|shall|may|can|could) not|cannot|can't|mustn't"
+    rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
+)
+_NEED_NOT: Final = (
+    r"need not|needn't|(?:do|does|did) not (?:need|have) to|don't (?:need|have) to|doesn't (?:need|have) to"
+    rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?|{_BE} (?:optional|voluntary)"
+)
+_SHOULD: Final = rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"
+_MUST: Final = (
+    rf"must|shall|ha(?:s|ve) to|needs? to|{_BE} (?:required|obliged|mandatory|compulsory|obligatory)(?: to)?|requires?"
+)
 _CUES: Final = (
-    (Force.FORBIDDEN, rf"(?:must|shall|may|can|could) not|cannot|can't|mustn't|{_BE} (?:not (?:allowed|permitted)|forbidden"
-     r"|prohibited|banned)(?: to)?"),
-    (Force.NEED_NOT, rf"need not|needn't|(?:do|does|did) not (?:need|have) to|don't (?:need|have) to|doesn't (?:need|have) to"
-     rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?|{_BE} (?:optional|voluntary)"),
-    (Force.SHOULD, rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"),
-    (Force.MUST, rf"must|shall|ha(?:s|ve) to|needs? to|{_BE} (?:required|obliged|mandatory|compulsory|obligatory)(?: to)?"
-     r"|requires?"),
+    (Force.FORBIDDEN, _FORBIDDEN),
+    (Force.NEED_NOT, _NEED_NOT),
+    (Force.SHOULD, _SHOULD),
+    (Force.MUST, _MUST),
     (Force.MAY, rf"may|can|{_BE} (?:allowed|permitted|entitled|free|welcome)(?: to)?"),
     (Force.MIGHT, r"might|could"),
     (Force.WILL, r"will"),
-)  # fmt: skip
+)
 _CUE: Final = re.compile(
     r"\b(?:" + "|".join(f"(?P<{force.value}>{cue})" for force, cue in _CUES) + r")\b", re.IGNORECASE
 )
 _MONTH: Final = re.compile(r"\bMay\b(?=[\s,.]|$)")
 _APART: Final = frozenset(
-    {
-        frozenset({Force.MUST, Force.MAY}), frozenset({Force.MUST, Force.SHOULD}), frozenset({Force.MUST, Force.NEED_NOT}),
-        frozenset({Force.SHOULD, Force.NEED_NOT}), frozenset({Force.WILL, Force.MIGHT}), frozenset({Force.MUST, Force.MIGHT}),
-        frozenset({Force.MUST, Force.FORBIDDEN}), frozenset({Force.MAY, Force.FORBIDDEN}),
-    }
-)  # fmt: skip
+    frozenset(pair)
+    for pair in (
+        (Force.MUST, Force.MAY),
+        (Force.MUST, Force.SHOULD),
+        (Force.MUST, Force.NEED_NOT),
+        (Force.MUST, Force.MIGHT),
+        (Force.MUST, Force.FORBIDDEN),
+        (Force.SHOULD, Force.NEED_NOT),
+        (Force.MAY, Force.FORBIDDEN),
+        (Force.WILL, Force.MIGHT),
+    )
+)
 _WEAK_VERBS: Final = frozenset({"b", "be", "hav", "have", "do", "get", "make", "not", "also", "only", "then", "take"})
 
 

@@ -32,6 +32,7 @@ _PREPOSITIONS: Final = frozenset(
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _ADVERB: Final = re.compile(r".{3,}ly$|^(?:then|also|now|still|first|always|never|only|not)$")
 _RELATIVE: Final = frozenset({"who", "which", "that"})
+_MIN_VERB: Final = 3
 _BREAK: Final = re.compile(r"[,;:.()]")
 
 
@@ -148,7 +149,7 @@ def _acts(reading: Reading) -> list[_Act]:
 def _is_verb(reading: Reading, at: int) -> bool:
     tokens = reading.tokens
     word = tokens[at].text
-    if word in AUXILIARIES or word in _BE or word in _DETERMINERS or word in _PREPOSITIONS or len(word) < 3:
+    if word in AUXILIARIES or word in _BE or word in _DETERMINERS or word in _PREPOSITIONS or len(word) < _MIN_VERB:
         return False
     following = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if word.endswith(("ed", "s")) or word in FINITE_VERBS:

@@ -1,7 +1,8 @@
 """A name in a place that the facts give to another (SPEC-005 §5.3, ENTITY_SUBSTITUTED, ADR 0095).
 
-"The executive leaving after eleven years is Wrede" where one sentence tells of Pell, who is leaving after eleven years,
-and another names Wrede. Of a claim, the name is taken out; what is left is held against every sentence with its heading.
+"The executive leaving after eleven years is Wrede" where one sentence tells of Pell, who is leaving after eleven
+years, and another names Wrede. The name is taken out of a claim, and what is left is held against every sentence with
+its heading.
 The sentence that says it best must lack the name and hold another one, and those with the name must say it less.
 """
 

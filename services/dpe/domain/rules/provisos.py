@@ -1,7 +1,7 @@
 """Conditions and exceptions that a claim denies, turns or replaces (SPEC-005 §5.3, ADR 0095).
 
-"Even if" where the source has "if", "unless" where it has "if", "including" where it has "except", and another exception
-than the source's. A condition that is merely left out is found by ``qualifiers``.
+"Even if" where the source has "if", "unless" where it has "if", "including" where it has "except", and another
+exception than the source's. A condition that is merely left out is found by ``qualifiers``.
 """
 
 import re
@@ -26,8 +26,9 @@ OTHER_EXCEPTION: Final = 0.5
 """Share of common words below which two exceptions differ."""
 _READ: Final = 4
 _EXCEPT: Final = re.compile(
-    r"\b(?:except(?:ed)?(?: for)?|excepting|excluding|exclusive of|apart from|other than|with the exception of|save(?: for| by)?"
-    r"|aside from|barring|not including|(?<=\w )but(?= (?!not|also|only|is|are|was|must|may|can|it|they|he|she|the|for)\w)"
+    r"\b(?:except(?:ed)?(?: for)?|excepting|excluding|exclusive of|apart from|other than|with the exception of"
+    r"|save(?: for| by)?|aside from|barring|not including"
+    r"|(?<=\w )but(?= (?!not|also|only|is|are|was|must|may|can|it|they|he|she|the|for)\w)"
     r"|exception (?:is|are)(?: made)?(?: for)?)\b(?! (?:if|when|where|that)\b)",
     re.IGNORECASE,
 )

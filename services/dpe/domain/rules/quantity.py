@@ -11,7 +11,7 @@ from services.dpe.domain.text_types import Span
 SAME: Final = 0.5
 """Share of the claim's words that the source's clause, with what stands over it, must hold."""
 _NUMERAL: Final = (
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+    r"(?:\d{1,9}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
     r"|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty)"
 )
 _ALL: Final = re.compile(
@@ -24,8 +24,10 @@ _NONE: Final = re.compile(
 )
 _PART: Final = re.compile(
     rf"\b(?:most|some|several|many|few|half|a third|a quarter|the majority|a majority|a minority|not all|not every"
-    rf"|nearly all|almost all|nearly every|almost every|usually|often|sometimes|rarely|{_NUMERAL} (?:out )?of (?:the |its"
-    rf"|our |their |all )?{_NUMERAL}|(?:of|out of) (?:the |our |its |their )?{_NUMERAL}\b[^,.;]{{0,40}}, {_NUMERAL})\b",
+    rf"|nearly all|almost all|nearly every|almost every|usually|often|sometimes"
+    rf"|rarely|{_NUMERAL} (?:out )?of (?:the "
+    rf"|its |our |their |all )?{_NUMERAL}|(?:of|out of) (?:the |our |its |their )?"
+    rf"{_NUMERAL}\b[^,.;]{{0,40}}, {_NUMERAL})\b",
     re.IGNORECASE,
 )
 _EVERY_PERIOD: Final = re.compile(
@@ -42,7 +44,7 @@ def changed_quantity(claim: Reading, sources: list[Reading]) -> Departure | None
     if own is None or _PART.search(claim.text) or _BUT.search(claim.text):
         return None
     span, noun, is_all = own
-    said = claim.content - noun
+    said = (claim.content - noun) or claim.content
     for rate, source in nearest(claim.content, sources, claim.names)[:1]:
         clauses = [one for one in pieces(source) if _PART.search(one.text)] or [source]
         for clause in clauses:

@@ -1,7 +1,7 @@
 """A sentence as the rules of stage 3b read it: words with their roots, clauses, and what stands over it (ADR 0095).
 
-Roots join more than stems do ("inspected", "inspector", "inspection"): the rules compare what is said of the same act or
-thing, and words that share a root speak of the same. Everything is linear in the text and computed once.
+Roots join more than stems do ("inspected", "inspector", "inspection"): the rules compare what is said of the same act
+or thing, and words that share a root speak of the same. Everything is linear in the text and computed once.
 """
 
 import re

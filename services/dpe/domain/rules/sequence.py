@@ -1,7 +1,7 @@
 """Before and after (SPEC-005 §5.3, ADR 0095): the order in which a source has two things happen.
 
-Read where the source is a sequence: numbered steps, or sentences with words of order. Each of two things is found in the
-one piece of the sequence that holds most of its words; where that is open, nothing is said.
+Read where the source is a sequence: numbered steps, or sentences with words of order. Each of two things is found in
+the one piece of the sequence that holds most of its words; where that is open, nothing is said.
 """
 
 import re
@@ -21,7 +21,7 @@ _FIRST_THEN: Final = re.compile(
     r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})", re.IGNORECASE
 )
 _THEN_FIRST: Final = re.compile(
-    r"\b(?:then|next|afterwards|finally|subsequently|first|until|before|after|when|once)\b", re.I
+    r"\b(?:then|next|afterwards|finally|subsequently|first|until|before|after|when|once)\b", re.IGNORECASE
 )
 _NUMBERED: Final = re.compile(r"(?:^|\s)(?:step )?\d{1,2}[.)]\s", re.IGNORECASE)
 _TURNING: Final = re.compile(r"\b(?:before|until|prior to)\b", re.IGNORECASE)

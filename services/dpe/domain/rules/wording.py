@@ -29,7 +29,7 @@ _AFTER_ARTICLE: Final = (
     _ARTICLES | _PREPOSITIONS | _CONJUNCTIONS | _NOMINATIVES | AUXILIARIES
     | {"it", "that", "this", "these", "those", "if", "when", "unless", "which", "its", "their", "not"}
 )  # fmt: skip
-_AFTER_PREPOSITION: Final = _FINITE | _NOMINATIVES | _CONJUNCTIONS | {"of", "the of"}
+_AFTER_PREPOSITION: Final = _FINITE | _NOMINATIVES | _CONJUNCTIONS | {"of"}
 _TWO_PREPOSITIONS: Final = frozenset({"of", "at", "with", "into", "among", "per", "by", "for"})
 _AT_THE_END: Final = (
     _ARTICLES | _CONJUNCTIONS | {"of", "from", "with", "than", "is", "are", "was", "be", "been", "has", "the"}
@@ -54,29 +54,32 @@ def is_worded(claim: Reading, sources: Iterable[Reading]) -> bool:
 def _breaks(text: str, left: Word, right: Word) -> bool:
     if right.start - left.end > 1 or _is_label(text, left) or _is_label(text, right):
         return False
-    if _is_capital(text, right):
+    if _is_capital(text, right) or _two_verbs(left.text, right.text):
         return True
-    if right.text in FINITE_VERBS - AUXILIARIES and _is_verb_before(left.text, right.text):
-        return True
-    if left.text in _ARTICLES:
-        return right.text in _AFTER_ARTICLE
     if left.text == "to" and right.text in {"be", "have", "do"}:
         return False
-    if left.text in _PREPOSITIONS:
-        two = right.text in _TWO_PREPOSITIONS and left.text in _TWO_PREPOSITIONS | {"to", "in", "on", "from"}
-        return right.text in _AFTER_PREPOSITION or two
-    if left.text in _FINITE:
-        return right.text in _FINITE - {"been", "be", "being", "have", "do", "had"} or right.text in _CONJUNCTIONS
-    return left.text in _CONJUNCTIONS and right.text in _CONJUNCTIONS | {"of", "than"}
+    return any(left.text in before and right.text in behind for before, behind in _NEVER)
 
 
+_NEVER: Final = (
+    (_ARTICLES, _AFTER_ARTICLE),
+    (_PREPOSITIONS, _AFTER_PREPOSITION),
+    (_TWO_PREPOSITIONS | {"to", "in", "on", "from", "after", "before", "until"}, _TWO_PREPOSITIONS - {"at"}),
+    (_FINITE, (_FINITE - {"been", "be", "being", "have", "do", "had"}) | _CONJUNCTIONS),
+    (_CONJUNCTIONS, _CONJUNCTIONS | {"of", "than"}),
+)
+"""Words, and what never stands right behind them."""
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been"})
 
 
-def _is_verb_before(left: str, right: str) -> bool:
+def _two_verbs(left: str, right: str) -> bool:
     """Say whether two words are verbs that do not stand side by side: "is contains", "switched exported"."""
+    if right not in FINITE_VERBS - AUXILIARIES:
+        return False
     if left in _BE:
         return right.endswith("s")
+    if right == "provided":
+        return False
     return left in FINITE_VERBS - AUXILIARIES and left.endswith("ed") and right.endswith("ed")
 
 
