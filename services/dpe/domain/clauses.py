@@ -191,8 +191,8 @@ def _is_verb(tokens: Sequence[Word], at: int) -> bool:
     """Say whether a word is a finite verb: a marked form, or a base form after a plural."""
     word = tokens[at].text
     if word in FINITE_VERBS:
-        # "A packed lunch": between an article and its noun a participle states nothing.
-        return not (word.endswith("ed") and at > 0 and tokens[at - 1].text in _ARTICLES and at + 1 < len(tokens))
+        # "A packed lunch", "the paid edition": between an article and its noun a word states nothing.
+        return not (at > 0 and tokens[at - 1].text in _ARTICLES and at + 1 < len(tokens))
     follows = at > 0 and tokens[at].start - tokens[at - 1].end == 1
     return word in BASE_VERBS and follows and _is_plural(tokens[at - 1].text)
 

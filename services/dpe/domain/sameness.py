@@ -117,9 +117,17 @@ def _labels(claim: Claim, body_at: int, verb_at: int) -> frozenset[str]:
     """Return what names a thing: labelled numbers and letters, and dates and measures before the verb."""
     found = {match["label"].casefold() for match in _LABELLED.finditer(claim.text)}
     for value in claim.values:
-        if value.start - claim.start < max(verb_at, body_at) and _names_a_thing(value):
+        start, end = value.start - claim.start, value.end - claim.start
+        opens = _OPENS.match(claim.text, 0, start) is not None and value.kind in {EntityKind.DATE, EntityKind.NUMBER}
+        before_verb = start < max(verb_at, body_at)
+        # "Protocol 1 allows": a number between a noun and the verb names, one before its noun counts.
+        is_name = before_verb and start > 0 and 0 <= verb_at - end <= 1 and value.kind is EntityKind.NUMBER
+        if opens or is_name or (before_verb and _names_a_thing(value)):
             found.add(value.normal)
     return frozenset(found)
+
+
+_OPENS: Final = re.compile(r"(?:in|for|until|since|from|by|during|before|after|as of|on)\s(?:the\s)?$", re.IGNORECASE)
 
 
 def _names_a_thing(value: Value) -> bool:
