@@ -44,7 +44,6 @@ class DistortionRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DISTORTION_RULE_MODALITY: _ClassVar[DistortionRule]
     DISTORTION_RULE_QUANTIFIER: _ClassVar[DistortionRule]
     DISTORTION_RULE_CONJUNCTION: _ClassVar[DistortionRule]
-    DISTORTION_RULE_COMPARISON: _ClassVar[DistortionRule]
     DISTORTION_RULE_ORDER: _ClassVar[DistortionRule]
     DISTORTION_RULE_CAUSE: _ClassVar[DistortionRule]
     DISTORTION_RULE_ENCODERS: _ClassVar[DistortionRule]
@@ -124,7 +123,6 @@ DISTORTION_RULE_PLANNED: DistortionRule
 DISTORTION_RULE_MODALITY: DistortionRule
 DISTORTION_RULE_QUANTIFIER: DistortionRule
 DISTORTION_RULE_CONJUNCTION: DistortionRule
-DISTORTION_RULE_COMPARISON: DistortionRule
 DISTORTION_RULE_ORDER: DistortionRule
 DISTORTION_RULE_CAUSE: DistortionRule
 DISTORTION_RULE_ENCODERS: DistortionRule
