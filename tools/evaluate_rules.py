@@ -27,7 +27,7 @@ from tools.evaluation.labelled_answers import (
     read_answers,
     read_distortions,
 )
-from tools.evaluation.pairs import judge, kinds_table, neighbours_table, rules_table
+from tools.evaluation.rule_worth import judge, kinds_table, neighbours_table, rules_table
 from tools.evaluation.rules import (
     ClaimScores,
     DistortionScores,
