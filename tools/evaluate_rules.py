@@ -1,8 +1,9 @@
 """Measure rules on hand-written sets, both halves apart: those of stages 1 and 3b, or the decomposition of queries.
 
-    python -m tools.evaluate_rules [claims | decomposition] [--save] [--mistakes]
+    python -m tools.evaluate_rules [claims | decomposition | pairs] [--save] [--mistakes]
 
-Needs no data but the repository's. Mistakes are shown of the tuning half alone: rules are never fitted to the other.
+``pairs`` runs the whole engine over the development half of the minimal pairs. Needs no data but the repository's.
+Mistakes are shown of the tuning half alone: rules are never fitted to the other.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from tools.evaluation.labelled_answers import (
     read_answers,
     read_distortions,
 )
+from tools.evaluation.rule_worth import judge, kinds_table, neighbours_table, rules_table
 from tools.evaluation.rules import (
     ClaimScores,
     DistortionScores,
@@ -94,6 +96,8 @@ def rewritten(page: str, tables: Sequence[Table]) -> str:
 
     def section(match: re.Match[str]) -> str:
         name = match["table"]
+        if name not in known:
+            return match.group()
         return f"<!-- begin {name} -->\n\n{known[name].markdown()}\n\n<!-- end {name} -->"
 
     return _SECTION.sub(section, page)
@@ -138,6 +142,11 @@ def _claims(*, with_mistakes: bool) -> tuple[list[Table], list[str]]:
     return tables, mistakes(answers, pairs, found) if with_mistakes else []
 
 
+def _pairs() -> list[Table]:
+    judged, compared = asyncio.run(judge())
+    return [rules_table(judged), kinds_table(judged), neighbours_table(compared)]
+
+
 def _decomposition(half: str, *, with_mistakes: bool) -> tuple[list[Table], list[str]]:
     table = decomposition_table(list(HALVES) if half == _BOTH else [half])
     return [table], missed(_DEVELOPMENT) if with_mistakes else []
@@ -146,7 +155,9 @@ def _decomposition(half: str, *, with_mistakes: bool) -> tuple[list[Table], list
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tools.evaluate_rules", description=__doc__.partition("\n")[0])
-    parser.add_argument("what", nargs="?", choices=("claims", "decomposition"), default="claims", help="which rules")
+    parser.add_argument(
+        "what", nargs="?", choices=("claims", "decomposition", "pairs"), default="claims", help="which rules"
+    )
     parser.add_argument("--half", choices=(_BOTH, _DEVELOPMENT), default=_BOTH, help="of the queries to decompose")
     parser.add_argument("--save", action="store_true", help="write the tables into the rules' page")
     parser.add_argument("--mistakes", action="store_true", help="show the mistakes on the tuning half")
@@ -156,6 +167,8 @@ def main() -> None:
         parser.error("a page holds both halves: leave out --half, or --save")
     if options.what == "claims":
         page, (tables, lines) = PAGE, _claims(with_mistakes=options.mistakes)
+    elif options.what == "pairs":
+        page, (tables, lines) = PAGE, (_pairs(), [])
     else:
         page, (tables, lines) = DECOMPOSITION_PAGE, _decomposition(options.half, with_mistakes=options.mistakes)
     if lines:

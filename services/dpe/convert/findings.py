@@ -11,6 +11,7 @@ from services.dpe.domain.findings import (
     Attribution,
     ConstraintConflict,
     Contradiction,
+    ContradictionReason,
     CrossContradiction,
     Distortion,
     Evidence,
@@ -21,6 +22,7 @@ from services.dpe.domain.findings import (
     Verdict,
 )
 from services.dpe.domain.text_types import Claim, Span
+from services.dpe.domain.verdicts import DECIDING
 
 MAX_CONSTRAINTS_LISTED: Final = 20
 """Of the constraints that a claim violates; their number stands beside them."""
@@ -149,6 +151,8 @@ def distortion_message(item: Distortion) -> finding_pb2.Distortion:
         answer_span=_span(item.answer_span),
         fact_span=_span(item.fact_span),
         values=_aligned(item.values) if item.values else None,
+        rule=enum_value(finding_pb2.DistortionRule, f"DISTORTION_RULE_{item.rule}"),
+        decides=item.rule in DECIDING,
     )
 
 
@@ -165,6 +169,7 @@ def contradiction_message(item: Contradiction, window_id: str) -> finding_pb2.Co
         window_id=window_id,
         other_window_id=window_id,
         values=_aligned(item.values) if item.values else None,
+        reason=_reason(item.reason),
     )
     if item.probability is not None:
         message.contradiction_probability = item.probability
@@ -184,10 +189,15 @@ def cross_contradiction_message(item: CrossContradiction, window_id: str) -> fin
         other_window_id=item.window_id,
         values=_aligned(item.values) if item.values else None,
         other_is_summary=item.is_summary,
+        reason=_reason(item.reason),
     )
     if item.probability is not None:
         message.contradiction_probability = item.probability
     return message
+
+
+def _reason(reason: ContradictionReason) -> Any:
+    return enum_value(finding_pb2.ContradictionReason, f"CONTRADICTION_REASON_{reason}")
 
 
 def omission_message(item: Omission) -> finding_pb2.Omission:

@@ -8,6 +8,7 @@ word.
 
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,6 +44,7 @@ _PREPOSITIONS: Final = frozenset(
     throughout despite like unlike as than until till since
     """.split()  # noqa: SIM905 - a list would be six times as long
 )
+_ARTICLES: Final = frozenset({"a", "an", "the", "its", "their", "his", "her", "our", "your", "my", "each", "every"})
 _MIN_PARTICIPLE: Final = 5
 _NOUN_REACH: Final = 6
 """The finite verb of a clause with a noun for its subject follows within so many words."""
@@ -70,12 +72,59 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
             right = [word for word in right if word.start < following]
         # After a semicolon a subject is enough: its verb may be one that the lists do not know.
         needs_verb = kind != "hard"
+        if kind in _JOINING and (
+            _is_conditioned(sentence, chosen[-1], left_end) or _goes_on(sentence, left_end, right)
+        ):
+            continue
         if _is_clause(sentence, right, kind) and read.stands_alone(chosen[-1], left_end, needs_verb=needs_verb):
             if kind == "comma" and read.opens_subordinate(chosen[-1]):
                 continue
             chosen.append(right_start)
     bounds = [*chosen, len(sentence)]
     return [_trimmed(sentence, left, right, start) for left, right in pairwise(bounds)]
+
+
+def _is_conditioned(sentence: str, begin: int, end: int) -> bool:
+    """Say whether a coordinator stands within a condition, or behind one that opens the clause.
+
+    "Paid if the form is signed and the police were told": what is cut off a condition would be asserted.
+    """
+    if _CONDITION_OPENS.match(sentence, begin, end):
+        return True
+    last = deque(_CONDITION.finditer(sentence, begin, end), maxlen=1)
+    return bool(last) and not _PAUSE.search(sentence, last[0].end(), end)
+
+
+def _goes_on(sentence: str, left_end: int, right: Sequence[Word]) -> bool:
+    """Say whether the right side only adds to a measure or a quantity: "or more", "and a half", "all or some"."""
+    opening = " ".join(word.text for word in right[:3])
+    if _MEASURING.match(opening):
+        return True
+    left = _QUANTITY_BEFORE.search(sentence, max(0, left_end - _QUANTITY_CHARS), left_end)
+    return left is not None and bool(_QUANTITY.match(opening))
+
+
+_JOINING: Final = frozenset({"soft"})
+_CONDITION: Final = re.compile(
+    r"\b(?:if|unless|provided(?: that)?|providing(?: that)?|as long as|on condition that|in case|except(?: if| when)?"
+    r"|only when|only where|even when|even where|without)\b",
+    re.IGNORECASE,
+)
+_CONDITION_OPENS: Final = re.compile(
+    r"(?:(?:and|but|or)\s)?(?:even |only )?"
+    r"(?:if|unless|when|where|once|provided|in case|except|apart from|subject to)\b",
+    re.IGNORECASE,
+)
+_PAUSE: Final = re.compile(r"[,;:]")
+_MEASURING: Final = re.compile(
+    r"(?:and |or )?(?:more|less|fewer|later|earlier|longer|shorter|above|below|over|older|younger|higher|lower|greater"
+    r"|beyond|a half|half|a quarter|so|not)\b"
+)
+_QUANTITY: Final = re.compile(r"(?:and |or )?(?:all|some|none|any|one|most|few|both|part|more|several|many|no)\b")
+_QUANTITY_BEFORE: Final = re.compile(
+    r"\b(?:all|some|none|any|one|most|few|both|part|several|many|whole)$", re.IGNORECASE
+)
+_QUANTITY_CHARS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +191,8 @@ def _is_verb(tokens: Sequence[Word], at: int) -> bool:
     """Say whether a word is a finite verb: a marked form, or a base form after a plural."""
     word = tokens[at].text
     if word in FINITE_VERBS:
-        return True
+        # "A packed lunch", "the paid edition": between an article and its noun a word states nothing.
+        return not (at > 0 and tokens[at - 1].text in _ARTICLES and at + 1 < len(tokens))
     follows = at > 0 and tokens[at].start - tokens[at - 1].end == 1
     return word in BASE_VERBS and follows and _is_plural(tokens[at - 1].text)
 
@@ -199,7 +249,7 @@ def _opens_clause(sentence: str, right: Sequence[Word]) -> bool:
     is_noun = first.text.endswith("s") or not (could_be_verb or first.text.endswith(("ing", "ed", "ly")))
     is_subject = first.text in SUBJECT_OPENERS or sentence[first.start].isupper() or first.text[0].isdigit() or is_noun
     reach = _SUBJECT_REACH if first.text in SUBJECT_OPENERS else _NOUN_REACH
-    return is_subject and _has_verb(tokens[1:reach])
+    return is_subject and any(_is_verb(tokens[:reach], at) for at in range(1, min(reach, len(tokens))))
 
 
 def _trimmed(sentence: str, left: int, right: int, offset: int) -> Span:

@@ -148,11 +148,48 @@ class DistortionType(StrEnum):
     ENTITY_SUBSTITUTED = "ENTITY_SUBSTITUTED"
     MAGNITUDE_ALTERED = "MAGNITUDE_ALTERED"
     CONTEXT_STRIPPED = "CONTEXT_STRIPPED"
+    CONDITION_ALTERED = "CONDITION_ALTERED"
+    ATTRIBUTION_ALTERED = "ATTRIBUTION_ALTERED"
+    MODALITY_ALTERED = "MODALITY_ALTERED"
+    QUANTIFIER_ALTERED = "QUANTIFIER_ALTERED"
+    RELATION_ALTERED = "RELATION_ALTERED"
+
+
+@unique
+class Rule(StrEnum):
+    """Which rule found a distortion; docs/rules.md has what each is worth (ADR 0095)."""
+
+    VALUE = "VALUE"
+    BOUND = "BOUND"
+    FREQUENCY = "FREQUENCY"
+    NAME = "NAME"
+    PARTIES = "PARTIES"
+    MEMBER = "MEMBER"
+    TERM = "TERM"
+    NEGATION = "NEGATION"
+    LIMIT = "LIMIT"
+    CONDITION = "CONDITION"
+    EXCEPTION = "EXCEPTION"
+    ATTRIBUTION = "ATTRIBUTION"
+    ALLEGED = "ALLEGED"
+    STATUS = "STATUS"
+    PLANNED = "PLANNED"
+    MODALITY = "MODALITY"
+    QUANTIFIER = "QUANTIFIER"
+    CONJUNCTION = "CONJUNCTION"
+    ORDER = "ORDER"
+    CAUSE = "CAUSE"
+    ENCODERS = "ENCODERS"
 
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """A grounded claim that misrepresents its fact; spans are in the answer and in the fact's content."""
+    """A grounded claim that misrepresents its fact; spans are in the answer and in the fact's content.
+
+    Attributes:
+        values: the words of both sides in comparable form: values, names, or what a rule sets against each other.
+        rule: which rule found it.
+    """
 
     type: DistortionType
     claim_id: str
@@ -160,6 +197,7 @@ class Distortion:
     answer_span: Span
     fact_span: Span
     values: AlignedValue | None = None
+    rule: Rule = Rule.VALUE
 
 
 @unique
@@ -172,6 +210,17 @@ class ContradictionSeverity(StrEnum):
     CRITICAL = "CRITICAL"
 
 
+@unique
+class ContradictionReason(StrEnum):
+    """What two claims contradict each other in (ADR 0095)."""
+
+    VALUES_DIFFER = "VALUES_DIFFER"
+    DATES_DIFFER = "DATES_DIFFER"
+    NEGATED = "NEGATED"
+    OPPOSITE_WORDS = "OPPOSITE_WORDS"
+    ENTAILMENT_MODEL = "ENTAILMENT_MODEL"
+
+
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two claims of one answer that cannot both be true."""
@@ -181,6 +230,7 @@ class Contradiction:
     second: Claim
     values: AlignedValue | None = None
     probability: float | None = None
+    reason: ContradictionReason = ContradictionReason.ENTAILMENT_MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +242,9 @@ class CrossContradiction:
         earlier: of the earlier window, with offsets in its answer or, with ``is_summary``, in its summary.
         window_id: the earlier window.
         values: the two values, when values contradict each other; ``known`` is the earlier one.
-        probability: of contradiction by the entailment model, 0.0-1.0; ``None`` when none ran.
+        probability: of contradiction by the entailment model, the smaller of both directions, 0.0-1.0; ``None`` when
+            it was not asked, as where a rule decides.
+        reason: what the two contradict each other in.
     """
 
     severity: ContradictionSeverity
@@ -202,6 +254,7 @@ class CrossContradiction:
     is_summary: bool
     values: AlignedValue | None = None
     probability: float | None = None
+    reason: ContradictionReason = ContradictionReason.ENTAILMENT_MODEL
 
 
 @unique

@@ -55,7 +55,7 @@ PIPELINE: Final = (
     Step(s03_fidelity.KEY, s03_fidelity.apply),
     Step(s04_entailment.KEY, s04_entailment.apply, s04_entailment.plan),
     Step(s05_risk.KEY, s05_risk.apply),
-    Step(s06_coherence.KEY, s06_coherence.apply),
+    Step(s06_coherence.KEY, s06_coherence.apply, s06_coherence.plan),
     Step(s07_repetition.KEY, s07_repetition.apply),
     Step(s08_completeness.KEY, s08_completeness.apply),
     Step(s09_flow.KEY, s09_flow.apply),

@@ -25,7 +25,8 @@ _NOT_NEGATING: Final = re.compile(
 _NO_LONGER: Final = re.compile(r"\bno\s+longer\b(?!\s+than)", re.IGNORECASE)
 _NEGATING: Final = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|refus(?:es|ed|ing)|unable|neglect(?:s|ed)?)\s+to\b|\black(?:s|ed|ing)?\b"
-    r"|\b(?:hardly|scarcely|barely|seldom)\b(?!\s+more)|\bnon(?=-)",
+    r"|\b(?:hardly|scarcely|barely|seldom)\b(?!\s+more)|\bnon(?=-)|\bfree\s+(?:of|from)\b|(?<=\w-)free\b"
+    r"|\bexempt(?:ed)?\s+from\b",
     re.IGNORECASE,
 )
 """Phrases that negate as "not" does."""

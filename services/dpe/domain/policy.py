@@ -9,7 +9,6 @@ from typing import Any, Final
 
 GROUNDED_SIMILARITY: Final = 0.75  # SPEC-005 §4.3, calibrated (decision 12)
 MIXED_SIMILARITY: Final = 0.60  # SPEC-005 §4.3
-SURE_SUPPORT: Final = 0.75  # ADR 0041: outweighs a distortion that is none of values
 SPECIFIC_CLAIM: Final = 0.30  # SPEC-005 §4.3
 FABRICATION_COST: Final = 0.30  # SPEC-005 §5.5
 DISTORTION_COST: Final = 0.20

@@ -71,7 +71,9 @@ def _is_passive(text: str) -> bool:
 
 
 def swapped(claim: str, names: Sequence[Entity], clause: FactClause) -> tuple[Entity, Entity] | None:
-    """Return two names of the claim that stand in each other's place in the clause, or ``None``.
+    """Return a name of the claim and the one of the clause that stands in its place, or ``None``.
+
+    Both stand in both, each in the other's place; the first has offsets in the answer, the second in the fact.
 
     Args:
         claim: the claim's text.
@@ -87,8 +89,19 @@ def swapped(claim: str, names: Sequence[Entity], clause: FactClause) -> tuple[En
             text = f" {_plain(claim)} "
             turned = text.replace(f" {left} ", " \0 ").replace(f" {right} ", f" {left} ").replace("\0", right)
             if left != right and text != known and turned == known:
-                return first, second
+                return first, _in_clause(second, clause)
     return None
+
+
+def _in_clause(name: Entity, clause: FactClause) -> Entity:
+    """Return the name as it stands in the clause, with offsets in the fact."""
+    wanted, held = name_key(name.text).split(), words(clause.text)
+    plain = [word.text.removesuffix("'s") for word in held]
+    at = next((place for place in range(len(plain)) if plain[place : place + len(wanted)] == wanted), None)
+    start, end = (0, len(clause.text)) if at is None else (held[at].start, held[at + len(wanted) - 1].end)
+    if at is not None and held[at + len(wanted) - 1].text.endswith("'s"):
+        end -= 2
+    return Entity(name.kind, clause.text[start:end], clause.span.start + start, clause.span.start + end)
 
 
 def _plain(text: str) -> str:

@@ -4,16 +4,18 @@ Values come from rules, names from the recogniser; where both see the same stret
 value is equal to. Entities outside every claim (headings, code) are kept beside the claims.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.claim_types import classify, is_name, specificity
-from services.dpe.domain.clauses import clauses
+from services.dpe.domain.clauses import clauses, finite_verb_at
 from services.dpe.domain.facts import within
-from services.dpe.domain.lexicon import FINITE_VERBS
+from services.dpe.domain.lexicon import FINITE_VERBS, SUBJECT_OPENERS
 from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 from services.dpe.domain.values import scan_values
 from services.dpe.domain.words import words
@@ -59,8 +61,11 @@ def segment(
     """
     read = _Text(text, scan_values(text), _names(text, found, recognised))
     claims: list[Claim] = []
+    listed, joined = _lists(text, found)
     for sentence in found:
-        for span in _claim_spans(text, sentence):
+        for span in listed.get(sentence.index) or _claim_spans(text, sentence):
+            if sentence.index in joined:
+                break
             claims.append(_claim(read, sentence, span, f"{prefix}{len(claims) + 1}"))
     return Segmentation(
         tuple(claims),
@@ -87,6 +92,53 @@ def _names(
     )
 
 
+def _lists(text: str, found: Sequence[Sentence]) -> tuple[dict[int, list[Span]], frozenset[int]]:
+    """Return a claim for each list whose items say nothing without its head, and the sentences that it takes in.
+
+    "The policy covers: fire; theft" as three lines is one claim: "fire" alone asserts nothing.
+    """
+    spans: dict[int, list[Span]] = {}
+    joined: set[int] = set()
+    for at, head in enumerate(found):
+        if not text[head.start : head.end].rstrip("*_ ").endswith(":") or head.kind not in _HEADS:
+            continue
+        items = list(takewhile(lambda one: one.kind is SentenceKind.LIST_ITEM, found[at + 1 : at + 1 + _MAX_ITEMS]))
+        says_nothing = items and not any(_states(text[one.start : one.end]) for one in items)
+        if says_nothing and _states(text[head.start : head.end]) and items[-1].end - head.start <= _MAX_LIST_CHARS:
+            spans[head.index] = [Span(head.start, items[-1].end)]
+            joined.update(one.index for one in items)
+    return spans, frozenset(joined)
+
+
+_HEADS: Final = frozenset({SentenceKind.PROSE, SentenceKind.LIST_ITEM})
+_MAX_ITEMS: Final = 12
+_MAX_LIST_CHARS: Final = 800
+
+
+def _states(text: str) -> bool:
+    """Say whether a text has a finite verb with words before it."""
+    return bool(finite_verb_at(words(text)))
+
+
+_ROW: Final = re.compile(r"[^:;|.]{1,40}: [^;|]{1,200}(?:;|\s\|)\s[^:;|.]{1,40}: ")
+_CELLS: Final = re.compile(r"\s[/|]\s")
+_ENDS: Final = (".", "!", "?", "…", '"', "”", "’", "'", ")")  # noqa: RUF001 - typographic closers
+_MAX_LABEL_WORDS: Final = 6
+
+
+def _is_label(text: str, *, alone: bool) -> bool:
+    """Say whether a stretch is a label or a cell and no claim: a few words, no verb, no value, no full stop."""
+    bare = text.strip("*_ ")
+    short = len(bare.split()) <= _MAX_LABEL_WORDS and not any(char.isdigit() for char in bare)
+    if not short or alone or bare.endswith(_ENDS):
+        return False
+    tokens = words(bare)
+    verb = finite_verb_at(tokens)
+    # "Claims files": a last word that could be a verb is a noun where no subject opens.
+    is_noun = verb == len(tokens) - 1 and bool(tokens) and tokens[0].text not in SUBJECT_OPENERS
+    return not verb or is_noun
+
+
 def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
     if sentence.kind in {SentenceKind.CODE, SentenceKind.OTHER_LANGUAGE}:
         return []
@@ -94,9 +146,16 @@ def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
         tokens = words(text[sentence.start : sentence.end])
         says_something = len(tokens) >= _MIN_HEADING_WORDS and any(word.text in FINITE_VERBS for word in tokens)
         return [Span(sentence.start, sentence.end)] if says_something else []
-    if sentence.kind is SentenceKind.TABLE_ROW:
-        return [Span(sentence.start, sentence.end)]
-    return [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
+    whole = Span(sentence.start, sentence.end)
+    said = text[sentence.start : sentence.end]
+    if sentence.kind is SentenceKind.TABLE_ROW or _ROW.match(said):
+        return [whole]
+    if _CELLS.search(said) and ": " in said.partition(" / ")[0] and not said.rstrip().endswith("."):
+        # Cells that were glued together: neither of them is a sentence.
+        return [whole] if any(char.isdigit() for char in said) else []
+    spans = [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
+    alone = len(said.strip()) == len(text.strip())
+    return [span for span in spans if not _is_label(text[span.start : span.end], alone=alone)]
 
 
 def _claim(read: _Text, sentence: Sentence, span: Span, claim_id: str) -> Claim:

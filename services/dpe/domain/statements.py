@@ -10,12 +10,14 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.dpe.domain.alignment import ALIGNABLE, NAMES, claim_stems
+from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.facts import agrees, comparable
-from services.dpe.domain.findings import AlignedValue, ContradictionSeverity
+from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
 from services.dpe.domain.lexicon import APPROXIMATORS
 from services.dpe.domain.names import name_key
 from services.dpe.domain.opposites import Opposition, Side, opposed, sides
 from services.dpe.domain.polarity import is_negated
+from services.dpe.domain.sameness import Topic, apart, labels_differ, topic
 from services.dpe.domain.text_types import Claim, Value
 from services.dpe.domain.words import stem, words
 
@@ -45,6 +47,7 @@ class Statement:
         negated: an odd number of negating words.
         contrasts: words without content that still tell statements apart.
         sides: where its words with an opposite stand.
+        topic: what it is about.
     """
 
     claim: Claim
@@ -54,6 +57,7 @@ class Statement:
     negated: bool
     contrasts: frozenset[str]
     sides: frozenset[Side]
+    topic: Topic
 
     @property
     def subject(self) -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
@@ -66,23 +70,31 @@ class Conflict:
     """How two statements contradict each other, with the values that do when values do."""
 
     severity: ContradictionSeverity
+    reason: ContradictionReason
     values: AlignedValue | None = None
 
 
-def read_statement(claim: Claim) -> Statement:
-    """Read a claim."""
+def read_statements(claims: Sequence[Claim], text: str) -> list[Statement]:
+    """Read the claims of a text; what a pronoun at the beginning of one stands for is taken from the claim before."""
+    meant = antecedents(claims, text)
+    return [read_statement(claim, meant.get(claim.claim_id, frozenset())) for claim in claims]
+
+
+def read_statement(claim: Claim, antecedent: frozenset[str] = frozenset()) -> Statement:
+    """Read a claim; ``antecedent`` holds the stems of what a pronoun at its beginning stands for."""
     names = frozenset(name_key(entity.text) for entity in claim.entities if entity.kind in NAMES)
     names |= {value.normal for value in claim.values if value.kind not in ALIGNABLE}
     values = tuple(value for value in claim.values if value.kind in ALIGNABLE)
     contrasts = frozenset(word.text for word in words(claim.text)) & _CONTRASTING
     stands, turning = sides(claim.text)
-    stems = claim_stems(claim) - _FILLERS - turning
-    return Statement(claim, stems, names, values, is_negated(claim.text), contrasts, stands)
+    stems = (claim_stems(claim) | antecedent) - _FILLERS - turning
+    about = topic(claim, antecedent)
+    return Statement(claim, stems, names, values, is_negated(claim.text), contrasts, stands, about)
 
 
 def conflict(left: Statement, right: Statement) -> Conflict | None:
     """Return how the rules find two statements to contradict each other, or ``None``."""
-    if not same_subject(left, right):
+    if not same_subject(left, right) or labels_differ(left.topic, right.topic):
         return None
     only_left, only_right = _unmatched(left.values, right.values), _unmatched(right.values, left.values)
     if not only_left and not only_right:
@@ -97,6 +109,11 @@ def same_subject(left: Statement, right: Statement) -> bool:
     return bool(left.stems) and left.subject == right.subject
 
 
+def same_thing(left: Statement, right: Statement) -> bool:
+    """Say whether what an encoder says of two statements counts: both speak of the same thing (ADR 0095)."""
+    return not apart(left.topic, right.topic)
+
+
 def difference(only_left: Sequence[Value], only_right: Sequence[Value]) -> Conflict | None:
     """Return the conflict of the one value on each side that the other side does not bear out, or ``None``."""
     if len(only_left) != 1 or len(only_right) != 1:
@@ -104,7 +121,9 @@ def difference(only_left: Sequence[Value], only_right: Sequence[Value]) -> Confl
     first, second = only_left[0], only_right[0]
     if not comparable(first, second) or first.kind is not second.kind:
         return None
-    return Conflict(_severity(first, second), AlignedValue(first, second, equal=False))
+    is_date = first.kind in {EntityKind.DATE, EntityKind.TIME}
+    reason = ContradictionReason.DATES_DIFFER if is_date else ContradictionReason.VALUES_DIFFER
+    return Conflict(_severity(first, second), reason, AlignedValue(first, second, equal=False))
 
 
 def differing_values(left: Statement, right: Statement) -> Conflict | None:
@@ -130,7 +149,8 @@ def _turned(left: Statement, right: Statement) -> Conflict | None:
             return None
     elif turned is not None or left.sides != right.sides:
         return None
-    return Conflict(severity_of_words(left, right))
+    reason = ContradictionReason.NEGATED if turned is None else ContradictionReason.OPPOSITE_WORDS
+    return Conflict(severity_of_words(left, right), reason)
 
 
 def _unmatched(values: Iterable[Value], others: Sequence[Value]) -> list[Value]:

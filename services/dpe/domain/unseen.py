@@ -9,7 +9,7 @@ negated. Where neither shows, there is no distortion to report, only a verdict (
 from services.dpe.domain.alignment import NAMES, ClaimWords, matches
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactClause, FactView
-from services.dpe.domain.findings import Attribution, Distortion, DistortionType
+from services.dpe.domain.findings import Attribution, Distortion, DistortionType, Rule
 from services.dpe.domain.names import name_key
 from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.text_types import Claim, Span
@@ -49,4 +49,4 @@ def _doubtful_name(claim: Claim, heard: Heard, view: FactView) -> Span | None:
 
 
 def _distortion(kind: DistortionType, claim: Claim, view: FactView, where: Span, clause: FactClause) -> Distortion:
-    return Distortion(kind, claim.claim_id, view.fact.fact_id, where, clause.span)
+    return Distortion(kind, claim.claim_id, view.fact.fact_id, where, clause.span, rule=Rule.ENCODERS)

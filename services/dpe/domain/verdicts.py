@@ -1,9 +1,9 @@
 """SUPPORTED, CONTRADICTED or UNSUPPORTED: what encoders and compared values say of a claim (decision 12, ADR 0041).
 
-The firmest basis decides, in this order: a value that stands in the place of another contradicts, whatever a
-probability says; then a name exchanged or a negation turned, unless the grounding model is sure; a sentence that is
-quoted whole is supported; then the grounding model; and what it does not support is contradicted where the nearest fact
-contradicts it, and unsupported otherwise. Nothing here changes attribution, which is by similarity alone.
+The firmest basis decides, in this order: a rule that decides contradicts, whatever a probability says; a sentence that
+is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence;
+and what it does not support is contradicted where the nearest fact contradicts
+it, and unsupported otherwise. Nothing here changes attribution, which is by similarity alone.
 """
 
 from collections import defaultdict
@@ -15,6 +15,7 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.dpe.domain.alignment import ClaimWords
 from services.dpe.domain.analysis import Analysis, Pair, Vectors
+from services.dpe.domain.departed import unworded
 from services.dpe.domain.findings import (
     Basis,
     Distortion,
@@ -23,11 +24,12 @@ from services.dpe.domain.findings import (
     Evidence,
     Judgement,
     NearFact,
+    Rule,
     Verdict,
 )
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.passages import WINDOWS_READ, evidence
-from services.dpe.domain.policy import MIXED_SIMILARITY, SURE_SUPPORT
+from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.text_types import Claim, Span
 
@@ -36,9 +38,10 @@ MAX_EVIDENCE: Final = 3
 _OF_VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )
-_TURNED: Final = frozenset({DistortionType.ENTITY_SUBSTITUTED, DistortionType.NEGATION_FLIP})
-"""A limit that was left out (CONTEXT_STRIPPED) contradicts nothing: whether the claim holds without it, the grounding
-model says, which reads the limit."""
+DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS}
+"""Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
+they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
+and without one they keep a claim from being supported by a probability alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,30 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
+    no_sentences = unworded(analysis)
     return {
-        heard.case.claim.claim_id: _judgement(analysis, heard, by_claim.get(heard.case.claim.claim_id, []))
+        key: _judgement(analysis, heard, Found(tuple(by_claim.get(key, ())), is_worded=key not in no_sentences))
         for heard in heard_cases(analysis)
+        for key in [heard.case.claim.claim_id]
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the rules say of a claim.
+
+    Attributes:
+        distortions: where it departs from its facts.
+        is_worded: it can be a sentence.
+    """
+
+    distortions: tuple[Distortion, ...] = ()
+    is_worded: bool = True
+
+    @property
+    def deciding(self) -> tuple[Distortion, ...]:
+        """The distortions that decide."""
+        return tuple(item for item in self.distortions if item.rule in DECIDING)
 
 
 def heard_cases(analysis: Analysis) -> list["Heard"]:
@@ -120,8 +143,8 @@ class Heard:
         return self.row is not None and int(self.row.argmax()) == CONTRADICTION
 
 
-def _judgement(analysis: Analysis, heard: Heard, distortions: Sequence[Distortion]) -> Judgement:
-    verdict, basis = _decided(heard, distortions)
+def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
+    verdict, basis = _decided(heard, found)
     grounding, row, case = heard.grounding, heard.row, heard.case
     first: int | None = None
     if basis is Basis.QUOTATION and case.quotation is not None:
@@ -135,7 +158,7 @@ def _judgement(analysis: Analysis, heard: Heard, distortions: Sequence[Distortio
         contradiction=None if row is None else float(row[CONTRADICTION]),
         entailment=None if row is None else float(row[ENTAILMENT]),
         doubtful=() if verdict is Verdict.SUPPORTED else doubtful_spans(case.claim, grounding),
-        evidence=_evidence(analysis, heard, first, [item.fact_id for item in distortions]),
+        evidence=_evidence(analysis, heard, first, [item.fact_id for item in found.deciding or found.distortions]),
     )
 
 
@@ -175,23 +198,23 @@ def doubtful_spans(claim: Claim, grounding: GroundingVerdict | None) -> tuple[Do
     )
 
 
-def _decided(heard: Heard, distortions: Sequence[Distortion]) -> tuple[Verdict, Basis | None]:
-    grounding = heard.grounding
+def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
+    """Return the verdict of the firmest basis (ADR 0041, 0095); nothing that measures overlap outvotes a rule."""
+    grounding, deciding = heard.grounding, rules.deciding
     found: tuple[Verdict, Basis | None] = (Verdict.NONE, None)
-    if any(item.type in _OF_VALUES for item in distortions):
-        # A definite conflict of values wins over any probability.
+    if any(item.type in _OF_VALUES for item in deciding):
         found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT
-    elif any(item.type in _TURNED for item in distortions) and (grounding is None or grounding.support < SURE_SUPPORT):
+    elif deciding:
         found = Verdict.CONTRADICTED, Basis.DISTORTION
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION
-    elif grounding is not None and grounding.supported:
+    elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
     elif heard.contradicts:
-        found = Verdict.CONTRADICTED, Basis.CONTRADICTION
-    elif grounding is not None or not heard.case.passages:
+        found = Verdict.CONTRADICTED, Basis.DISTORTION if rules.distortions else Basis.CONTRADICTION
+    elif grounding is not None or rules.distortions or not heard.case.passages:
         # Without a fact in the envelope nothing could bear the claim out.
-        found = Verdict.UNSUPPORTED, Basis.GROUNDING
+        found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING
     return found
 
 

@@ -173,16 +173,20 @@ async def test_a_contradiction_is_one_in_both_directions(forth, back, found):
 async def test_what_is_said_of_different_names_is_no_contradiction():
     model = TableEntailment(lambda *_: (0.0, 0.1, 0.9))
     for answer, found in (
-        ("Jane Doe is paid by the week. John Smith is paid by the month.", 0),
-        ("Jane Doe is paid by the week. Jane Doe is paid by the month.", 1),
-        ("Jane Doe is paid by the week. Everybody is paid by the month.", 1),
+        ("Jane Doe is paid weekly. John Smith is paid monthly.", 0),
+        ("Jane Doe is paid weekly. Jane Doe is paid monthly.", 1),
+        ("Jane Doe is paid weekly. Everybody is paid monthly.", 1),
     ):
         outputs = (await analyse(answer, using=app(entailment=model))).analysis.outputs
         assert len(outputs.contradictions) == found
 
 
 async def test_up_to_300_pairs_every_pair_is_asked():
-    claims = [f"{name}ville is a town of its own." for name in "ABCDEFGHIJKLMNOPQRSTUVWXY"]
+    nouns = (
+        "mill park pool school church bank shop market theatre museum station library bridge tower lake hall court port"
+        " garden forest hospital stadium factory college harbour"
+    )
+    claims = [f"The town has a {noun}." for noun in nouns.split()]
     model = TableEntailment(lambda *_: NEUTRAL)
     outputs = (await analyse(" ".join(claims), using=app(entailment=model))).analysis.outputs
     texts = [claim.text for claim in outputs.claims]
@@ -282,11 +286,11 @@ def _statements(answer):
 
 async def test_pairs_that_a_rule_decides_are_compared_and_not_asked():
     entailment = TableEntailment(lambda *_: NEUTRAL)
-    answer = "The fee is 5 euros. The fee is 6 euros. NIST keeps the list. ISO keeps the list."
+    answer = "The fee is 5 euros. The fee is 6 euros. The fee is high. ISO keeps the list."
     outputs = (await analyse(answer, using=app(entailment=entailment))).analysis.outputs
     asked = {pair for call in entailment.calls for pair in call}
     assert ("The fee is 5 euros.", "The fee is 6 euros.") not in asked
-    assert ("NIST keeps the list.", "ISO keeps the list.") not in asked
-    assert ("The fee is 5 euros.", "NIST keeps the list.") in asked
+    assert ("The fee is 5 euros.", "ISO keeps the list.") not in asked
+    assert ("The fee is 5 euros.", "The fee is high.") in asked
     assert (outputs.coverage.pairs_total, outputs.coverage.pairs_scored) == (6, 6)
     assert [[one.first.claim_id, one.second.claim_id] for one in outputs.contradictions] == [["c1", "c2"]]

@@ -40,7 +40,8 @@ from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
-from services.dpe.domain.findings import FloorReason, RiskLevel
+from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.findings import ContradictionReason, ContradictionSeverity, FloorReason, RiskLevel, Rule
 from services.dpe.domain.passages import choose
 from services.dpe.domain.policy import CONTRADICTION_COST, Amplifiers, Weights
 from services.dpe.domain.regulation.eu_ai_act import classify
@@ -48,6 +49,10 @@ from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
+from services.dpe.domain.rules import departures, read_claim, read_sources
+from services.dpe.domain.segmentation import segment
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.statements import conflict, read_statement
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.etag import envelope_etag
@@ -558,6 +563,21 @@ async def test_0090_modes_and_the_wait_for_a_lock(tmp_path):
     assert not server.done()
     await second.close()
     await (await server).close()
+
+
+def test_0095_two_departures_and_three_pairs_of_claims():
+    text = " ".join(record(95).split())
+    fact, must, even = re.findall(r'"(The tenant [^"]+\.)"', text)
+    sources = read_sources(read_fact(0, EnvelopeFact("", fact), ()), 0)
+    found = [[item.rule for item in departures(read_claim(claim, 0), sources)] for claim in (must, even)]
+    assert found == [[Rule.MODALITY], [Rule.CONDITION]]
+    pairs = [
+        segment(said, sentences(said), None).claims for said in re.findall(r'"((?:Version|The fee)[^"]+euros\.)"', text)
+    ]
+    read = [read_statement(claim) for (claim,) in pairs]
+    assert conflict(read[0], read[1]) is None
+    assert conflict(read[2], read[3]).severity is ContradictionSeverity.CRITICAL
+    assert conflict(read[2], read[3]).reason is ContradictionReason.VALUES_DIFFER
 
 
 def test_0092_the_tenth_of_an_example():

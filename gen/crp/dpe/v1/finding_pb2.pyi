@@ -17,6 +17,36 @@ class DistortionType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DISTORTION_TYPE_ENTITY_SUBSTITUTED: _ClassVar[DistortionType]
     DISTORTION_TYPE_MAGNITUDE_ALTERED: _ClassVar[DistortionType]
     DISTORTION_TYPE_CONTEXT_STRIPPED: _ClassVar[DistortionType]
+    DISTORTION_TYPE_CONDITION_ALTERED: _ClassVar[DistortionType]
+    DISTORTION_TYPE_ATTRIBUTION_ALTERED: _ClassVar[DistortionType]
+    DISTORTION_TYPE_MODALITY_ALTERED: _ClassVar[DistortionType]
+    DISTORTION_TYPE_QUANTIFIER_ALTERED: _ClassVar[DistortionType]
+    DISTORTION_TYPE_RELATION_ALTERED: _ClassVar[DistortionType]
+
+class DistortionRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DISTORTION_RULE_UNSPECIFIED: _ClassVar[DistortionRule]
+    DISTORTION_RULE_VALUE: _ClassVar[DistortionRule]
+    DISTORTION_RULE_BOUND: _ClassVar[DistortionRule]
+    DISTORTION_RULE_FREQUENCY: _ClassVar[DistortionRule]
+    DISTORTION_RULE_NAME: _ClassVar[DistortionRule]
+    DISTORTION_RULE_PARTIES: _ClassVar[DistortionRule]
+    DISTORTION_RULE_MEMBER: _ClassVar[DistortionRule]
+    DISTORTION_RULE_TERM: _ClassVar[DistortionRule]
+    DISTORTION_RULE_NEGATION: _ClassVar[DistortionRule]
+    DISTORTION_RULE_LIMIT: _ClassVar[DistortionRule]
+    DISTORTION_RULE_CONDITION: _ClassVar[DistortionRule]
+    DISTORTION_RULE_EXCEPTION: _ClassVar[DistortionRule]
+    DISTORTION_RULE_ATTRIBUTION: _ClassVar[DistortionRule]
+    DISTORTION_RULE_ALLEGED: _ClassVar[DistortionRule]
+    DISTORTION_RULE_STATUS: _ClassVar[DistortionRule]
+    DISTORTION_RULE_PLANNED: _ClassVar[DistortionRule]
+    DISTORTION_RULE_MODALITY: _ClassVar[DistortionRule]
+    DISTORTION_RULE_QUANTIFIER: _ClassVar[DistortionRule]
+    DISTORTION_RULE_CONJUNCTION: _ClassVar[DistortionRule]
+    DISTORTION_RULE_ORDER: _ClassVar[DistortionRule]
+    DISTORTION_RULE_CAUSE: _ClassVar[DistortionRule]
+    DISTORTION_RULE_ENCODERS: _ClassVar[DistortionRule]
 
 class ContradictionSeverity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -32,6 +62,15 @@ class ContradictionScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONTRADICTION_SCOPE_INTRA: _ClassVar[ContradictionScope]
     CONTRADICTION_SCOPE_CROSS_WINDOW: _ClassVar[ContradictionScope]
     CONTRADICTION_SCOPE_BOTH: _ClassVar[ContradictionScope]
+
+class ContradictionReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONTRADICTION_REASON_UNSPECIFIED: _ClassVar[ContradictionReason]
+    CONTRADICTION_REASON_VALUES_DIFFER: _ClassVar[ContradictionReason]
+    CONTRADICTION_REASON_DATES_DIFFER: _ClassVar[ContradictionReason]
+    CONTRADICTION_REASON_NEGATED: _ClassVar[ContradictionReason]
+    CONTRADICTION_REASON_OPPOSITE_WORDS: _ClassVar[ContradictionReason]
+    CONTRADICTION_REASON_ENTAILMENT_MODEL: _ClassVar[ContradictionReason]
 
 class OmissionSeverity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -60,6 +99,33 @@ DISTORTION_TYPE_DATE_SHIFTED: DistortionType
 DISTORTION_TYPE_ENTITY_SUBSTITUTED: DistortionType
 DISTORTION_TYPE_MAGNITUDE_ALTERED: DistortionType
 DISTORTION_TYPE_CONTEXT_STRIPPED: DistortionType
+DISTORTION_TYPE_CONDITION_ALTERED: DistortionType
+DISTORTION_TYPE_ATTRIBUTION_ALTERED: DistortionType
+DISTORTION_TYPE_MODALITY_ALTERED: DistortionType
+DISTORTION_TYPE_QUANTIFIER_ALTERED: DistortionType
+DISTORTION_TYPE_RELATION_ALTERED: DistortionType
+DISTORTION_RULE_UNSPECIFIED: DistortionRule
+DISTORTION_RULE_VALUE: DistortionRule
+DISTORTION_RULE_BOUND: DistortionRule
+DISTORTION_RULE_FREQUENCY: DistortionRule
+DISTORTION_RULE_NAME: DistortionRule
+DISTORTION_RULE_PARTIES: DistortionRule
+DISTORTION_RULE_MEMBER: DistortionRule
+DISTORTION_RULE_TERM: DistortionRule
+DISTORTION_RULE_NEGATION: DistortionRule
+DISTORTION_RULE_LIMIT: DistortionRule
+DISTORTION_RULE_CONDITION: DistortionRule
+DISTORTION_RULE_EXCEPTION: DistortionRule
+DISTORTION_RULE_ATTRIBUTION: DistortionRule
+DISTORTION_RULE_ALLEGED: DistortionRule
+DISTORTION_RULE_STATUS: DistortionRule
+DISTORTION_RULE_PLANNED: DistortionRule
+DISTORTION_RULE_MODALITY: DistortionRule
+DISTORTION_RULE_QUANTIFIER: DistortionRule
+DISTORTION_RULE_CONJUNCTION: DistortionRule
+DISTORTION_RULE_ORDER: DistortionRule
+DISTORTION_RULE_CAUSE: DistortionRule
+DISTORTION_RULE_ENCODERS: DistortionRule
 CONTRADICTION_SEVERITY_UNSPECIFIED: ContradictionSeverity
 CONTRADICTION_SEVERITY_LOW: ContradictionSeverity
 CONTRADICTION_SEVERITY_MEDIUM: ContradictionSeverity
@@ -69,6 +135,12 @@ CONTRADICTION_SCOPE_UNSPECIFIED: ContradictionScope
 CONTRADICTION_SCOPE_INTRA: ContradictionScope
 CONTRADICTION_SCOPE_CROSS_WINDOW: ContradictionScope
 CONTRADICTION_SCOPE_BOTH: ContradictionScope
+CONTRADICTION_REASON_UNSPECIFIED: ContradictionReason
+CONTRADICTION_REASON_VALUES_DIFFER: ContradictionReason
+CONTRADICTION_REASON_DATES_DIFFER: ContradictionReason
+CONTRADICTION_REASON_NEGATED: ContradictionReason
+CONTRADICTION_REASON_OPPOSITE_WORDS: ContradictionReason
+CONTRADICTION_REASON_ENTAILMENT_MODEL: ContradictionReason
 OMISSION_SEVERITY_UNSPECIFIED: OmissionSeverity
 OMISSION_SEVERITY_MEDIUM: OmissionSeverity
 OMISSION_SEVERITY_HIGH: OmissionSeverity
@@ -93,7 +165,7 @@ class Fabrication(_message.Message):
     def __init__(self, claim_id: _Optional[str] = ..., entity: _Optional[_Union[_text_pb2.Entity, _Mapping]] = ..., normalised: _Optional[str] = ...) -> None: ...
 
 class Distortion(_message.Message):
-    __slots__ = ("type", "claim_id", "fact_id", "answer_span", "fact_span", "values", "contradiction_probability")
+    __slots__ = ("type", "claim_id", "fact_id", "answer_span", "fact_span", "values", "contradiction_probability", "rule", "decides")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     CLAIM_ID_FIELD_NUMBER: _ClassVar[int]
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -101,6 +173,8 @@ class Distortion(_message.Message):
     FACT_SPAN_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    DECIDES_FIELD_NUMBER: _ClassVar[int]
     type: DistortionType
     claim_id: str
     fact_id: str
@@ -108,10 +182,12 @@ class Distortion(_message.Message):
     fact_span: _text_pb2.TextSpan
     values: _claim_pb2.AlignedValue
     contradiction_probability: float
-    def __init__(self, type: _Optional[_Union[DistortionType, str]] = ..., claim_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
+    rule: DistortionRule
+    decides: bool
+    def __init__(self, type: _Optional[_Union[DistortionType, str]] = ..., claim_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., rule: _Optional[_Union[DistortionRule, str]] = ..., decides: _Optional[bool] = ...) -> None: ...
 
 class Contradiction(_message.Message):
-    __slots__ = ("severity", "claim_id", "claim_text", "claim_span", "other_claim_id", "other_text", "other_span", "window_id", "other_window_id", "values", "contradiction_probability", "other_is_summary")
+    __slots__ = ("severity", "claim_id", "claim_text", "claim_span", "other_claim_id", "other_text", "other_span", "window_id", "other_window_id", "values", "contradiction_probability", "other_is_summary", "reason")
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     CLAIM_ID_FIELD_NUMBER: _ClassVar[int]
     CLAIM_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -124,6 +200,7 @@ class Contradiction(_message.Message):
     VALUES_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     OTHER_IS_SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     severity: ContradictionSeverity
     claim_id: str
     claim_text: str
@@ -136,7 +213,8 @@ class Contradiction(_message.Message):
     values: _claim_pb2.AlignedValue
     contradiction_probability: float
     other_is_summary: bool
-    def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., other_is_summary: _Optional[bool] = ...) -> None: ...
+    reason: ContradictionReason
+    def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., other_is_summary: _Optional[bool] = ..., reason: _Optional[_Union[ContradictionReason, str]] = ...) -> None: ...
 
 class Omission(_message.Message):
     __slots__ = ("fact_id", "severity", "importance_weight", "best_similarity")

@@ -33,6 +33,11 @@ _DISTORTIONS: Final = {
     DistortionType.ENTITY_SUBSTITUTED: ("exchanged name", "exchanged names"),
     DistortionType.MAGNITUDE_ALTERED: ("altered magnitude", "altered magnitudes"),
     DistortionType.CONTEXT_STRIPPED: ("condition left out", "conditions left out"),
+    DistortionType.CONDITION_ALTERED: ("altered condition", "altered conditions"),
+    DistortionType.ATTRIBUTION_ALTERED: ("altered attribution", "altered attributions"),
+    DistortionType.MODALITY_ALTERED: ("altered modality", "altered modalities"),
+    DistortionType.QUANTIFIER_ALTERED: ("altered quantifier", "altered quantifiers"),
+    DistortionType.RELATION_ALTERED: ("altered relation", "altered relations"),
 }
 
 

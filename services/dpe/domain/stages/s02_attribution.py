@@ -45,7 +45,10 @@ def apply(analysis: Analysis) -> Analysis:
     """Attribute every factual claim."""
     claims = analysis.factual_claims
     said = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
-    analysis = analysis.quoting(quotations(said, analysis.outputs.fact_views))
+    quoted = quotations(said, analysis.outputs.fact_views)
+    # A claim that takes in a list is more than the sentence that heads it.
+    longer = {one.sentence_index for one in analysis.outputs.claims if one.end > _end_of(analysis, one)}
+    analysis = analysis.quoting({number: place for number, place in quoted.items() if number not in longer})
     if analysis.models.vectors is None and claims:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
     compared = {item.attribution.claim.claim_id: item for item in _compare(analysis)}
@@ -70,6 +73,11 @@ def apply(analysis: Analysis) -> Analysis:
         dominant=_dominant([item.type for item in attributions.values()]),
         grounding_violations=violations,
     )
+
+
+def _end_of(analysis: Analysis, claim: Claim) -> int:
+    found = analysis.outputs.sentences[claim.sentence_index : claim.sentence_index + 1]
+    return found[0].end if found else claim.end
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,17 @@ from services.dpe.domain.alignment import (
     align_values,
     matches,
     nearest_for_names,
-    on_other_sides,
     substituted_names,
     turned_bounds,
 )
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.capitals import replaced
-from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType
+from services.dpe.domain.departed import departed, quoted_words, without_echoes
+from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Rule
+from services.dpe.domain.flips import flipped
+from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.polarity import compared
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out
 from services.dpe.domain.ratios import TIMES
@@ -34,11 +35,9 @@ from services.dpe.domain.roles import crossed, swapped
 from services.dpe.domain.text_types import Claim, ClaimType, Span, Value
 from services.dpe.domain.unseen import unseen
 from services.dpe.domain.verdicts import heard_cases
-from services.dpe.domain.words import containment, content_stems, jaccard
+from services.dpe.domain.words import containment, content_stems
 
 KEY: Final = StageKey(3, "b")
-FLIP_OVERLAP: Final = 0.6
-"""Jaccard overlap of content words from which on a difference in negation is a flip."""
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
 SUBSTITUTION_OVERLAP: Final = 0.5
@@ -50,15 +49,19 @@ def apply(analysis: Analysis) -> Analysis:
         return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
     grounded = _grounded(analysis)
     meant = antecedents(analysis.outputs.claims, analysis.input.answer)
-    if not grounded:
+    if not grounded and not judged_claims(analysis.outputs.claims):
         return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
     found: list[Distortion] = []
     heard = {case.case.claim.claim_id: case for case in heard_cases(analysis)}
+    known = departed(analysis, meant)
     for item in grounded:
-        distortions = _check(analysis, item, ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset())))
+        words = ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset()))
+        distortions = without_echoes(_check(analysis, item, words) + known.pop(item.claim.claim_id, []))
         if not distortions and item.attribution is not None:
             distortions = unseen(analysis, item.attribution, heard.get(item.claim.claim_id))
         found += distortions
+    # What no fact is near enough to ground is held against the facts that it is judged by.
+    found += [item for listed in known.values() for item in listed]
     status, reason = nli_status(analysis)
     return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found))
 
@@ -133,6 +136,7 @@ def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> 
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
             pair,
+            Rule.VALUE,
         )
         for pair in align_values(claim, nearest, words.antecedent)
         if not pair.equal
@@ -148,6 +152,8 @@ def _bounds(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[
             analysis.outputs.fact_views[clause.fact_index].fact.fact_id,
             Span(claimed.start, claimed.end),
             Span(known.start, known.end),
+            AlignedValue(claimed, known, equal=False),
+            Rule.BOUND,
         )
         for claimed, known, clause in turned_bounds(claim, nearest)
     ]
@@ -184,16 +190,18 @@ def _roles(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[D
     names = [entity for entity in claim.entities if entity.kind in NAMES]
     turned = swapped(claim.text, names, best.clause)
     if turned is not None:
-        return [_exchanged(analysis, claim, best, *turned)]
+        return [_exchanged(analysis, claim, best, *turned, rule=Rule.PARTIES)]
     sentence = [match.clause for match in nearest if match.clause.sentence == best.clause.sentence]
     clause = crossed(claim.text, [one for one in sentence if one.fact_index == best.clause.fact_index])
     if clause is None:
         return []
     kind, span = DistortionType.ENTITY_SUBSTITUTED, Span(claim.start, claim.end)
-    return [Distortion(kind, claim.claim_id, _fact_id(analysis, best), span, clause.span)]
+    return [Distortion(kind, claim.claim_id, _fact_id(analysis, best), span, clause.span, rule=Rule.PARTIES)]
 
 
-def _exchanged(analysis: Analysis, claim: Claim, nearest: Match, claimed: Entity, known: Entity) -> Distortion:
+def _exchanged(
+    analysis: Analysis, claim: Claim, nearest: Match, claimed: Entity, known: Entity, *, rule: Rule = Rule.NAME
+) -> Distortion:
     return Distortion(
         DistortionType.ENTITY_SUBSTITUTED,
         claim.claim_id,
@@ -201,6 +209,7 @@ def _exchanged(analysis: Analysis, claim: Claim, nearest: Match, claimed: Entity
         Span(claimed.start, claimed.end),
         Span(known.start, known.end),
         AlignedValue(_as_value(claimed), _as_value(known), equal=False),
+        rule,
     )
 
 
@@ -210,26 +219,16 @@ def _as_value(entity: Entity) -> Value:
 
 def _negation(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
     """Report a flip when every clause that says nearly the same is turned against the claim."""
-    claim, flipped = words.claim, list[Match]()
-    read = [(match, compared(claim.text, match.clause.text)) for match in nearest[:_CLAUSES_READ]]
-    near = [(match, jaccard(how.aligned(words.stems), match.clause.stems), how.turned) for match, how in read]
-    best = max((overlap for _, overlap, _ in near), default=0.0)
-    # "After 12 months it is not paid" and "within 12 months it is paid" do not contradict each other.
-    if best < FLIP_OVERLAP or any(on_other_sides(claim, match.clause) for match, overlap, _ in near if overlap == best):
+    flip = flipped(words, nearest)
+    if flip is None:
         return []
-    for match, overlap, turned in near:
-        if overlap >= max(FLIP_OVERLAP, best - _AS_NEAR):
-            if not turned:
-                return []
-            flipped.append(match)
-    kind, span = DistortionType.NEGATION_FLIP, Span(claim.start, claim.end)
-    return [Distortion(kind, claim.claim_id, _fact_id(analysis, flipped[0]), span, flipped[0].clause.span)]
-
-
-_CLAUSES_READ: Final = 8
-"""So many clauses, the nearest ones, are compared for their polarity."""
-_AS_NEAR: Final = 0.1
-"""Overlaps that differ by no more are the same."""
+    clause = flip.match.clause
+    content = analysis.outputs.fact_views[clause.fact_index].fact.content
+    values = AlignedValue(
+        quoted_words(analysis.input.answer, flip.claimed), quoted_words(content, flip.known), equal=False
+    )
+    kind, fact_id = DistortionType.NEGATION_FLIP, _fact_id(analysis, flip.match)
+    return [Distortion(kind, words.claim.claim_id, fact_id, flip.claimed, flip.known, values, Rule.NEGATION)]
 
 
 def _stripped(analysis: Analysis, claim: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
@@ -242,7 +241,7 @@ def _stripped(analysis: Analysis, claim: ClaimWords, nearest: Sequence[Match]) -
     if limit is None or any(_limit(analysis, claim, match) is None for match in nearest[1:] if match.is_copy):
         return []
     kind, span = DistortionType.CONTEXT_STRIPPED, Span(claim.claim.start, claim.claim.end)
-    return [Distortion(kind, claim.claim.claim_id, _fact_id(analysis, best), span, limit)]
+    return [Distortion(kind, claim.claim.claim_id, _fact_id(analysis, best), span, limit, rule=Rule.LIMIT)]
 
 
 def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Final
 
-from services.common.ports.entailment import CONTRADICTION
 from services.dpe.domain.analysis import Analysis, Coverage, Pair, Requests
-from services.dpe.domain.findings import Contradiction, ContradictionSeverity
+from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
+from services.dpe.domain.findings import Contradiction
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.policy import ALL_PAIRS_LIMIT, CONTRADICTED_ACROSS
+from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.stages.s03b_distortion import nli_status
-from services.dpe.domain.statements import Statement, conflict, read_statement
+from services.dpe.domain.statements import Statement, read_statements
+from services.dpe.domain.text_types import ClaimType
 
 KEY: Final = StageKey(3, "c")
 _COMMON: Final = 20
@@ -23,45 +24,52 @@ _COMMON: Final = 20
 
 
 def pairs(analysis: Analysis) -> list[Pair]:
-    """Return the pairs of claim texts that the entailment model should see: those that no rule decides (ADR 0041)."""
-    statements = [read_statement(claim) for claim in analysis.factual_claims]
+    """Return the pairs of claim texts that the entailment model should see: where no rule decides and it could count.
+
+    Two claims are asked about when they speak of the same thing and do not both stand in facts (ADR 0095).
+    """
+    known = sourced(analysis)
     return [
         (left.claim.text, right.claim.text)
-        for left, right in _candidates(analysis, statements)
-        if not _apart(left, right) and conflict(left, right) is None
+        for left, right in _candidates(analysis, _statements(analysis))
+        if asked(left, right, known)
     ]
 
 
 def plan(analysis: Analysis) -> Requests:
-    """Ask for the other direction of every pair that is a contradiction in the first; of the rest it could change none.
-
-    A pair is a contradiction when both directions are, with a probability above the bound of §8.2, and the two do not
-    name different things (ADR 0041): contradiction is symmetric, the encoder is not.
-    """
-    statements = [read_statement(claim) for claim in analysis.factual_claims]
+    """Ask for the other direction of every pair that is a contradiction in the first: the encoder is not symmetric."""
+    known = sourced(analysis)
+    classified = analysis.models.classified
     doubtful = [
-        (right.claim.text, left.claim.text)
-        for left, right in _candidates(analysis, statements)
-        if conflict(left, right) is None and _says_contradiction(analysis, left, right)
+        pair
+        for left, right in _candidates(analysis, _statements(analysis))
+        if (pair := asked_back(classified, left, right, known)) is not None
     ]
     return Requests(classify=tuple(dict.fromkeys(doubtful)))
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Compare the factual claims with one another."""
-    statements = [read_statement(claim) for claim in analysis.factual_claims]
+    statements = _statements(analysis)
     total = len(statements) * (len(statements) - 1) // 2
     if not total:
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FEWER_THAN_TWO_CLAIMS)
         return analysis.ended(outcome, contradictions=())
     compared = _candidates(analysis, statements)
-    found = [item for left, right in compared if (item := _compare(analysis, left, right))]
+    known = sourced(analysis)
+    found = [item for left, right in compared if (item := _compare(analysis, left, right, known))]
     status, reason = nli_status(analysis)
     return analysis.ended(
         StageOutcome(KEY, status, reason, findings=len(found)),
         contradictions=tuple(found),
         coverage=Coverage(total, len(compared)),
     )
+
+
+def _statements(analysis: Analysis) -> list[Statement]:
+    """Return the factual claims as they are compared; pronouns are resolved from all claims."""
+    read = read_statements(analysis.outputs.claims, analysis.input.answer)
+    return [statement for statement in read if statement.claim.claim_type is ClaimType.FACTUAL]
 
 
 def _candidates(analysis: Analysis, statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
@@ -85,33 +93,14 @@ def _candidates(analysis: Analysis, statements: Sequence[Statement]) -> list[tup
     return [(statements[left], statements[right]) for left, right in sorted(chosen)]
 
 
-def _compare(analysis: Analysis, left: Statement, right: Statement) -> Contradiction | None:
-    by_rule = conflict(left, right)
-    if by_rule is not None:
-        return Contradiction(by_rule.severity, left.claim, right.claim, by_rule.values)
-    if not _says_contradiction(analysis, left, right) or not _says_contradiction(analysis, right, left):
+def _compare(analysis: Analysis, left: Statement, right: Statement, known: Sourced) -> Contradiction | None:
+    found = opposed_claims(analysis.models.classified, left, right, known)
+    if found is None:
         return None
-    probability = min(_probability(analysis, left, right), _probability(analysis, right, left))
-    return Contradiction(ContradictionSeverity.HIGH, left.claim, right.claim, probability=probability)
+    return Contradiction(found.severity, left.claim, right.claim, found.values, found.probability, found.reason)
 
 
 def _features(statement: Statement) -> list[tuple[str, str]]:
     """Return what two claims can share: words of content, names, numbers and dates (decision 11)."""
     found = [("stem", stem) for stem in sorted(statement.stems)] + [("name", name) for name in sorted(statement.names)]
     return found + sorted({("value", value.normal) for value in statement.values})
-
-
-def _apart(left: Statement, right: Statement) -> bool:
-    """Say whether two claims name different things: what is said of one and of the other can both be true."""
-    return bool(left.names and right.names and not left.names & right.names)
-
-
-def _says_contradiction(analysis: Analysis, premise: Statement, hypothesis: Statement) -> bool:
-    if _apart(premise, hypothesis):
-        return False
-    row = (analysis.models.classified or {}).get((premise.claim.text, hypothesis.claim.text))
-    return row is not None and float(row[CONTRADICTION]) > CONTRADICTED_ACROSS
-
-
-def _probability(analysis: Analysis, premise: Statement, hypothesis: Statement) -> float:
-    return float((analysis.models.classified or {})[premise.claim.text, hypothesis.claim.text][CONTRADICTION])

@@ -1,12 +1,12 @@
 """Stage 6, cross-window coherence (SPEC-005 §8): what the answer says against what the session has said before.
 
-Claims of both are read by the code of stage 1 and held against each other by the rules of ``statements`` and by the
-entailment model, whose verdict counts above 0.75. Where a window was summarised its summary stands for it, and each
-finding says so. Up to 300 pairs all are compared; above, those that share no name, number, date or word of content are
-taken as neutral (decision 11). Severities and the compared claims: ADR 0037.
+Claims of both are read by the code of stage 1 and held against each other as those of one answer are
+(``contradictions``): by rules, and by the entailment model in both directions above 0.75. Where a window was summarised
+its summary stands for it, and each finding says so. Up to 300 pairs all are compared; above, those that share no name,
+number, date or word of content are taken as neutral (decision 11). Severities: ADR 0037 and docs/rules.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
@@ -14,15 +14,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.ports.entailment import CONTRADICTION
-from services.dpe.domain.analysis import Analysis, Pair, PriorText
+from services.dpe.domain.analysis import Analysis, Pair, PriorText, Requests
+from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.findings import CrossContradiction
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.pairing import related
-from services.dpe.domain.policy import ALL_PAIRS_LIMIT, CONTRADICTED_ACROSS
+from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.priors import prior_status
 from services.dpe.domain.stages.s03b_distortion import nli_status
-from services.dpe.domain.statements import Statement, conflict, differing_values, read_statement, severity_of_words
+from services.dpe.domain.statements import Statement, read_statements
 from services.dpe.domain.text_types import ClaimType
 from services.dpe.domain.unread import any_unread, mostly_unread, session_texts
 
@@ -49,16 +49,36 @@ class _Comparison:
         """Number of pairs that there are."""
         return len(self.current) * len(self.earlier)
 
+    def statements(self) -> Iterator[tuple[Statement, Statement]]:
+        """Yield what is held against what, in order."""
+        for left, right in self.pairs:
+            yield self.current[left], self.earlier[right].statement
+
 
 def pairs(analysis: Analysis) -> list[Pair]:
     """Return (claim, earlier claim) for every pair that the entailment model should see (SPEC-005 §8.2, step 6.3)."""
     if not analysis.outputs.prior_texts:
         return []
-    compared = _comparison(analysis)
+    compared, known = _comparison(analysis), sourced(analysis)
     return [
-        (compared.current[left].claim.text, compared.earlier[right].statement.claim.text)
-        for left, right in compared.pairs
+        (statement.claim.text, earlier.claim.text)
+        for statement, earlier in compared.statements()
+        if asked(statement, earlier, known)
     ]
+
+
+def plan(analysis: Analysis) -> Requests:
+    """Ask for the other direction of every pair that is a contradiction in the first: the encoder is not symmetric."""
+    if not analysis.outputs.prior_texts or analysis.input.window_number == 1:
+        return Requests()
+    compared, known = _comparison(analysis), sourced(analysis)
+    classified = analysis.models.classified
+    doubtful = [
+        pair
+        for statement, earlier in compared.statements()
+        if (pair := asked_back(classified, statement, earlier, known)) is not None
+    ]
+    return Requests(classify=tuple(dict.fromkeys(doubtful)))
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -71,11 +91,11 @@ def apply(analysis: Analysis) -> Analysis:
     status, reason = prior_status(analysis, summaries_serve=True)
     if status is StageStatus.SKIPPED:
         return analysis.ended(StageOutcome(KEY, status, reason))
-    compared = _comparison(analysis)
+    compared, known = _comparison(analysis), sourced(analysis)
     found: list[CrossContradiction] = []
     contradicted: set[int] = set()
     for left, right in compared.pairs:
-        item = _compare(analysis.models.classified, compared.current[left], compared.earlier[right])
+        item = _compare(analysis, compared.current[left], compared.earlier[right], known)
         if item is not None:
             found.append(item)
             contradicted.add(left)
@@ -101,12 +121,11 @@ def apply(analysis: Analysis) -> Analysis:
 
 
 def _comparison(analysis: Analysis) -> _Comparison:
-    current = tuple(read_statement(claim) for claim in analysis.factual_claims)
+    current = tuple(_factual(read_statements(analysis.outputs.claims, analysis.input.answer)))
     earlier = tuple(
-        _Earlier(read_statement(claim), prior)
+        _Earlier(statement, prior)
         for prior in analysis.outputs.prior_texts
-        for claim in prior.claims
-        if claim.claim_type is ClaimType.FACTUAL
+        for statement in _factual(read_statements(prior.claims, prior.window.text))
     )
     shared = related(current, [item.statement for item in earlier])
     concerned = frozenset(int(left) for left in np.unique(shared[:, 0]))
@@ -120,20 +139,23 @@ def _listed(shared: NDArray[np.int64]) -> list[tuple[int, int]]:
     return [(int(left), int(right)) for left, right in shared]
 
 
-def _compare(
-    classified: Mapping[Pair, NDArray[np.float32]] | None, left: Statement, right: _Earlier
-) -> CrossContradiction | None:
+def _factual(statements: Iterable[Statement]) -> Iterator[Statement]:
+    return (statement for statement in statements if statement.claim.claim_type is ClaimType.FACTUAL)
+
+
+def _compare(analysis: Analysis, left: Statement, right: _Earlier, known: Sourced) -> CrossContradiction | None:
     """Return the contradiction of two claims; rules first, for they say which values differ."""
-    earlier = right.statement
-    by_rule = conflict(left, earlier)
-    row = None if classified is None else classified.get((left.claim.text, earlier.claim.text))
-    probability = None if row is None else float(row[CONTRADICTION])
-    if by_rule is None and (probability is None or probability <= CONTRADICTED_ACROSS):
+    found = opposed_claims(analysis.models.classified, left, right.statement, known)
+    if found is None:
         return None
-    by_rule = by_rule or differing_values(left, earlier)
-    severity = by_rule.severity if by_rule else severity_of_words(left, earlier)
-    values = by_rule.values if by_rule else None
     window = right.prior.window
     return CrossContradiction(
-        severity, left.claim, earlier.claim, window.window_id, window.is_summary, values, probability
+        found.severity,
+        left.claim,
+        right.statement.claim,
+        window.window_id,
+        window.is_summary,
+        found.values,
+        found.probability,
+        found.reason,
     )

@@ -1,0 +1,114 @@
+"""Whether two claims contradict each other, within one answer or across windows alike (SPEC-005 §5.4, §8.2; ADR 0095).
+
+A rule decides where it can (``statements``). What the entailment model says counts in both directions and above the
+bound, of two claims that speak of the same thing, and never of two that both stand in facts: what the facts say side by
+side is theirs. Two sentences of facts are a contradiction only where a rule says so and the facts speak of one thing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from services.common.ports.entailment import CONTRADICTION
+from services.dpe.domain.analysis import Analysis, Pair, Vectors
+from services.dpe.domain.facts import FactView
+from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
+from services.dpe.domain.policy import CONTRADICTED_ACROSS
+from services.dpe.domain.quotations import Quotation, quotations
+from services.dpe.domain.statements import (
+    Conflict,
+    Statement,
+    conflict,
+    differing_values,
+    same_thing,
+    severity_of_words,
+)
+from services.dpe.domain.text_types import Claim
+from services.dpe.domain.words import content_stems
+
+
+@dataclass(frozen=True, slots=True)
+class Opposed:
+    """How two claims contradict each other; ``probability`` is the smaller of both directions where a model says so."""
+
+    severity: ContradictionSeverity
+    reason: ContradictionReason
+    values: AlignedValue | None = None
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """Which claims stand in facts, by claim id."""
+
+    places: Mapping[str, Quotation]
+    views: Sequence[FactView]
+
+    def both(self, left: Claim, right: Claim) -> bool:
+        """Say whether both claims stand word for word in facts."""
+        return left.claim_id in self.places and right.claim_id in self.places
+
+    def excuses(self, left: Claim, right: Claim) -> bool:
+        """Say whether both stand in facts that do not contradict one another: in one, or about different things."""
+        if not self.both(left, right):
+            return False
+        first, second = self.places[left.claim_id], self.places[right.claim_id]
+        if first.fact_index == second.fact_index:
+            return True
+        ours, theirs = self._lead(first), self._lead(second)
+        return bool(ours - theirs) and bool(theirs - ours)
+
+    def _lead(self, place: Quotation) -> frozenset[str]:
+        """Return the stems of what stands over a quoted sentence in its fact."""
+        return content_stems(self.views[place.fact_index].fact.content[: place.span.start])
+
+
+def sourced(analysis: Analysis) -> Sourced:
+    """Return which claims of the answer and of earlier windows stand in facts."""
+    views = analysis.outputs.fact_views
+    found = _placed(analysis.outputs.claims, analysis.outputs.quotations)
+    for prior in analysis.outputs.prior_texts:
+        found |= _placed(prior.claims, quotations(prior.sentence_texts, views))
+    return Sourced(found, views)
+
+
+def _placed(claims: Iterable[Claim], quoted: Mapping[int, Quotation]) -> dict[str, Quotation]:
+    return {claim.claim_id: quoted[claim.sentence_index] for claim in claims if claim.sentence_index in quoted}
+
+
+def asked(left: Statement, right: Statement, known: Sourced) -> bool:
+    """Say whether the entailment model is asked about two claims: no rule decides, and its word could count."""
+    return conflict(left, right) is None and same_thing(left, right) and not known.both(left.claim, right.claim)
+
+
+def asked_back(
+    classified: Mapping[Pair, Vectors] | None, left: Statement, right: Statement, known: Sourced
+) -> Pair | None:
+    """Return the pair in the other direction where the first says contradiction; of the rest it could change none."""
+    first = _probability(classified, left, right)
+    if first is None or first <= CONTRADICTED_ACROSS or not asked(left, right, known):
+        return None
+    return right.claim.text, left.claim.text
+
+
+def opposed_claims(
+    classified: Mapping[Pair, Vectors] | None, left: Statement, right: Statement, known: Sourced
+) -> Opposed | None:
+    """Return how two claims contradict each other, or ``None``."""
+    by_rule = conflict(left, right)
+    if by_rule is not None:
+        excused = known.excuses(left.claim, right.claim)
+        return None if excused else Opposed(by_rule.severity, by_rule.reason, by_rule.values)
+    there, back = _probability(classified, left, right), _probability(classified, right, left)
+    if there is None or back is None or min(there, back) <= CONTRADICTED_ACROSS or not asked(left, right, known):
+        return None
+    graded = differing_values(left, right) or _of_words(left, right)
+    return Opposed(graded.severity, ContradictionReason.ENTAILMENT_MODEL, graded.values, min(there, back))
+
+
+def _of_words(left: Statement, right: Statement) -> Conflict:
+    return Conflict(severity_of_words(left, right), ContradictionReason.ENTAILMENT_MODEL)
+
+
+def _probability(classified: Mapping[Pair, Vectors] | None, premise: Statement, hypothesis: Statement) -> float | None:
+    row = None if classified is None else classified.get((premise.claim.text, hypothesis.claim.text))
+    return None if row is None else float(row[CONTRADICTION])

@@ -1,0 +1,110 @@
+"""What the rules of ``rules`` find of the claims of an analysis, as distortions (SPEC-005 §5.3, ADR 0095).
+
+Every claim that gets a verdict is held against the sentences of the facts that it is judged by; one that is quoted
+whole is not, for it says what it quotes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from services.common.ports.recognition import EntityKind
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.facts import FactView
+from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType
+from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
+from services.dpe.domain.rules.wording import is_worded
+from services.dpe.domain.text_types import Claim, Span, Value
+
+_VALUES: Final = frozenset(
+    {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
+)
+
+
+class Sources:
+    """The sentences of an analysis' facts as the rules read them, each fact read once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._read: dict[int, list[Reading]] = {}
+
+    def of(self, claim: Claim) -> list[Reading]:
+        """Return the sentences of the facts that a claim is judged by."""
+        outputs = self._analysis.outputs
+        indices = [near.fact_index for near in outputs.passages.get(claim.claim_id, ())]
+        attribution = (outputs.attributions or {}).get(claim.claim_id)
+        indices += [item.fact_index for item in attribution.evidence] if attribution is not None else []
+        return [one for index in sorted(set(indices)) for one in self._sentences(index)]
+
+    def _sentences(self, index: int) -> list[Reading]:
+        if index not in self._read:
+            self._read[index] = read_sources(self._analysis.outputs.fact_views[index], index)
+        return self._read[index]
+
+
+def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> dict[str, list[Distortion]]:
+    """Return the distortions that the rules find, by claim id; claims without any are left out.
+
+    Args:
+        analysis: with passages.
+        meant: stems of what a pronoun at the beginning of a claim stands for, by claim id.
+    """
+    sources = Sources(analysis)
+    found: dict[str, list[Distortion]] = {}
+    for claim in judged_claims(analysis.outputs.claims):
+        if claim.sentence_index in analysis.outputs.quotations:
+            continue
+        reading = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset()))
+        listed = [
+            _distortion(claim, reading, departure, analysis.outputs.fact_views[departure.source.fact_index])
+            for departure in departures(reading, sources.of(claim))
+        ]
+        if listed:
+            found[claim.claim_id] = listed
+    return found
+
+
+def unworded(analysis: Analysis) -> frozenset[str]:
+    """Return the ids of the claims that hold words of the facts and are no sentences (ADR 0095)."""
+    sources = Sources(analysis)
+    return frozenset(
+        claim.claim_id
+        for claim in judged_claims(analysis.outputs.claims)
+        if claim.sentence_index not in analysis.outputs.quotations
+        and not is_worded(read_claim(claim.text, claim.start), sources.of(claim))
+    )
+
+
+def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
+    """Return distortions without those that say of the same words what another has said already."""
+    kept: list[Distortion] = []
+    for item in found:
+        if not any(_echoes(item, other) for other in kept):
+            kept.append(item)
+    return kept
+
+
+def _echoes(item: Distortion, other: Distortion) -> bool:
+    same = item.type is other.type or (item.type in _VALUES and other.type in _VALUES)
+    return same and item.answer_span.start < other.answer_span.end and other.answer_span.start < item.answer_span.end
+
+
+def _distortion(claim: Claim, reading: Reading, departure: Departure, view: FactView) -> Distortion:
+    claimed, known = departure.claimed, departure.known
+    # The claim's text may have been read in part; its offsets are the answer's all the same.
+    said = Value(EntityKind.OTHER, _cut(reading.text, reading.start, claimed), claimed.start, claimed.end, "")
+    said = replace(said, normal=said.text.casefold())
+    values = AlignedValue(said, quoted_words(view.fact.content, known), equal=False)
+    return Distortion(departure.type, claim.claim_id, view.fact.fact_id, claimed, known, values, departure.rule)
+
+
+def quoted_words(text: str, span: Span) -> Value:
+    """Return words of a text as they are set against others."""
+    return Value(
+        EntityKind.OTHER, text[span.start : span.end], span.start, span.end, text[span.start : span.end].casefold()
+    )
+
+
+def _cut(text: str, offset: int, span: Span) -> str:
+    return text[span.start - offset : span.end - offset]

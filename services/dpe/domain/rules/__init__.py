@@ -1,0 +1,46 @@
+"""Rules that hold a claim against the sentences of its facts, a module for each relation (SPEC-005 §5.3, ADR 0095)."""
+
+from collections.abc import Callable
+from typing import Final
+
+from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.frequency import changed_frequency
+from services.dpe.domain.rules.meanings import changed_cause, changed_term
+from services.dpe.domain.rules.members import changed_pair, foreign_member
+from services.dpe.domain.rules.modality import changed_force
+from services.dpe.domain.rules.parties import changed_parties
+from services.dpe.domain.rules.places import misplaced_name
+from services.dpe.domain.rules.provisos import changed_condition, changed_exception
+from services.dpe.domain.rules.quantity import changed_quantity
+from services.dpe.domain.rules.reading import Reading
+from services.dpe.domain.rules.sequence import changed_order
+from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
+
+__all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_sources"]
+
+RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] = (
+    changed_frequency,
+    changed_parties,
+    misplaced_name,
+    foreign_member,
+    changed_term,
+    changed_condition,
+    changed_exception,
+    changed_source,
+    told_as_fact,
+    changed_status,
+    planned_as_fact,
+    changed_force,
+    changed_quantity,
+    changed_pair,
+    changed_order,
+    changed_cause,
+)
+"""Every rule, in the order in which their findings are reported."""
+
+
+def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
+    """Return where a claim departs from the sentences of its facts, at most once for each rule."""
+    near = chosen_sources(claim, sources)
+    return [found for rule in RULES if (found := rule(claim, near)) is not None]

@@ -1,0 +1,24 @@
+"""What a rule finds: where a claim departs from its source, in words of both (ADR 0095)."""
+
+from dataclasses import dataclass
+
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.reading import Reading
+from services.dpe.domain.text_types import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A claim says something else than its source.
+
+    Attributes:
+        claimed: the words of the answer that are wrong, with offsets in it.
+        source: the sentence that they depart from.
+        known: the words that they should have followed, with offsets in the fact.
+    """
+
+    type: DistortionType
+    rule: Rule
+    claimed: Span
+    source: Reading
+    known: Span

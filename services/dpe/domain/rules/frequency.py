@@ -1,0 +1,105 @@
+"""How often (SPEC-005 §5.3, ADR 0095): "once a week", "every two months", "quarterly", as times a year."""
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, nearest, pieces, roots, share
+from services.dpe.domain.text_types import Span
+
+SAME: Final = 0.3
+_YEARLY: Final = {
+    "hour": 8760, "day": 365, "night": 365, "evening": 365, "morning": 365, "week": 52, "fortnight": 26, "month": 12,
+    "quarter": 4, "year": 1, "annum": 1,
+}  # fmt: skip
+_ADVERBS: Final = {
+    "hourly": 8760, "daily": 365, "nightly": 365, "weekly": 52, "fortnightly": 26, "monthly": 12, "quarterly": 4,
+    "yearly": 1, "annually": 1,
+}  # fmt: skip
+_COUNTS: Final = {"once": 1, "twice": 2, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
+_ORDINALS: Final = {
+    "other": 2,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+}
+_UNIT: Final = "(?P<{0}>hour|day|night|evening|morning|week|fortnight|month|quarter|year|annum)s?"
+_OFTEN: Final = re.compile(
+    rf"\b(?:(?P<count>once|twice|(?:one|two|three|four|five|six|ten|\d{{1,2}}) times) (?:(?:a|an|per|each|every|in a)"
+    rf" {_UNIT.format('of')}|every (?P<span>two|three|four|five|six|\d{{1,2}}) {_UNIT.format('spans')})"
+    rf"|(?:every|each)(?: single)? (?:(?P<nth>other|second|third|fourth|two|three|four|five|six|\d{{1,2}}) )?"
+    rf"{_UNIT.format('every')}"
+    rf"|(?:on )?the (?:first|last|second) day of (?:each|every|the) {_UNIT.format('day_of')}"
+    r"|(?P<adverb>hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually))\b(?! and a half)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Often:
+    a_year: Fraction
+    span: Span
+
+
+def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim says another frequency than the part of its source that says the same, or ``None``."""
+    own = _often(claim)
+    if len(own) != 1:
+        return None
+    said = claim.content - roots(claim.text[own[0].span.start : own[0].span.end])
+    stating = [replace(source, context=source.head) for source in sources if _often(source)]
+    best = nearest(said, stating, claim.names)
+    if not best or share(said, best[0][1].known) < SAME:
+        return None
+    # Parts of one sentence share its subject, so that a claim may be told from any of them that it shares a word with.
+    level = [one for one in _clauses(best[0][1]) if _often(one) and said & one.known] or [best[0][1]]
+    level = [one for _, one in nearest(said, level, claim.names)]
+    if any(one.a_year == own[0].a_year for piece in level for one in _often(piece)):
+        return None
+    known = _often(level[0])[0]
+    return Departure(
+        DistortionType.NUMBER_CHANGED,
+        Rule.FREQUENCY,
+        claim.span(own[0].span.start, own[0].span.end),
+        level[0],
+        level[0].span(known.span.start, known.span.end),
+    )
+
+
+def _clauses(source: Reading) -> list[Reading]:
+    """Return the stretches with one frequency each; what stands before the first belongs to it."""
+    found = _often(source)
+    if len(found) <= 1:
+        return [source]
+    return [piece for piece in pieces(source) if piece.content]
+
+
+def _often(reading: Reading) -> list[_Often]:
+    return [_Often(_a_year(match), Span(match.start(), match.end())) for match in _OFTEN.finditer(reading.text)]
+
+
+def _a_year(match: re.Match[str]) -> Fraction:
+    if match["adverb"]:
+        return Fraction(_ADVERBS[match["adverb"].lower()])
+    if match["day_of"]:
+        return Fraction(_YEARLY[match["day_of"].lower()])
+    if match["every"]:
+        return Fraction(_YEARLY[match["every"].lower()], _number(match["nth"]))
+    count = _number(match["count"].split()[0])
+    unit = match["of"] or match["spans"]
+    return Fraction(_YEARLY[unit.lower()] * count, _number(match["span"]))
+
+
+def _number(text: str | None) -> int:
+    if not text:
+        return 1
+    low = text.lower()
+    return _COUNTS.get(low) or _ORDINALS.get(low) or (int(low) if low.isdigit() and int(low) else 1)

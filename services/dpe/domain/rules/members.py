@@ -1,0 +1,137 @@
+"""Lists and pairs (SPEC-005 §5.3, ADR 0095): what is listed together, and whether all of it or one of it is meant."""
+
+import re
+from typing import Final
+
+from services.dpe.domain.clauses import finite_verb_at
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, nearest, roots, share
+from services.dpe.domain.text_types import Span
+from services.dpe.domain.words import words
+
+_MIN_MEMBERS: Final = 3
+_HEAD_WORDS: Final = 3
+_ITEM_WORDS: Final = 8
+_LIST: Final = re.compile(
+    r"(?P<items>[^,;:()]{1,80}(?:, (?!and |or )[^,;:()]{1,60}){1,12},?) (?:and|or) (?P<last>[^,;:().]{1,80})"
+)
+_BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|both)\b", re.IGNORECASE)
+_EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
+_NEITHER: Final = re.compile(r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)\b", re.IGNORECASE)
+_OPENERS: Final = frozenset({"for", "in", "at", "on", "with", "under", "from", "after", "before", "during", "as", "by"})
+SAME: Final = 0.5
+
+
+def foreign_member(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return the member of a claim's list that its source lists elsewhere, or ``None``."""
+    listed = _members(claim)
+    if len(listed) < _MIN_MEMBERS:
+        return None
+    frame = claim.content - frozenset[str]().union(*(content for _, content in listed))
+    rated = sorted(
+        (
+            (sum(1 for _, one in listed if one <= source.content), share(frame, source.known), source)
+            for source in sources
+        ),
+        key=lambda item: (-item[0], -item[1]),
+    )
+    if not rated or rated[0][0] < len(listed) - 1 or rated[0][0] < _MIN_MEMBERS - 1:
+        return None
+    held, _, group = rated[0]
+    missing = [(span, content) for span, content in listed if not content & group.content]
+    if held == len(listed) or len(missing) != 1:
+        return None
+    span, content = missing[0]
+    elsewhere = any(share(content, one.content) >= SAME for one in sources if one is not group)
+    if not elsewhere:
+        return None
+    return Departure(
+        DistortionType.ENTITY_SUBSTITUTED, Rule.MEMBER, claim.span(span.start, span.end), group, group.whole
+    )
+
+
+def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
+    found = _LIST.search(claim.text)
+    if found is None:
+        return []
+    stretches: list[tuple[int, int]] = []
+    at = found.start("items")
+    for item in found["items"].rstrip(",").split(", "):
+        stretches.append((at, at + len(item)))
+        at += len(item) + 2
+    stretches.append((found.start("last"), found.end("last")))
+    listed: list[tuple[Span, frozenset[str]]] = []
+    opening = words(claim.text[slice(*stretches[0])])
+    if opening and opening[0].text in _OPENERS and finite_verb_at(opening) is None:
+        stretches = stretches[1:]
+    for number, (start, end) in enumerate(stretches):
+        tokens = [word for word in words(claim.text[start:end]) if roots(word.text)]
+        if not tokens or (len(tokens) > _ITEM_WORDS and number):
+            return []
+        # What stands before the first item belongs to the sentence: its last word is the item's.
+        kept = tokens[-1:] if number == 0 else tokens[:_HEAD_WORDS]
+        content = frozenset[str]().union(*(roots(word.text) for word in kept))
+        listed.append((Span(start + kept[0].start, start + kept[-1].end), content))
+    return listed
+
+
+def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim says "or" of two things of which its source says "and", or the other way, or ``None``."""
+    joined = list(re.finditer(r"\b(?:and|or)\b", claim.text))
+    if not joined or _NEITHER.search(claim.text):
+        return None
+    for match in joined:
+        is_or = match.group().lower() == "or"
+        left, right = _beside(claim, match.start(), before=True), _beside(claim, match.end(), before=False)
+        if not left or not right or set(left) & set(right):
+            continue
+        for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
+            joint = _joint(source, left, right)
+            if joint is None:
+                continue
+            start, end = joint
+            between = source.text[start:end]
+            says_or, says_and = bool(_EITHER.search(between)), bool(_BOTH.search(between))
+            if says_or == says_and or _NEITHER.search(source.text[:end]):
+                break
+            if is_or != says_or:
+                return Departure(
+                    DistortionType.QUANTIFIER_ALTERED,
+                    Rule.CONJUNCTION,
+                    claim.span(match.start(), match.end()),
+                    source,
+                    source.span(start, end),
+                )
+            break
+    return None
+
+
+_READ: Final = 2
+
+
+def _beside(reading: Reading, at: int, *, before: bool) -> list[str]:
+    """Return the roots of the words beside a coordinator, the nearest first, up to a comma or another coordinator."""
+    text = reading.text[:at] if before else reading.text[at:]
+    piece = re.split(r"[,;:]|\b(?:and|or)\b", text)[-1 if before else 0]
+    tokens = [word for word in words(piece) if roots(word.text)]
+    tokens = list(reversed(tokens)) if before else tokens
+    return [next(iter(roots(word.text))) for word in tokens[:_HEAD_WORDS]]
+
+
+def _joint(source: Reading, left: list[str], right: list[str]) -> tuple[int, int] | None:
+    """Return the stretch of a source between the nearest words of the one thing and of the other."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for word in source.tokens:
+        for one in roots(word.text):
+            places.setdefault(one, []).append((word.start, word.end))
+    ours = [place for one in left for place in places.get(one, ())]
+    theirs = [place for one in right for place in places.get(one, ())]
+    if not ours or not theirs:
+        return None
+    pairs = [(a, b) if a[0] < b[0] else (b, a) for a in ours[:_PLACES] for b in theirs[:_PLACES] if a != b]
+    first, second = min(pairs, key=lambda pair: pair[1][0] - pair[0][1], default=((0, 0), (0, 0)))
+    return (first[1], second[0]) if second[0] > first[1] else None
+
+
+_PLACES: Final = 8

@@ -1,0 +1,238 @@
+"""Who does what to whom, of parties of all kinds (SPEC-005 §5.3, ENTITY_SUBSTITUTED, ADR 0095).
+
+The agent and the patient of every verb that claim and source share, the passive and "whom" turned round, buyers set
+against sellers. Two that changed places, or another party of the facts as the agent of the same act upon the same
+thing.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from services.dpe.domain.clauses import finite_verb_at
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.lexicon import AUXILIARIES, FINITE_VERBS
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share
+from services.dpe.domain.words import Word
+
+SAME: Final = 0.5
+_CONVERSE: Final = {
+    "buy": "sell", "sell": "buy", "purchas": "sell", "lend": "borrow", "borrow": "lend", "acquir": "sell",
+    "leas": "rent", "employ": "work",
+}  # fmt: skip
+_DETERMINERS: Final = frozenset(
+    {"the", "a", "an", "its", "their", "his", "her", "our", "your", "this", "that", "these", "those", "any", "each"}
+    | {"every", "all", "no", "whom", "it", "them", "him"}
+)
+_PREPOSITIONS: Final = frozenset(
+    {"of", "in", "on", "at", "for", "with", "from", "to", "by", "under", "within", "about", "after", "before", "into"}
+)
+_BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being"})
+_ADVERB: Final = re.compile(r".{3,}ly$|^(?:then|also|now|still|first|always|never|only|not)$")
+_RELATIVE: Final = frozenset({"who", "which", "that"})
+_MIN_VERB: Final = 3
+_BREAK: Final = re.compile(r"[,;:.()]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """A verb with the words that stand where its agent and its patient stand."""
+
+    verb: str
+    at: Word
+    agent: tuple[Word, ...]
+    patient: tuple[Word, ...]
+
+
+def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where the parties of an act are others than in the source, or ``None``."""
+    own = _acts(claim)
+    if not own:
+        return None
+    parties = frozenset[str]().union(*(_heads(act.agent) for one in sources for act in _acts(one)))
+    for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
+        listed = _acts(source)
+        for theirs in listed:
+            for act in own:
+                if (
+                    _crossed(act, theirs, own, listed)
+                    or _exchanged(act, theirs)
+                    or _converted(act, theirs)
+                    or _replaced(act, theirs, parties, claim, source)
+                ):
+                    return Departure(
+                        DistortionType.ENTITY_SUBSTITUTED,
+                        Rule.PARTIES,
+                        claim.span(act.agent[0].start, act.agent[-1].end),
+                        source,
+                        source.span(theirs.agent[0].start, theirs.agent[-1].end),
+                    )
+    return None
+
+
+_READ: Final = 3
+
+
+def _crossed(ours: _Act, theirs: _Act, own: list[_Act], known: list[_Act]) -> bool:
+    """Say whether two acts of a claim have each other's agents: requested by who approves, approved by who requests."""
+    if ours.verb != theirs.verb:
+        return False
+    return any(
+        one.verb == other.verb != ours.verb
+        and _heads(ours.agent) == _heads(other.agent) != _heads(theirs.agent)
+        and _heads(one.agent) == _heads(theirs.agent)
+        for one in own
+        for other in known
+    )
+
+
+def _exchanged(ours: _Act, theirs: _Act) -> bool:
+    if ours.verb != theirs.verb or not ours.patient or not theirs.patient:
+        return False
+    one, two = _heads(ours.agent), _heads(ours.patient)
+    return bool(one & _heads(theirs.patient)) and bool(two & _heads(theirs.agent)) and not one & _heads(theirs.agent)
+
+
+def _converted(ours: _Act, theirs: _Act) -> bool:
+    """Say whether the seller of the one is the buyer of the other."""
+    return _CONVERSE.get(ours.verb) == theirs.verb and bool(_heads(ours.agent) & _heads(theirs.agent))
+
+
+def _replaced(ours: _Act, theirs: _Act, parties: frozenset[str], claim: Reading, source: Reading) -> bool:
+    if ours.verb != theirs.verb or not ours.patient or not theirs.patient:
+        return False
+    agent, known = _heads(ours.agent), _heads(theirs.agent)
+    same_patient = bool(_heads(ours.patient) & _heads(theirs.patient))
+    named = roots(" ".join(word.text for word in theirs.agent))
+    return (
+        same_patient
+        and bool(agent and known)
+        and not agent & (known | named)
+        and agent <= parties
+        and not known & claim.content
+        and share(claim.content - agent, source.known) >= SAME
+    )
+
+
+def _heads(words_of: Iterable[Word]) -> frozenset[str]:
+    """Return the root of the head, the last word, and of what is written as a name."""
+    listed = list(words_of)
+    return frozenset({root(listed[-1].text)}) if listed else frozenset()
+
+
+def _acts(reading: Reading) -> list[_Act]:
+    tokens = reading.tokens
+    found: list[_Act] = []
+    for at, word in enumerate(tokens):
+        if not _is_verb(reading, at):
+            continue
+        passive = (
+            at > 0 and _before(tokens, at) in _BE and word.text.endswith(("ed", "en", "wn", "ht", "ld", "ne", "de"))
+        )
+        left, right = _left(reading, at), _right(reading, at + 1)
+        if passive or (at + 1 < len(tokens) and tokens[at + 1].text == "by" and word.text.endswith("ed")):
+            by = next((place for place in range(at + 1, min(at + 12, len(tokens))) if tokens[place].text == "by"), None)
+            agent, patient = (_right(reading, by + 1), left) if by is not None else ((), left)
+        else:
+            agent, patient = left, right
+            first = left[0] if left else word
+            whom = max((place for place in range(at) if tokens[place].text == "whom"), default=None)
+            if whom is not None and tokens[whom].start < first.start:
+                patient = _phrase(reading, whom - 1)
+        if agent:
+            found.append(_Act(root(word.text), word, tuple(agent), tuple(patient)))
+    return found
+
+
+def _is_verb(reading: Reading, at: int) -> bool:
+    tokens = reading.tokens
+    word = tokens[at].text
+    if word in AUXILIARIES or word in _BE or word in _DETERMINERS or word in _PREPOSITIONS or len(word) < _MIN_VERB:
+        return False
+    following = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    if word.endswith(("ed", "s")) or word in FINITE_VERBS:
+        participle = word.endswith("ed") and (following == "by" or _is_name(reading, at + 1))
+        return (
+            participle
+            or following in _DETERMINERS
+            or following[:1].isdigit()
+            or _whom(tokens, at)
+            or finite_verb_at(tokens[at : at + 1]) == 0
+        )
+    return following in {"the", "a", "an"} and at > 0 and tokens[at - 1].text.endswith("s")
+
+
+def _whom(tokens: tuple[Word, ...], at: int) -> bool:
+    return any(word.text == "whom" for word in tokens[max(0, at - 5) : at])
+
+
+def _is_name(reading: Reading, at: int) -> bool:
+    return at < len(reading.tokens) and reading.text[reading.tokens[at].start].isupper()
+
+
+def _before(tokens: tuple[Word, ...], at: int) -> str:
+    while at > 0 and _ADVERB.match(tokens[at - 1].text):
+        at -= 1
+    return tokens[at - 1].text if at else ""
+
+
+def _left(reading: Reading, at: int) -> list[Word]:
+    """Return the noun phrase before a verb; behind "who" or "which" the one before it."""
+    tokens = reading.tokens
+    place = at - 1
+    while place >= 0 and (_ADVERB.match(tokens[place].text) or tokens[place].text in AUXILIARIES | _BE):
+        place -= 1
+    if place >= 0 and tokens[place].text in _RELATIVE:
+        place -= 1
+    return _phrase(reading, place)
+
+
+def _phrase(reading: Reading, place: int) -> list[Word]:
+    tokens, found = reading.tokens, list[Word]()
+    while place >= 0 and len(found) < 5:  # noqa: PLR2004 - a phrase is no longer
+        word = tokens[place]
+        if word.text in _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | {"and", "or", "but", "whom"}:
+            break
+        if found and _BREAK.search(reading.text, word.end, found[0].start) and not _is_initial(reading.text, word):
+            break
+        found.insert(0, word)
+        place -= 1
+    return found
+
+
+def _is_initial(text: str, word: Word) -> bool:
+    return text[word.start].isupper() and text[word.end : word.end + 1] == "." and len(word.text) <= 4  # noqa: PLR2004
+
+
+def _right(reading: Reading, at: int) -> list[Word]:
+    """Return the noun phrase behind a place: up to a verb, a preposition or a mark."""
+    tokens, found = reading.tokens, list[Word]()
+    place = at
+    while place < len(tokens) and (
+        tokens[place].text in _DETERMINERS | {"about", "to"} or _ADVERB.match(tokens[place].text)
+    ):
+        place += 1
+    while place < len(tokens) and len(found) < 5:  # noqa: PLR2004 - as above
+        word = tokens[place]
+        if (
+            found
+            and _BREAK.search(reading.text, found[-1].end, word.start)
+            and not _is_initial(reading.text, found[-1])
+        ):
+            break
+        if word.text in _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | {
+            "and",
+            "or",
+            "but",
+            "whom",
+            "when",
+            "if",
+        }:
+            break
+        if found and (word.text in FINITE_VERBS or word.text.endswith("ing")):
+            break
+        found.append(word)
+        place += 1
+    return found

@@ -1,0 +1,84 @@
+"""A name in a place that the facts give to another (SPEC-005 §5.3, ENTITY_SUBSTITUTED, ADR 0095).
+
+"The executive leaving after eleven years is Wrede" where one sentence tells of Pell, who is leaving after eleven
+years, and another names Wrede. The name is taken out of a claim, and what is left is held against every sentence with
+its heading.
+The sentence that says it best must lack the name and hold another one, and those with the name must say it less.
+"""
+
+import re
+from typing import Final
+
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, roots, share
+from services.dpe.domain.text_types import Span
+
+SAID: Final = 0.3
+"""Share of the rest of the claim that the best sentence must hold."""
+MARGIN: Final = 0.12
+"""What the best sentence must hold beyond the best with the name."""
+_RUN: Final = re.compile(r"(?<=[\w,;('\"“‘] )[\"'“‘]?[A-Z][\w'’&-]*(?: (?:[A-Z][\w'’&-]*|\d+))*")  # noqa: RUF001 - typographic
+_RIVAL: Final = re.compile(r"[A-Z][\w'’&-]+(?: [A-Z][\w'’&-]*)*")  # noqa: RUF001 - typographic apostrophe
+_MONTH: Final = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|\d+)\b"
+)
+_COMPARED: Final = re.compile(r"\bthan\b|\bof the (?:two|three|four|five|six)\b", re.IGNORECASE)
+_PARTS: Final = re.compile(r";\s|\n|\.\s(?=[A-Z])")
+
+
+def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return a name of the claim that stands where its facts have another, or ``None``."""
+    if _COMPARED.search(claim.text):
+        return None
+    units = [part for source in sources if " | " not in source.text for part in _parts(source)]
+    for match in _RUN.finditer(claim.text):
+        name = roots(_MONTH.sub(" ", match.group()))
+        rest = claim.content - name
+        telling = name - frozenset().union(
+            *((one.content | one.head) for one in units if not name <= (one.content | one.head))
+        )
+        if not telling or not rest:
+            continue
+        holding = [one for one in units if telling <= (one.content | one.head)]
+        lacking = [one for one in units if not telling & (one.content | one.head)]
+        if not holding or not lacking:
+            continue
+        best = max(lacking, key=lambda one: share(rest, (one.content | one.head)))
+        at_best, beside = (
+            share(rest, (best.content | best.head)),
+            max(share(rest, (one.content | one.head)) for one in holding),
+        )
+        rival = _rival(best, claim, holding)
+        if at_best >= SAID and at_best - beside >= MARGIN and rival is not None:
+            return Departure(
+                DistortionType.ENTITY_SUBSTITUTED,
+                Rule.NAME,
+                claim.span(match.start(), match.end()),
+                best,
+                best.span(rival.start, rival.end),
+            )
+    return None
+
+
+def _parts(source: Reading) -> list[Reading]:
+    """Return a sentence cut at semicolons and lines: the parts of an enumeration speak of different things."""
+    found: list[Reading] = []
+    at = 0
+    for cut in [*_PARTS.finditer(source.text), None]:
+        end = len(source.text) if cut is None else cut.start()
+        part = source.part(at, end)
+        if part.content:
+            found.append(part)
+        at = len(source.text) if cut is None else cut.end()
+    return found
+
+
+def _rival(best: Reading, claim: Reading, holding: list[Reading]) -> Span | None:
+    """Return a name of the best sentence that neither the claim nor a sentence with the claim's name holds."""
+    known = claim.content.union(*(one.content for one in holding))
+    for match in _RIVAL.finditer(best.text):
+        held = roots(_MONTH.sub(" ", match.group()))
+        if held and not held & known and (match.start() > 0 or len(match.group().split()) > 1):
+            return Span(match.start(), match.end())
+    return None

@@ -1,0 +1,175 @@
+"""Where a claim departs from its facts, rule by rule, with the words of both sides (SPEC-005 §5.3, ADR 0095)."""
+
+import pytest
+
+from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.findings import Rule
+from services.dpe.domain.rules import departures, read_claim, read_sources
+from services.dpe.domain.rules.wording import is_worded
+from services.dpe.domain.segmentation import segment
+from services.dpe.domain.sentences import sentences
+from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, models
+from tests.unit.dpe.test_dpe_vectors import EverythingNear
+
+
+def found(claim, *facts):
+    sources = [
+        one for at, text in enumerate(facts) for one in read_sources(read_fact(at, EnvelopeFact("", text), ()), at)
+    ]
+    return {
+        item.rule: (
+            claim[item.claimed.start : item.claimed.end],
+            facts[item.source.fact_index][item.known.start : item.known.end],
+        )
+        for item in departures(read_claim(claim, 0), sources)
+    }
+
+
+PORTER = "The porter signs the receipt and the driver signs the log."
+STEPS = "Closing the till: 1. Count the coins. 2. Print the report. 3. Lock the drawer."
+TERMS = "'Gross rent' means the rent with heating. 'Net rent' means the rent without any charges."
+RULES = {
+    Rule.MODALITY: ("Guests must leave a deposit.", "Guests may leave a deposit.", ("must", "may")),
+    Rule.QUANTIFIER: ("All of the schools took part.", "Most of the schools took part.", ("All", "Most")),
+    Rule.CONDITION: (
+        "The fee is waived even if the form is late.",
+        "The fee is waived unless the form is late.",
+        ("even if the form is late", "unless the form is late"),
+    ),
+    Rule.EXCEPTION: (
+        "All rooms including the cellar are heated.",
+        "All rooms except the cellar are heated.",
+        ("including the cellar ", "except the cellar "),
+    ),
+    Rule.ATTRIBUTION: (
+        "According to the court, the brakes failed.",
+        "According to the driver, the brakes failed. The court has not ruled.",
+        ("the court", "the driver"),
+    ),
+    Rule.STATUS: (
+        "The merger of the two banks has been approved.",
+        "The merger of the two banks has been proposed.",
+        ("approved", "proposed"),
+    ),
+    Rule.PARTIES: (
+        "The tenant notifies the landlord of the sale.",
+        "The landlord notifies the tenant of the sale.",
+        ("tenant", "landlord"),
+    ),
+    Rule.FREQUENCY: (
+        "The filter is changed once a month.",
+        "The filter is changed once a year.",
+        ("once a month", "once a year"),
+    ),
+    Rule.CONJUNCTION: (
+        "Applicants need a passport or a visa.",
+        "Applicants need a passport and a visa.",
+        ("or", " and a "),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_a_departure_names_the_words_of_both_sides(rule):
+    claim, fact, words = RULES[rule]
+    assert found(claim, fact)[rule] == words
+    assert rule not in found(fact.split(". ")[0], fact)
+
+
+@pytest.mark.parametrize(
+    ("claim", "facts", "rule"),
+    [
+        ("The coins are counted after the report is printed.", (STEPS,), Rule.ORDER),
+        ("The rent with heating is called the net rent.", (TERMS,), Rule.TERM),
+        (
+            "The kit holds pliers, a hammer and a drill.",
+            ("The kit holds pliers, a hammer and a saw. A drill is sold separately.",),
+            Rule.MEMBER,
+        ),
+        (
+            "The delay was due to fog.",
+            ("The delay arose because the crew was ill. Fog had been expected.",),
+            Rule.CAUSE,
+        ),
+        (
+            "The desk for lost cards is headed by Ina Berg.",
+            ("The desk for lost cards is headed by Tom Reed.", "The desk for loans is headed by Ina Berg."),
+            Rule.NAME,
+        ),
+    ],
+    ids=["order", "term", "member", "cause", "name"],
+)
+def test_what_is_told_of_another_place_departs(claim, facts, rule):
+    assert rule in found(claim, *facts)
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("The coins are counted before the report is printed.", STEPS),
+        ("The rent with heating is called the gross rent.", TERMS),
+        ("A deposit may be left by guests.", "Guests may leave a deposit."),
+        ("Most of the schools took part.", "Most of the schools took part."),
+        ("The fee is waived if the form is on time.", "The fee is waived unless the form is late."),
+        ("The tenant is notified of the sale by the landlord.", "The landlord notifies the tenant of the sale."),
+        ("A leak must be reported at once.", "According to the manual, a leak must be reported at once."),
+    ],
+    ids=["order", "term", "may", "most", "unless", "passive", "reported"],
+)
+def test_what_says_the_same_departs_nowhere(claim, fact):
+    assert found(claim, fact) == {}
+
+
+def near(support):
+    parts = models()
+    parts.embedding._calibration = EverythingNear()
+    grounding = TableGrounding(lambda _: support)
+    return app(embedding=parts.embedding, entailment=TableEntailment(lambda *_: (0.8, 0.1, 0.1)), grounding=grounding)
+
+
+@pytest.mark.parametrize("rule", [Rule.MODALITY, Rule.CONDITION, Rule.PARTIES], ids=str)
+async def test_no_probability_outvotes_a_rule_that_decides(rule):
+    claim, fact, _ = RULES[rule]
+    outputs = (await analyse(claim, fact, using=near(0.99))).analysis.outputs
+    assert (str(outputs.judgements["c1"].verdict), str(outputs.judgements["c1"].basis)) == (
+        "CONTRADICTED",
+        "DISTORTION",
+    )
+
+
+async def test_a_turned_negation_and_an_exchanged_name_carry_their_words():
+    answer, fact = "Smoke damage is not covered by the policy.", "Smoke damage is covered by the policy."
+    (flip,) = (await analyse(answer, fact, using=near(0.9))).analysis.outputs.distortions
+    assert (flip.values.claimed.text, flip.values.known.text) == ("not covered", "covered")
+    assert fact[flip.fact_span.start : flip.fact_span.end] == "covered"
+    answer, fact = "Globex sued Alpenrose in May.", "In short: Alpenrose sued Globex in May."
+    swapped = (await analyse(answer, fact, using=near(0.9))).analysis.outputs.distortions
+    for item in swapped:
+        assert fact[item.fact_span.start : item.fact_span.end] == item.values.known.text
+        assert answer[item.answer_span.start : item.answer_span.end] == item.values.claimed.text
+    assert swapped
+
+
+def test_the_right_words_in_no_order_are_no_sentence():
+    fact = "Claims files are kept for ten years after the file is closed."
+    sources = read_sources(read_fact(0, EnvelopeFact("", fact), ()), 0)
+    assert is_worded(read_claim(fact, 0), sources)
+    assert not is_worded(read_claim("Of the is claims for the kept after closed the files ten years and.", 0), sources)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("It is paid if the form is signed and the police were told.", 1),
+        ("If the car is stolen, the claim is paid and the deductible is waived.", 1),
+        ("All or some of the files are kept.", 1),
+        ("It takes eight hours or more until the next dose is due.", 1),
+        ("The box holds pillows, towels and a packed lunch.", 1),
+        ("The policy covers:\n- fire\n- theft", 1),
+        ("Claims files\nThe files are kept for ten years.", 1),
+        ("From: closing of the file / The claim is paid", 0),
+        ("The fee is 5 euros and the fine is 7 euros.", 2),
+    ],
+)
+def test_a_claim_stands_alone(text, claims):
+    assert len(segment(text, sentences(text), None).claims) == claims
