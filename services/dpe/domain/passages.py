@@ -98,7 +98,7 @@ def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact) -> Evidence:
     view = analysis.outputs.fact_views[near.fact_index]
     nearest = matches(claim, view.clauses)
     span = nearest[0].clause.span if nearest else Span(0, len(view.fact.content))
-    aligned = tuple(align_values(claim.claim, nearest))
+    aligned = tuple(align_values(claim.claim, view.places))
     return Evidence(near.fact_index, view.fact.fact_id, span, near.raw_similarity, near.similarity, aligned)
 
 

@@ -24,6 +24,7 @@ from services.dpe.domain.alignment import (
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.capitals import replaced
+from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.polarity import compared
@@ -111,7 +112,10 @@ def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Disto
     stripped = _stripped(analysis, claim, nearest)
     if nearest[0].is_copy:
         return stripped
-    found = _values(analysis, claim, nearest)
+    read = dict.fromkeys(item.fact_indices) | {
+        near.fact_index: None for near in analysis.outputs.passages.get(item.claim.claim_id, ())
+    }
+    found = _values(analysis, claim, [analysis.outputs.fact_views[index] for index in read])
     found += _bounds(analysis, item.claim, nearest)
     found += _names(analysis, item.claim, nearest_for_names(claim, nearest)) or _roles(analysis, item.claim, nearest)
     found += _negation(analysis, claim, nearest)
@@ -122,20 +126,21 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
     return analysis.outputs.fact_views[match.clause.fact_index].fact.fact_id
 
 
-def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
+def _values(analysis: Analysis, words: ClaimWords, views: Sequence[FactView]) -> list[Distortion]:
+    """Report values in whose place the facts have another."""
     claim = words.claim
-    fact_id = _fact_id(analysis, nearest[0])
+    places = [place for view in views for place in view.places]
     return [
         Distortion(
             _type_of(pair.claimed, pair.known),
             claim.claim_id,
-            fact_id,
+            analysis.outputs.fact_views[pair.fact_index].fact.fact_id,
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
             pair,
         )
-        for pair in align_values(claim, nearest, words.antecedent)
-        if not pair.equal
+        for pair in align_values(claim, places, words.antecedent)
+        if not pair.equal and pair.fact_index is not None
     ]
 
 
