@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
-from services.dpe.domain.bounds import bound_of
+from services.dpe.domain.bounds import Bound, bound_of
 from services.dpe.domain.facts import MEASURED, FactClause, agrees, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
 from services.dpe.domain.placement import Placed, place, wanted
 from services.dpe.domain.places import Place
-from services.dpe.domain.polarity import is_negated
-from services.dpe.domain.text_types import Claim, Span, Value
+from services.dpe.domain.text_types import Claim, Span
 from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
@@ -97,41 +96,21 @@ def align_values(
 
 
 def _align(placed: Placed, *, in_turn: bool) -> AlignedValue | None:
-    value = placed.wanted.value
-    if placed.is_displaced and placed.rival is not None and not in_turn:
-        there = placed.rival.place
-        return AlignedValue(value, there.value, equal=False, fact_index=there.fact_index, is_firm=True)
-    if placed.agreeing is None:
+    value, agreeing, rival = placed.wanted.value, placed.agreeing, placed.rival
+    if agreeing is None and rival is not None and placed.is_beyond:
+        there = rival.place
+        how = f"{value.text} {'<' if placed.wanted.beyond is Bound.AT_LEAST else '>'} {there.value.text}"
+        return AlignedValue(value, there.value, equal=True, fact_index=there.fact_index, derivation=how)
+    if rival is not None and placed.is_displaced and not in_turn:
+        return AlignedValue(value, rival.place.value, equal=False, fact_index=rival.place.fact_index, is_firm=True)
+    if agreeing is None:
         return None
-    there = placed.agreeing.place
-    return AlignedValue(value, there.value, equal=True, fact_index=there.fact_index, is_firm=placed.is_firm)
+    there = agreeing.place
+    return AlignedValue(value, there.value, equal=True, fact_index=there.fact_index, is_firm=placed.is_firm,
+                        turned=placed.is_turned)  # fmt: skip
 
 
 _IN_TURN: Final = re.compile(r"\brespectively\b|\bin that order\b", re.IGNORECASE)
-
-
-def turned_bounds(claim: Claim, nearest: Sequence[Match]) -> list[tuple[Value, Value, FactClause]]:
-    """Return equal values of claim and fact on opposite sides ("up to", "at least"), with the fact's clause.
-
-    Nothing is returned for a value that some near clause also states with the claim's bound or without one, nor where
-    one of the two statements is negated: "above 5 is not paid" and "up to 5 is paid" go together.
-    """
-    found: list[tuple[Value, Value, FactClause]] = []
-    for value in claim.values:
-        side = bound_of(claim.text, claim.start, value)
-        if side is None or value.kind not in ALIGNABLE:
-            continue
-        near = [
-            (match.clause, known)
-            for match in nearest
-            if match.containment >= BOUND_OVERLAP
-            for known in match.clause.values
-            if agrees(value, known)
-        ]
-        sides = {bound_of(clause.text, clause.span.start, known) for clause, known in near}
-        if len(sides) == 1 and not sides & {side, None} and is_negated(claim.text) == is_negated(near[0][0].text):
-            found.append((value, near[0][1], near[0][0]))
-    return found
 
 
 def on_other_sides(claim: Claim, clause: FactClause) -> bool:

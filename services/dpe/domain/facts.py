@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.clauses import clauses
 from services.dpe.domain.dates import dates_agree
+from services.dpe.domain.intervals import APART
 from services.dpe.domain.numerals import rounds_to
 from services.dpe.domain.places import Place, read_places
 from services.dpe.domain.ratios import SHARE, TIMES, same_ratio
@@ -211,7 +212,8 @@ def _readings(value: Value) -> list[str]:
 
 def _same_rate(claimed: Value, known: Value) -> bool:
     """Say whether two equal amounts are for the same length of time, or one of them for none that is named."""
-    return not claimed.per or not known.per or claimed.per == known.per
+    rates = {claimed.per, known.per} - {"", APART}
+    return len(rates) <= 1
 
 
 def _same_measure(claimed: Value, known: Value) -> bool:

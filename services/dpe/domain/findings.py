@@ -47,6 +47,7 @@ class AlignedValue:
     Attributes:
         fact_index: of the fact that holds it; ``None`` when it is in no fact of the envelope.
         is_firm: of all values that measure the same it is plainly this one that the claim speaks of.
+        turned: they are equal, and claim and fact lie on opposite sides of them ("up to", "at least").
         derivation: how the known value follows from values of the facts ("120 + 95 = 215"); empty when it stands there.
     """
 
@@ -55,6 +56,7 @@ class AlignedValue:
     equal: bool
     fact_index: int | None = None
     is_firm: bool = False
+    turned: bool = False
     derivation: str = ""
 
 

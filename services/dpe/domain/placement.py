@@ -13,9 +13,21 @@ from operator import eq
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.bounds import Bound
+from services.dpe.domain.bounds import Bound, out_of_bounds
 from services.dpe.domain.facts import agrees, comparable
-from services.dpe.domain.places import APPOSED, PART_OF, PLACED, Beside, Place, label_of, manner, side_and_cue, stretches
+from services.dpe.domain.intervals import APART
+from services.dpe.domain.places import (
+    APPOSED,
+    PART_OF,
+    PLACED,
+    Beside,
+    Place,
+    label_of,
+    manner,
+    negated,
+    side_and_cue,
+    stretches,
+)
 from services.dpe.domain.ratios import TIMES
 from services.dpe.domain.terms import terms, terms_without, value_terms
 from services.dpe.domain.text_types import Claim, Value
@@ -51,7 +63,12 @@ _NAMED: Final = re.compile(r"(?<=[\w,;] )[A-Z][\w-]*|\b[A-Za-z]*-?\d[\w-]*")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A claim's value with the words it is said of, each with its weight."""
+    """A claim's value with the words it is said of, each with its weight.
+
+    Attributes:
+        others: the claim's other values.
+        beyond: the limit that it is said to break: AT_LEAST of what is too little, AT_MOST of what is too much.
+    """
 
     value: Value
     weights: dict[str, float]
@@ -60,6 +77,8 @@ class Wanted:
     manner: str
     label: str = ""
     others: tuple[Value, ...] = ()
+    negated: bool = False
+    beyond: Bound | None = None
 
     @property
     def total(self) -> float:
@@ -139,7 +158,7 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wante
         }
         weights |= dict.fromkeys(sorted(value_terms(other for other in values if other is not value)), 1.0)
         side, cue = side_and_cue(text, 0, value)
-        found.append(Wanted(original, weights, side, cue, manner(text, value), label_of(text, 0, value), tuple(other for other in values if other is not value)))
+        found.append(Wanted(original, weights, side, cue, manner(text, value), label_of(text, 0, value), tuple(other for other in values if other is not value), negated(text, span, value), out_of_bounds(text, 0, value)))
     return found
 
 
@@ -178,6 +197,24 @@ class Placed:
         return self.rival is None or self.agreeing.score - self.rival.score >= MARGIN
 
     @property
+    def is_turned(self) -> bool:
+        """It stands there, and claim and fact lie on opposite sides of it."""
+        if self.agreeing is None or self.agreeing.place.side is None or self.wanted.side is None:
+            return False
+        there = self.agreeing.place
+        return self.wanted.side is not there.side and self.wanted.negated == there.negated
+
+    @property
+    def is_beyond(self) -> bool:
+        """It is said to break the limit that another value sets, and does: two months are too short for at least three."""
+        if self.rival is None or self.wanted.beyond is None or self.wanted.beyond is not self.rival.place.side:
+            return False
+        own, limit = self.wanted.value.magnitude, self.rival.place.value.magnitude
+        if own is None or limit is None or self.wanted.value.unit != self.rival.place.value.unit:
+            return False
+        return own < limit if self.wanted.beyond is Bound.AT_LEAST else own > limit
+
+    @property
     def is_displaced(self) -> bool:
         """Another value stands in the place that the claim speaks of."""
         if self.rival is None or self.said * self.wanted.total < LEAST_SAID:
@@ -186,7 +223,8 @@ class Placed:
             return self.said >= (SAID_ALIKE if _resembles(self.wanted.value, self.rival.place.value) else SAID)
         # A word of the claim that stands beside the agreeing value alone speaks for it.
         named = self.agreeing.place.stretch - self.rival.place.sentence - self.rival.place.heading
-        margin = MARGIN_NAMED if named & self.wanted.weights.keys() else MARGIN
+        is_year = self.wanted.value.kind is EntityKind.DATE and self.wanted.value.number is not None
+        margin = MARGIN_NAMED if is_year or named & self.wanted.weights.keys() else MARGIN
         return self.rival.score - self.agreeing.score >= margin
 
 
@@ -236,7 +274,7 @@ def _measures_alike(want: Wanted, one: Place) -> bool:
     """Say whether one value can stand for the other: both counted or both measured, and none of them a name."""
     if want.label or (one.label and one.label not in {want.value.counted, *want.weights}) or one.label == "#":
         return False
-    if bool(want.value.unit) != bool(one.value.unit):
+    if bool(want.value.unit) != bool(one.value.unit) or (want.value.per == APART) != (one.value.per == APART):
         return False
     if want.value.kind is EntityKind.DATE and len(want.value.normal) < len(one.value.normal):
         return False  # a year or a month is a time at which something holds, not the day that a fact names

@@ -15,6 +15,7 @@ from services.common.ports.recognition import EntityKind
 from services.dpe.domain.bounds import Bound, limit_of
 from services.dpe.domain.clauses import finite_verb_at
 from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
+from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.ratios import SHARE
 from services.dpe.domain.sentences import sentences
 from services.dpe.domain.terms import terms, terms_without, value_terms
@@ -35,6 +36,8 @@ _BEFORE_CHARS: Final = 160
 _BEHIND_CHARS: Final = 64
 _CUE: Final = re.compile(r"\b(?P<word>from|to|until|till|by|since|between|and|of)\s(?:the\s)?$", re.IGNORECASE)
 _NONE: Final[frozenset[str]] = frozenset()
+_Read = tuple[Value | None, frozenset[str], Span]
+"""A value of a line, or ``None`` for words without one; the terms of its stretch; the stretch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Place:
         manner: how it stands there, see ``manner``.
         label: term before a number that is a name, such as "Flat 12"; empty when it is none.
         in_table: the line is a row of cells.
+        negated: its stretch is, besides a negator that is taken into the side.
         before: terms of the stretches before its own, which an ellipsis takes up again.
         beside: the values nearest to it in its line, which may be its conditions.
     """
@@ -78,6 +82,7 @@ class Place:
     manner: str = ""
     label: str = ""
     in_table: bool = False
+    negated: bool = False
     before: frozenset[str] = _NONE
     beside: tuple[Beside, ...] = ()
 
@@ -97,7 +102,7 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
         inside = [value for value in values[first:at] if value.start >= line.start]
         cells = _cells(text, line)
         read = list(_in_cells(text, cells, inside, columns) if cells else _in_prose(text, line, inside))
-        sentence = frozenset().union(*(own for _, own in read), value_terms(inside))
+        sentence = frozenset().union(*(own for _, own, _ in read), value_terms(inside))
         whole |= sentence
         if cells or "\n" in text[line.end : line.end + 2]:
             columns = columns.after(text, cells, inside)
@@ -108,9 +113,9 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
             Place(
                 fact_index, value, own, sentence, head | heading, _NONE,
                 *side_and_cue(text, line.start, value), span, manner(text, value),
-                label_of(text, line.start, value), bool(cells),
+                label_of(text, line.start, value), bool(cells), negated(text, where, value),
             )  # fmt: skip
-            for value, own in read
+            for value, own, where in read
             if value is not None and value.kind in PLACED
         ]
         here = here if cells else _with_before(here)
@@ -170,6 +175,13 @@ def side_and_cue(text: str, offset: int, value: Value) -> tuple[Bound | None, st
     return (None if limit is None else limit[0]), ("" if cue is None else cue["word"].lower())
 
 
+def negated(text: str, stretch: Span, value: Value) -> bool:
+    """Say whether a value's stretch is negated, a negator aside that is taken into the side of the value."""
+    start = max(stretch.start, value.start - _BEFORE_CHARS)
+    limit = limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
+    return is_negated(text[start : min(stretch.end, value.end + _BEFORE_CHARS)]) != (limit is not None and limit[1])
+
+
 APPOSED: Final = "apposed"
 PART_OF: Final = "part of"
 _OF: Final = re.compile(r"(?<!\s)\s++of\b", re.IGNORECASE)
@@ -218,10 +230,10 @@ def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart
 
 def _in_prose(
     text: str, line: Sentence, values: Sequence[Value]
-) -> Iterator[tuple[Value | None, frozenset[str]]]:
+) -> Iterator[_Read]:
     placed = [value for value in values if value.kind in PLACED]
     if not placed:
-        yield None, terms(text[line.start : line.end])
+        yield None, terms(text[line.start : line.end]), Span(line.start, line.end)
         return
     last, own, shared = None, _NONE, list[Value]()
     subject = _subject(text, line, placed[0])
@@ -230,7 +242,7 @@ def _in_prose(
         if span != last:
             shared = [other for other, where in zip(placed, spans, strict=True) if where == span]
             own, last = terms_without(text, span.start, span.end, shared), span
-        yield value, own | subject | value_terms(other for other in shared if other is not value)
+        yield value, own | subject | value_terms(other for other in shared if other is not value), span
 
 
 def _subject(text: str, line: Sentence, first: Value) -> frozenset[str]:
@@ -279,7 +291,7 @@ def _cells(text: str, line: Sentence) -> list[Span]:
 
 def _in_cells(
     text: str, cells: Sequence[Span], values: Sequence[Value], columns: _Columns
-) -> Iterator[tuple[Value | None, frozenset[str]]]:
+) -> Iterator[_Read]:
     at, label = 0, _NONE
     for number, cell in enumerate(cells):
         first = at
@@ -289,8 +301,8 @@ def _in_cells(
         own = terms_without(text, cell.start, cell.end, inside)
         context = own | columns.of(number, len(cells)) | label
         if not inside:
-            yield None, own
+            yield None, own, cell
         for value in inside:
-            yield value, context | value_terms(other for other in inside if other is not value)
+            yield value, context | value_terms(other for other in inside if other is not value), cell
         if not number:
             label = own | value_terms(inside)

@@ -16,6 +16,7 @@ from services.common.ports.recognition import EntityKind
 from services.dpe.domain.clocks import SPOKEN_TIME, read_spoken_time
 from services.dpe.domain.dates import DATE, YEAR, read_date
 from services.dpe.domain.folding import folded
+from services.dpe.domain.intervals import APART, INTERVAL, read_interval
 from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
 from services.dpe.domain.periods import PERIOD, read_period
@@ -86,7 +87,8 @@ _MONEY: Final = _compile(
     rf"|(?<![\w.,])(?P<n2>{_NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})"
 )
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?(?P<pc>{_PERCENT})")
-_QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?(?P<unit>{_UNIT})(?![\w/])")
+_OF_A_KIND: Final = r"(?:(?:operating|consecutive|full|complete|whole|further|additional|more|extra|successive)\s)?"
+_QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?{_OF_A_KIND}(?P<unit>{_UNIT})(?![\w/])")
 _LABEL: Final = _compile(r"(?<!\w)(?:step|option|point|item|question|part|example)\s\d{1,3}(?!\w|[.,]\d)")
 _LIST_MARK: Final = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+)?\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
 _IDENTIFIER: Final = re.compile(
@@ -142,7 +144,7 @@ def _qualified(text: str, value: Value) -> Value:
     value = replace(value, floor=bool(_FLOOR.search(before)))
     is_approximate = bool(last) and (last[0].lower() in APPROXIMATORS or last[0].endswith("~"))
     value = replace(value, approximate=is_approximate or value.approximate)
-    return replace(value, counted=_counted(text, value), per=_per(text, value))
+    return replace(value, counted=_counted(text, value), per=value.per or _per(text, value))
 
 
 def _counted(text: str, value: Value) -> str:
@@ -229,6 +231,12 @@ def _read_half_a(match: re.Match[str]) -> Value | None:
     if scale_factor(what) > 1 or what == "dozen":
         return _sized(match, EntityKind.NUMBER, half * (_DOZEN if what == "dozen" else scale_factor(what)), "")
     return _sized(match, EntityKind.QUANTITY, half, what) if what in UNIT_WORDS else None
+
+
+def _read_interval(match: re.Match[str]) -> Value | None:
+    """Read how often something happens as the time from one to the next."""
+    interval = read_interval(match)
+    return None if interval is None else replace(_sized(match, EntityKind.QUANTITY, *interval), per=APART)
 
 
 def _read_and_a_half(match: re.Match[str]) -> Value | None:
@@ -349,6 +357,7 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (PERIOD, _read_period),
     (_CLOCK, _read_clock),
     (SPOKEN_TIME, _read_spoken_time),
+    (INTERVAL, _read_interval),
     (AND_A_HALF, _read_and_a_half),
     (QUARTERS_OF, _read_quarters),
     (HALF_A, _read_half_a),

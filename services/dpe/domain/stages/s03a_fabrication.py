@@ -17,6 +17,7 @@ from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
+from services.dpe.domain.intervals import APART
 from services.dpe.domain.names import NameIndex, name_key
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.text_types import Value
@@ -94,13 +95,18 @@ def _unknown_values(claim_id: str, values: Sequence[Value], known: ValueIndex) -
     return [
         Fabrication(claim_id, Entity(value.kind, value.text, value.start, value.end), value.normal)
         for value in values
-        if not known.traces(value) and not _is_bare_month(value)
+        if not known.traces(value) and not _is_bare_month(value) and not _is_plain_interval(value)
     ]
 
 
 def _is_bare_month(value: Value) -> bool:
     """Say whether the value is a month without day and year, which is common knowledge (decision 16)."""
     return value.kind is EntityKind.DATE and len(value.normal) == len("--06") and value.normal.startswith("--")
+
+
+def _is_plain_interval(value: Value) -> bool:
+    """Say whether it tells how often without a numeral ("every month"): a statement to judge, not one to look up."""
+    return value.per == APART and not any(char.isdigit() for char in value.text)
 
 
 def _unknown_names(claim_id: str, entities: Sequence[Entity], known: NameIndex) -> list[Fabrication]:

@@ -14,17 +14,14 @@ from services.dpe.domain.alignment import (
     NAMES,
     ClaimWords,
     Match,
-    align_values,
     matches,
     nearest_for_names,
     on_other_sides,
     substituted_names,
-    turned_bounds,
 )
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.capitals import replaced
-from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.polarity import compared
@@ -112,11 +109,7 @@ def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Disto
     stripped = _stripped(analysis, claim, nearest)
     if nearest[0].is_copy:
         return stripped
-    read = dict.fromkeys(item.fact_indices) | {
-        near.fact_index: None for near in analysis.outputs.passages.get(item.claim.claim_id, ())
-    }
-    found = _values(analysis, claim, [analysis.outputs.fact_views[index] for index in read])
-    found += _bounds(analysis, item.claim, nearest)
+    found = _values(analysis, item.claim)
     found += _names(analysis, item.claim, nearest_for_names(claim, nearest)) or _roles(analysis, item.claim, nearest)
     found += _negation(analysis, claim, nearest)
     return found + stripped
@@ -126,35 +119,19 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
     return analysis.outputs.fact_views[match.clause.fact_index].fact.fact_id
 
 
-def _values(analysis: Analysis, words: ClaimWords, views: Sequence[FactView]) -> list[Distortion]:
-    """Report values in whose place the facts have another."""
-    claim = words.claim
-    places = [place for view in views for place in view.places]
+def _values(analysis: Analysis, claim: Claim) -> list[Distortion]:
+    """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
     return [
         Distortion(
-            _type_of(pair.claimed, pair.known),
+            _type_of_bound(pair.claimed) if pair.turned else _type_of(pair.claimed, pair.known),
             claim.claim_id,
             analysis.outputs.fact_views[pair.fact_index].fact.fact_id,
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
-            pair,
+            None if pair.turned else pair,
         )
-        for pair in align_values(claim, places, words.antecedent)
-        if not pair.equal and pair.fact_index is not None
-    ]
-
-
-def _bounds(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
-    """Report a limit that was turned round; the value itself is the same, so no values are set against each other."""
-    return [
-        Distortion(
-            _type_of_bound(claimed),
-            claim.claim_id,
-            analysis.outputs.fact_views[clause.fact_index].fact.fact_id,
-            Span(claimed.start, claimed.end),
-            Span(known.start, known.end),
-        )
-        for claimed, known, clause in turned_bounds(claim, nearest)
+        for pair in analysis.outputs.alignments.get(claim.claim_id, ())
+        if (pair.turned or not pair.equal) and pair.fact_index is not None
     ]
 
 
