@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.attachment import Passage, rival
 from services.dpe.domain.bounds import Bound, bound_of
+from services.dpe.domain.derived import derive
 from services.dpe.domain.facts import MEASURED, FactClause, agrees, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
 from services.dpe.domain.placement import Placed, place, wanted
 from services.dpe.domain.places import Place
-from services.dpe.domain.text_types import Claim, Span
+from services.dpe.domain.ratios import SHARE
+from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
@@ -89,10 +92,31 @@ def align_values(
     Two values of a claim cannot both stand in the place of one: then it is open which does, and neither is reported.
     """
     in_turn = bool(_IN_TURN.search(claim.text))
-    pairs = [_align(place(want, claim, places), in_turn=in_turn) for want in wanted(claim, antecedent)]
+    pairs = [
+        _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
+        for placed in (place(want, claim, places) for want in wanted(claim, antecedent))
+    ]
     aligned = [pair for pair in pairs if pair is not None]
-    taken = Counter((pair.fact_index, pair.known) for pair in aligned if not pair.equal)
-    return [pair for pair in aligned if pair.equal or taken[pair.fact_index, pair.known] == 1]
+    taken = Counter((pair.fact_index, pair.known) for pair in aligned if not pair.equal and not pair.derivation)
+    return [pair for pair in aligned if pair.equal or pair.derivation or taken[pair.fact_index, pair.known] == 1]
+
+
+def _derived(claim: Claim, placed: Placed, places: Sequence[Place]) -> AlignedValue | None:
+    """Return the value with those of the facts that it follows from, or should follow from, where it stands in none."""
+    if placed.agreeing is not None and not placed.is_displaced:
+        return None
+    found = derive(placed.wanted, claim, places)
+    is_worse = found is not None and not found.equal and (placed.agreeing is not None or _is_share(placed))
+    if found is None or is_worse:
+        return None
+    there = found.place
+    return AlignedValue(placed.wanted.value, there.value, equal=found.equal, fact_index=there.fact_index, is_firm=True,
+                        derivation=found.text)  # fmt: skip
+
+
+def _is_share(placed: Placed) -> bool:
+    """Say whether another share stands in the place of a share."""
+    return placed.wanted.value.unit == SHARE and placed.is_displaced
 
 
 def _align(placed: Placed, *, in_turn: bool) -> AlignedValue | None:
@@ -111,6 +135,35 @@ def _align(placed: Placed, *, in_turn: bool) -> AlignedValue | None:
 
 
 _IN_TURN: Final = re.compile(r"\brespectively\b|\bin that order\b", re.IGNORECASE)
+
+
+def misattached(
+    claim: Claim, nearest: Sequence[Match], antecedent: frozenset[str] = frozenset()
+) -> list[tuple[AlignedValue, FactClause]]:
+    """Return values of the claim that the nearest fact says of something else, each with what stands in its place."""
+    found: list[tuple[AlignedValue, FactClause]] = []
+    for value in claim.values:
+        there = _misattached(value, claim, antecedent, nearest) if value.kind in ALIGNABLE else None
+        if there is not None:
+            pair = AlignedValue(value, there[0], equal=False, fact_index=there[1].fact_index, is_firm=True)
+            found.append((pair, there[1]))
+    return found
+
+
+def _misattached(
+    value: Value, claim: Claim, antecedent: frozenset[str], nearest: Sequence[Match]
+) -> tuple[Value, FactClause] | None:
+    for match in nearest:
+        clause = match.clause
+        if match.is_copy or match.containment < MIN_OVERLAP or clause.fact_index != nearest[0].clause.fact_index:
+            return None
+        for known in clause.values:
+            if agrees(value, known):
+                own = Passage(claim.text, claim.start, claim.values, antecedent)
+                other = rival(value, own, known, Passage(clause.text, clause.span.start, clause.values))
+                if other is not None:
+                    return other, clause
+    return None
 
 
 def on_other_sides(claim: Claim, clause: FactClause) -> bool:

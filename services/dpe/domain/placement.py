@@ -57,7 +57,8 @@ SAID: Final = 0.65
 SAID_ALIKE: Final = 0.4
 """The same share where the two look alike: 90 minutes and 90 seconds, 2 May 2023 and 2 May 2022."""
 LEAST_SAID: Final = 1.5
-"""Of words, weighed, that must be said of a value before another is held against it."""
+"""Of words, weighed, that must be said of a value before another is held against it; of fewer words nearly all."""
+_ALL: Final = 0.95
 _NAMED: Final = re.compile(r"(?<=[\w,;] )[A-Z][\w-]*|\b[A-Za-z]*-?\d[\w-]*")
 
 
@@ -217,13 +218,14 @@ class Placed:
     @property
     def is_displaced(self) -> bool:
         """Another value stands in the place that the claim speaks of."""
-        if self.rival is None or self.said * self.wanted.total < LEAST_SAID:
+        if self.rival is None or self.said * self.wanted.total < min(LEAST_SAID, _ALL * self.wanted.total):
             return False
         if self.agreeing is None:
             return self.said >= (SAID_ALIKE if _resembles(self.wanted.value, self.rival.place.value) else SAID)
         # A word of the claim that stands beside the agreeing value alone speaks for it.
         named = self.agreeing.place.stretch - self.rival.place.sentence - self.rival.place.heading
-        is_year = self.wanted.value.kind is EntityKind.DATE and self.wanted.value.number is not None
+        value = self.wanted.value
+        is_year = value.kind is EntityKind.DATE and (value.number is not None or value.normal.startswith("--"))
         margin = MARGIN_NAMED if is_year or named & self.wanted.weights.keys() else MARGIN
         return self.rival.score - self.agreeing.score >= margin
 
@@ -274,7 +276,11 @@ def _measures_alike(want: Wanted, one: Place) -> bool:
     """Say whether one value can stand for the other: both counted or both measured, and none of them a name."""
     if want.label or (one.label and one.label not in {want.value.counted, *want.weights}) or one.label == "#":
         return False
-    if bool(want.value.unit) != bool(one.value.unit) or (want.value.per == APART) != (one.value.per == APART):
+    units = {want.value.unit, one.value.unit}
+    bare = next((value for value in (want.value, one.value) if not value.unit), None)
+    if bool(want.value.unit) != bool(one.value.unit) and (bare is None or bare.counted or one.label or TIMES in units):
+        return False
+    if (want.value.per == APART) != (one.value.per == APART):
         return False
     if want.value.kind is EntityKind.DATE and len(want.value.normal) < len(one.value.normal):
         return False  # a year or a month is a time at which something holds, not the day that a fact names

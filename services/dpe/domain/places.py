@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.dpe.domain.bounds import Bound, limit_of
-from services.dpe.domain.clauses import finite_verb_at
+from services.dpe.domain.clauses import clauses, finite_verb_at
 from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.ratios import SHARE
@@ -30,6 +30,7 @@ _BREAK: Final = re.compile(r"[,;|\n:()]\s|\s[–—-]\s|\b(?:and|but|while|where
 _SEPARATOR: Final = "|"
 _ROW: Final = re.compile(r"[^\n]+")
 _MIN_CELLS: Final = 2
+_EACH: Final = re.compile(r"\b(?:each|every|per|apiece)\b", re.IGNORECASE)
 _HEADING_CHARS: Final = 240
 _CUE_CHARS: Final = 24
 _BEFORE_CHARS: Final = 160
@@ -65,6 +66,7 @@ class Place:
         manner: how it stands there, see ``manner``.
         label: term before a number that is a name, such as "Flat 12"; empty when it is none.
         in_table: the line is a row of cells.
+        each: its stretch says of how many it is: "each", "per", "apiece".
         negated: its stretch is, besides a negator that is taken into the side.
         before: terms of the stretches before its own, which an ellipsis takes up again.
         beside: the values nearest to it in its line, which may be its conditions.
@@ -83,6 +85,7 @@ class Place:
     label: str = ""
     in_table: bool = False
     negated: bool = False
+    each: bool = False
     before: frozenset[str] = _NONE
     beside: tuple[Beside, ...] = ()
 
@@ -114,20 +117,23 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
                 fact_index, value, own, sentence, head | heading, _NONE,
                 *side_and_cue(text, line.start, value), span, manner(text, value),
                 label_of(text, line.start, value), bool(cells), negated(text, where, value),
+                bool(_EACH.search(text, where.start, where.end)),
             )  # fmt: skip
             for value, own, where in read
             if value is not None and value.kind in PLACED
         ]
-        here = here if cells else _with_before(here)
+        here = here if cells else _with_before(here, clauses(text, line.start, line.end))
         found += [replace(place, beside=_beside(here, number)) for number, place in enumerate(here)]
     everything = frozenset(whole)
     return tuple(replace(place, whole=everything) for place in found)
 
 
-def _with_before(line: Sequence[Place]) -> list[Place]:
-    """Return the places of a line with the terms of the stretches before each."""
-    found, before, last = list[Place](), _NONE, _NONE
+def _with_before(line: Sequence[Place], parts: Sequence[Span]) -> list[Place]:
+    """Return the places of a line with the terms of the stretches before each, in the same clause."""
+    found, before, last, at = list[Place](), _NONE, _NONE, 0
     for place in line:
+        while at + 1 < len(parts) and place.value.start >= parts[at + 1].start:
+            at, before, last = at + 1, _NONE, _NONE
         if place.stretch != last:
             before, last = before | last, place.stretch
         found.append(replace(place, before=before))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.keywords import Stemming, keywords
+from services.common.ports.recognition import EntityKind
 from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
 from services.dpe.domain.text_types import Value
 
@@ -50,8 +51,13 @@ def _term(word: str) -> str:
 
 
 def value_terms(values: Iterable[Value]) -> frozenset[str]:
-    """Return the terms of values, by which "10 minutes" and "ten minutes" are one."""
-    return frozenset(f"={value.normal}" for value in values)
+    """Return the terms of values, by which "10 minutes" and "ten minutes" are one; the name of a month is a word."""
+    found: set[str] = set()
+    for value in values:
+        found.add(f"={value.normal}")
+        if value.kind is EntityKind.DATE:
+            found |= {term for term in terms(value.text) if term.isalpha()}
+    return frozenset(found)
 
 
 def terms_without(text: str, start: int, end: int, values: Sequence[Value]) -> frozenset[str]:

@@ -49,6 +49,7 @@ class Case:
     Attributes:
         request: what the grounding model is asked; ``None`` = nothing: the sentence is quoted, or there is no fact.
         pair: nearest fact and claim for the entailment model; ``None`` when no fact is near.
+        is_derived: a value of it follows from values of the facts, which no encoder reckons out.
         rewriting: the claim in the notation of its facts, in which the models are asked (ADR 0094).
     """
 
@@ -58,6 +59,7 @@ class Case:
     request: GroundingRequest | None
     pair: Pair | None
     rewriting: Rewriting | None = None
+    is_derived: bool = False
 
     @property
     def nearest(self) -> NearFact | None:
@@ -76,10 +78,12 @@ def cases(analysis: Analysis) -> list[Case]:
             contents = tuple(analysis.input.facts[near.fact_index].content for near in passages)
             nearest = case.nearest
             is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
-            asked = in_fact_notation(claim, analysis.outputs.alignments.get(claim.claim_id, ()))
+            aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+            asked = in_fact_notation(claim, aligned)
             case = replace(
                 case,
                 rewriting=asked,
+                is_derived=any(pair.equal and pair.derivation for pair in aligned),
                 request=GroundingRequest(asked.text, contents, analysis.input.query or None, WINDOWS_READ),
                 pair=(analysis.input.facts[nearest.fact_index].content, asked.text) if nearest and is_near else None,
             )
@@ -195,7 +199,7 @@ def _decided(heard: Heard, distortions: Sequence[Distortion]) -> tuple[Verdict, 
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported:
         found = Verdict.SUPPORTED, Basis.GROUNDING
-    elif heard.contradicts:
+    elif heard.contradicts and not heard.case.is_derived:
         found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None or not heard.case.passages:
         # Without a fact in the envelope nothing could bear the claim out.

@@ -20,7 +20,7 @@ from services.dpe.domain.findings import Fabrication
 from services.dpe.domain.intervals import APART
 from services.dpe.domain.names import NameIndex, name_key
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.text_types import Value
+from services.dpe.domain.text_types import Claim, Value
 from services.dpe.domain.values import scan_values
 
 KEY: Final = StageKey(3, "a")
@@ -34,7 +34,7 @@ def apply(analysis: Analysis) -> Analysis:
     names = NameIndex.of([*(fact.content for fact in given.facts), given.query], analysis.gazetteer)
     found: list[Fabrication] = []
     for claim in outputs.claims:
-        found += _unknown_values(claim.claim_id, claim.values, values)
+        found += _unknown_values(claim.claim_id, _not_derived(analysis, claim), values)
         found += _unknown_names(claim.claim_id, claim.entities, names)
     read = _Elsewhere.of(analysis)
     found += _unknown_values("", [value for value in outputs.loose_values if not read.holds(value)], values)
@@ -89,6 +89,13 @@ _DIGIT_GROUP: Final = re.compile(r"\d+(?:[.,'’\u00a0\u202f]\d+)*")  # noqa: RU
 
 def _digit_groups(text: str) -> list[str]:
     return [re.sub(r"\D", "", match.group()).lstrip("0") or "0" for match in _DIGIT_GROUP.finditer(text)]
+
+
+def _not_derived(analysis: Analysis, claim: Claim) -> list[Value]:
+    """Return a claim's values but those that follow from values of the facts (ADR 0094)."""
+    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+    derived = {(pair.claimed.start, pair.claimed.end) for pair in aligned if pair.derivation and pair.equal}
+    return [value for value in claim.values if (value.start, value.end) not in derived]
 
 
 def _unknown_values(claim_id: str, values: Sequence[Value], known: ValueIndex) -> list[Fabrication]:

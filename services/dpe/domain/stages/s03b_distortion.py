@@ -15,6 +15,7 @@ from services.dpe.domain.alignment import (
     ClaimWords,
     Match,
     matches,
+    misattached,
     nearest_for_names,
     on_other_sides,
     substituted_names,
@@ -109,7 +110,7 @@ def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Disto
     stripped = _stripped(analysis, claim, nearest)
     if nearest[0].is_copy:
         return stripped
-    found = _values(analysis, item.claim)
+    found = _values(analysis, claim, nearest)
     found += _names(analysis, item.claim, nearest_for_names(claim, nearest)) or _roles(analysis, item.claim, nearest)
     found += _negation(analysis, claim, nearest)
     return found + stripped
@@ -119,8 +120,12 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
     return analysis.outputs.fact_views[match.clause.fact_index].fact.fact_id
 
 
-def _values(analysis: Analysis, claim: Claim) -> list[Distortion]:
+def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
     """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
+    claim = words.claim
+    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if pair.turned or not pair.equal]
+    told = {pair.claimed for pair in pairs}
+    pairs += [pair for pair, _ in misattached(claim, nearest, words.antecedent) if pair.claimed not in told]
     return [
         Distortion(
             _type_of_bound(pair.claimed) if pair.turned else _type_of(pair.claimed, pair.known),
@@ -130,8 +135,8 @@ def _values(analysis: Analysis, claim: Claim) -> list[Distortion]:
             Span(pair.known.start, pair.known.end),
             None if pair.turned else pair,
         )
-        for pair in analysis.outputs.alignments.get(claim.claim_id, ())
-        if (pair.turned or not pair.equal) and pair.fact_index is not None
+        for pair in pairs
+        if pair.fact_index is not None
     ]
 
 
