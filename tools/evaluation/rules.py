@@ -222,4 +222,6 @@ def _grounded(analysis: Analysis) -> Analysis:
         evidence = Evidence(0, view.fact.fact_id, whole, 1.0, 1.0, aligned[claim.claim_id])
         attributions[claim.claim_id] = Attribution(claim, AttributionType.CONTEXT_GROUNDED, (evidence,))
     passages = {claim.claim_id: (NearFact(0, 1.0, 1.0),) for claim in analysis.outputs.claims}
-    return replace(analysis, outputs=replace(analysis.outputs, attributions=attributions, passages=passages, alignments=aligned))
+    return replace(
+        analysis, outputs=replace(analysis.outputs, attributions=attributions, passages=passages, alignments=aligned)
+    )

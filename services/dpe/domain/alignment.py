@@ -84,9 +84,7 @@ def _agreeing(claim: Claim, clause: FactClause) -> int:
     return sum(1 for value in claim.values if any(agrees(value, known) for known in clause.values))
 
 
-def align_values(
-    claim: Claim, places: Sequence[Place], antecedent: frozenset[str] = frozenset()
-) -> list[AlignedValue]:
+def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[str] = frozenset()) -> list[AlignedValue]:
     """Pair each value of the claim with the value that stands in its place, equal or different (ADR 0094).
 
     Two values of a claim cannot both stand in the place of one: then it is open which does, and neither is reported.

@@ -15,7 +15,8 @@ _MINUTES: Final = r"(?P<minutes>half|(?:a\s+)?quarter|five|ten|twenty(?:[\s-]fiv
 _PART: Final = r"\s+(?:in\s+the\s+(?P<{0}>morning|afternoon|evening)|at\s+(?P<{1}>night))\b"
 
 SPOKEN_TIME: Final = re.compile(
-    rf"\b(?:{_MINUTES}(?:\s+minutes)?\s+(?P<side>past|to)\s+{_HOUR.format('hour')}\b(?:{_PART.format('part', 'night')})?"
+    rf"\b(?:{_MINUTES}(?:\s+minutes)?\s+(?P<side>past|to)\s+{_HOUR.format('hour')}\b"
+    rf"(?:{_PART.format('part', 'night')})?"
     rf"|{_HOUR.format('full')}\s?o['’]clock\b(?:{_PART.format('full_part', 'full_night')})?"  # noqa: RUF001
     rf"|{_HOUR.format('bare')}{_PART.format('bare_part', 'bare_night')})",
     re.IGNORECASE,

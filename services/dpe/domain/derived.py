@@ -44,8 +44,11 @@ _EXCLUDED: Final = re.compile(
     r"\b(?:without|excluding|except(?:ing)?|not\s(?:counting|including)|apart\sfrom|before|if\sno|no)\s[^,;.]{1,60}",
     re.IGNORECASE,
 )
-_INCLUDED: Final = re.compile(r"\b(?:together\swith|including|inclusive\sof|counting|plus)\s[^,;.]{1,60}", re.IGNORECASE)
+_INCLUDED: Final = re.compile(
+    r"\b(?:together\swith|including|inclusive\sof|counting|plus)\s[^,;.]{1,60}", re.IGNORECASE
+)
 _HUNDRED: Final = Decimal(100)
+_NUMERALS: Final = "".join(map(str, range(10))) + ".,' -"
 _MIN_SHARE: Final = 0.3
 """Share of the claim's words that must be said of what is reckoned with."""
 
@@ -254,7 +257,9 @@ def _wrong_difference(want: Wanted, claim: Claim, operands: Sequence[Place]) -> 
 
 
 _STANDS_OUT: Final = 0.3
-_COMPARED: Final = re.compile(r"^\s(?:\w+\s)?(?:more|less|fewer|lower|higher|longer|shorter|dearer|cheaper|larger|smaller)\b")
+_COMPARED: Final = re.compile(
+    r"^\s(?:\w+\s)?(?:more|less|fewer|lower|higher|longer|shorter|dearer|cheaper|larger|smaller)\b"
+)
 _CHANGED: Final = re.compile(r"\bby\s(?:about\s|some\s)?$|\bdifference\s(?:is|was|of)\s$")
 
 
@@ -331,7 +336,7 @@ def _shown(value: Value, magnitude: Decimal) -> str:
     """Return a result as the claim writes its value: with the same unit."""
     if value.number and value.magnitude:
         number = plain((magnitude * value.number / value.magnitude).normalize())
-        unit = value.unit if value.kind is EntityKind.MONEY else value.text.lstrip("0123456789.,'  -")
+        unit = value.unit if value.kind is EntityKind.MONEY else value.text.lstrip(_NUMERALS)
         return number if value.kind is EntityKind.NUMBER else f"{number} {unit}"
     return plain(magnitude)
 

@@ -147,8 +147,13 @@ def _counts_else(left: Value, right: Value) -> bool:
 _CENTS: Final = frozenset({"USD", "EUR", "AUD", "CAD", "NZD", "SGD", "HKD", "ZAR"})
 _KRONER: Final = frozenset({"DKK", "NOK", "SEK"})
 _ONE_MEASURE: Final = (
-    {"month", "second"}, {"working day", "second"}, {"working day", "month"}, {SHARE, TIMES}, *({CENT, unit} for unit in _CENTS), *({KRONE, unit} for unit in _KRONER),
-)  # fmt: skip
+    {"month", "second"},
+    {"working day", "second"},
+    {"working day", "month"},
+    {SHARE, TIMES},
+    *({CENT, unit} for unit in _CENTS),
+    *({KRONE, unit} for unit in _KRONER),
+)
 """Units that are not the same and still measure the same: ``_agree_across`` compares them."""
 
 
@@ -178,7 +183,7 @@ def _is_fraction(value: Value) -> bool:
     )
 
 
-def agrees(claimed: Value, known: Value) -> bool:
+def agrees(claimed: Value, known: Value) -> bool:  # noqa: PLR0911 - a rule for each kind
     """Say whether the claimed value states what the known one does, or less (SPEC-005 §5.2, §5.3)."""
     if claimed.kind is EntityKind.DATE and known.kind is EntityKind.DATE:
         return any(dates_agree(reading, other) for reading in _readings(claimed) for other in _readings(known))

@@ -93,9 +93,7 @@ def choose(nearest: Sequence[int], sharing: Sequence[int], lengths: Sequence[int
     return tuple(sorted(chosen))
 
 
-def evidence(
-    analysis: Analysis, claim: ClaimWords, near: NearFact, aligned: Sequence[AlignedValue] = ()
-) -> Evidence:
+def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact, aligned: Sequence[AlignedValue] = ()) -> Evidence:
     """Return a fact as evidence: the clause that says most nearly what the claim says, and the values that align.
 
     Args:

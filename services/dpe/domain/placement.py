@@ -28,7 +28,7 @@ from services.dpe.domain.places import (
     side_and_cue,
     stretches,
 )
-from services.dpe.domain.ratios import TIMES
+from services.dpe.domain.ratios import SHARE, TIMES
 from services.dpe.domain.terms import terms, terms_without, value_terms
 from services.dpe.domain.text_types import Claim, Value
 
@@ -159,7 +159,19 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wante
         }
         weights |= dict.fromkeys(sorted(value_terms(other for other in values if other is not value)), 1.0)
         side, cue = side_and_cue(text, 0, value)
-        found.append(Wanted(original, weights, side, cue, manner(text, value), label_of(text, 0, value), tuple(other for other in values if other is not value), negated(text, span, value), out_of_bounds(text, 0, value)))
+        found.append(
+            Wanted(
+                original,
+                weights,
+                side,
+                cue,
+                manner(text, value),
+                label_of(text, 0, value),
+                tuple(other for other in values if other is not value),
+                negated(text, span, value),
+                out_of_bounds(text, 0, value),
+            )
+        )
     return found
 
 
@@ -207,7 +219,7 @@ class Placed:
 
     @property
     def is_beyond(self) -> bool:
-        """It is said to break the limit that another value sets, and does: two months are too short for at least three."""
+        """It breaks the limit that another value sets, as it says: two months are too short for three."""
         if self.rival is None or self.wanted.beyond is None or self.wanted.beyond is not self.rival.place.side:
             return False
         own, limit = self.wanted.value.magnitude, self.rival.place.value.magnitude
@@ -221,6 +233,8 @@ class Placed:
         if self.rival is None or self.said * self.wanted.total < min(LEAST_SAID, _ALL * self.wanted.total):
             return False
         if self.agreeing is None:
+            if self.wanted.beyond is not None and self.wanted.beyond is self.rival.place.side:
+                return self.said >= SAID_ALIKE
             return self.said >= (SAID_ALIKE if _resembles(self.wanted.value, self.rival.place.value) else SAID)
         # A word of the claim that stands beside the agreeing value alone speaks for it.
         named = self.agreeing.place.stretch - self.rival.place.sentence - self.rival.place.heading
@@ -239,7 +253,7 @@ def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
     rivals = [
         one
         for one in same
-        if _measures_alike(want, one)
+        if _measures_alike(want, one, agreeing=bool(agreeing))
         and not agrees(value, one.value)
         and not agrees(one.value, value)
         and not _lies_above(one.value, value)
@@ -272,13 +286,18 @@ def _resembles(value: Value, known: Value) -> bool:
 _DATE_PARTS: Final = 3
 
 
-def _measures_alike(want: Wanted, one: Place) -> bool:
-    """Say whether one value can stand for the other: both counted or both measured, and none of them a name."""
+def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
+    """Say whether one value can stand for the other: both counted or both measured, and none of them a name.
+
+    A bare number that counts nothing stands for a measured one only where no value agrees.
+    """
     if want.label or (one.label and one.label not in {want.value.counted, *want.weights}) or one.label == "#":
         return False
     units = {want.value.unit, one.value.unit}
     bare = next((value for value in (want.value, one.value) if not value.unit), None)
-    if bool(want.value.unit) != bool(one.value.unit) and (bare is None or bare.counted or one.label or TIMES in units):
+    if bool(want.value.unit) != bool(one.value.unit) and (
+        bare is None or bare.counted or one.label or units & {TIMES, SHARE} or agreeing
+    ):
         return False
     if (want.value.per == APART) != (one.value.per == APART):
         return False
@@ -314,7 +333,7 @@ def _holds(value: Value, want: Wanted, one: Place) -> bool:
     known = one.value.magnitude
     if value.kind is EntityKind.DATE:
         return want.side is None and one.side is not None
-    if want.side is not None or one.side is None or known is None or value.magnitude is None:
+    if want.side is not None or want.beyond is not None or one.side is None or known is None or value.magnitude is None:
         return False
     if value.unit != one.value.unit and value.unit and one.value.unit:
         return False

@@ -114,11 +114,20 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
         span = Span(line.start, line.end)
         here = [
             Place(
-                fact_index, value, own, sentence, head | heading, _NONE,
-                *side_and_cue(text, line.start, value), span, manner(text, value),
-                label_of(text, line.start, value), bool(cells), negated(text, where, value),
+                fact_index,
+                value,
+                own,
+                sentence,
+                head | heading,
+                _NONE,
+                *side_and_cue(text, line.start, value),
+                span,
+                manner(text, value),
+                label_of(text, line.start, value),
+                bool(cells),
+                negated(text, where, value),
                 bool(_EACH.search(text, where.start, where.end)),
-            )  # fmt: skip
+            )
             for value, own, where in read
             if value is not None and value.kind in PLACED
         ]
@@ -210,7 +219,7 @@ def label_of(text: str, start: int, value: Value) -> str:
         return "#" if text[value.end : value.end + 1] in {" ", ".", ")"} else ""
     match = _LABEL.search(before)
     word = match["word"].lower() if match is not None else ""
-    return "" if not word or word in _NO_LABELS else next(iter(terms(word)), "")
+    return "" if not word or word in _NO_LABELS or word.endswith(("ed", "en", "ing")) else next(iter(terms(word)), "")
 
 
 _LABEL: Final = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]+)[\s-]$")
@@ -234,21 +243,26 @@ def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart
     return found + [Span(begin, end)] * (len(values) - since)
 
 
-def _in_prose(
-    text: str, line: Sentence, values: Sequence[Value]
-) -> Iterator[_Read]:
+def _in_prose(text: str, line: Sentence, values: Sequence[Value]) -> Iterator[_Read]:
     placed = [value for value in values if value.kind in PLACED]
     if not placed:
         yield None, terms(text[line.start : line.end]), Span(line.start, line.end)
         return
     last, own, shared = None, _NONE, list[Value]()
-    subject = _subject(text, line, placed[0])
+    subject, parts = _subject(text, line, placed[0]), clauses(text, line.start, line.end)
+    subject_end = parts[1].start if len(parts) > 1 else line.end
     spans = stretches(text, line.start, line.end, placed)
     for value, span in zip(placed, spans, strict=True):
         if span != last:
             shared = [other for other, where in zip(placed, spans, strict=True) if where == span]
             own, last = terms_without(text, span.start, span.end, shared), span
-        yield value, own | subject | value_terms(other for other in shared if other is not value), span
+        yield (
+            value,
+            own
+            | (subject if value.start < subject_end else _NONE)
+            | value_terms(other for other in shared if other is not value),
+            span,
+        )
 
 
 def _subject(text: str, line: Sentence, first: Value) -> frozenset[str]:
@@ -269,7 +283,7 @@ class _Columns:
         self.heads = heads
 
     def after(self, text: str, cells: Sequence[Span], values: Sequence[Value]) -> "_Columns":
-        """Return the heads for the next line: a table's first row names its columns, unless its cells name themselves."""
+        """Return the heads for the next line: a first row names its columns, unless its cells name themselves."""
         if len(cells) != len(self.heads):
             named = sum(":" in text[cell.start : cell.end] for cell in cells)
             if len(cells) < _MIN_CELLS or named > 1:
@@ -295,9 +309,7 @@ def _cells(text: str, line: Sentence) -> list[Span]:
     return [Span(left + 1, right) for left, right in pairwise(cuts)]
 
 
-def _in_cells(
-    text: str, cells: Sequence[Span], values: Sequence[Value], columns: _Columns
-) -> Iterator[_Read]:
+def _in_cells(text: str, cells: Sequence[Span], values: Sequence[Value], columns: _Columns) -> Iterator[_Read]:
     at, label = 0, _NONE
     for number, cell in enumerate(cells):
         first = at

@@ -52,7 +52,9 @@ HALF_A: Final = re.compile(r"\bhalf\s+an?\s+(?P<what>[a-z]+)\b", re.IGNORECASE)
 
 AND_A_HALF: Final = re.compile(r"\b(?:(?:an?|one)\s)?(?P<what>[a-z]{1,12})\sand\sa\shalf\b", re.IGNORECASE)
 """One and a half of a unit: "a year and a half"."""
-QUARTERS_OF: Final = re.compile(r"\b(?:(?P<three>three)\squarters|a\squarter)\sof\san?\s(?P<what>[a-z]{1,12})\b", re.IGNORECASE)
+QUARTERS_OF: Final = re.compile(
+    r"\b(?:(?P<three>three)\squarters|a\squarter)\sof\san?\s(?P<what>[a-z]{1,12})\b", re.IGNORECASE
+)
 """Quarters of a unit: "a quarter of an hour"."""
 
 

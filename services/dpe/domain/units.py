@@ -175,7 +175,7 @@ _OWN: Final = {
 } | {
     f"{kind} {day}": "working day" for kind in ("working", "business", "work", "banking", "trading")
     for day in ("day", "days")
-} | {"workday": "working day", "workdays": "working day", "weekday": "working day", "weekdays": "working day"}  # fmt: skip
+} | dict.fromkeys(("workday", "workdays", "weekday", "weekdays"), "working day")  # fmt: skip
 """Units that nothing converts: working days are no number of days, and units of activity weigh what they weigh."""
 _FAHRENHEIT: Final = frozenset({"°f", "degrees fahrenheit"})
 _DEGREE_DIGITS: Final = Decimal("0.0001")

@@ -153,7 +153,12 @@ def _counted(text: str, value: Value) -> str:
         return ""
     match = _BEHIND.match(text, value.end)
     word = match["word"].lower() if match is not None else ""
-    return "" if not word or word in STOPWORDS or word in FINITE_VERBS else stem(word)
+    is_verb = word in FINITE_VERBS and not (word.endswith("s") and len(word) >= _MIN_PLURAL)
+    return "" if not word or word in STOPWORDS or is_verb else stem(word)
+
+
+_MIN_PLURAL: Final = 5
+"""Behind a number "counts" is a noun, and "has" is none."""
 
 
 def _per(text: str, value: Value) -> str:
