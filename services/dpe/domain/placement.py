@@ -230,11 +230,11 @@ class Placed:
     @property
     def is_displaced(self) -> bool:
         """Another value stands in the place that the claim speaks of."""
+        if self.agreeing is None and self.rival is not None and self.wanted.beyond is not None:
+            return self.wanted.beyond is self.rival.place.side and self.said >= SAID_ALIKE and not self.is_beyond
         if self.rival is None or self.said * self.wanted.total < min(LEAST_SAID, _ALL * self.wanted.total):
             return False
         if self.agreeing is None:
-            if self.wanted.beyond is not None and self.wanted.beyond is self.rival.place.side:
-                return self.said >= SAID_ALIKE
             return self.said >= (SAID_ALIKE if _resembles(self.wanted.value, self.rival.place.value) else SAID)
         # A word of the claim that stands beside the agreeing value alone speaks for it.
         named = self.agreeing.place.stretch - self.rival.place.sentence - self.rival.place.heading
