@@ -5,6 +5,7 @@ DEGRADED, for paraphrased contradictions are then not seen; with one and the gro
 a turned negation are also found where words differ (``unseen``). The verdict on a claim is stage 3's.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -124,7 +125,14 @@ def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> 
     """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
     claim = words.claim
     pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if pair.turned or not pair.equal]
-    told = {pair.claimed for pair in pairs}
+    alike = Counter((value.kind, value.unit) for value in claim.values)
+    firm = [
+        pair
+        for pair in analysis.outputs.alignments.get(claim.claim_id, ())
+        # Of two values that measure the same each may stand in the other's place.
+        if pair.equal and pair.is_firm and alike[pair.claimed.kind, pair.claimed.unit] == 1
+    ]
+    told = {pair.claimed for pair in [*pairs, *firm]}
     pairs += [pair for pair, _ in misattached(claim, nearest, words.antecedent) if pair.claimed not in told]
     return [
         Distortion(
