@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import EntityRecognizer
-from services.dpe.domain.alignment import ClaimWords, align_values, matches
+from services.dpe.domain.alignment import align_values
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Models
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Attribution, AttributionType, DistortionType, Evidence, NearFact
@@ -216,11 +216,12 @@ def _grounded(analysis: Analysis) -> Analysis:
     """Return the analysis with every factual claim grounded in the one fact, and instructions near to it."""
     view = analysis.outputs.fact_views[0]
     attributions = {}
+    aligned = {claim.claim_id: tuple(align_values(claim, view.places)) for claim in analysis.outputs.claims}
     for claim in analysis.factual_claims:
-        nearest = matches(ClaimWords.of(claim), view.clauses)
-        evidence = Evidence(
-            0, view.fact.fact_id, Span(0, len(view.fact.content)), 1.0, 1.0, tuple(align_values(claim, nearest))
-        )
+        whole = Span(0, len(view.fact.content))
+        evidence = Evidence(0, view.fact.fact_id, whole, 1.0, 1.0, aligned[claim.claim_id])
         attributions[claim.claim_id] = Attribution(claim, AttributionType.CONTEXT_GROUNDED, (evidence,))
     passages = {claim.claim_id: (NearFact(0, 1.0, 1.0),) for claim in analysis.outputs.claims}
-    return replace(analysis, outputs=replace(analysis.outputs, attributions=attributions, passages=passages))
+    return replace(
+        analysis, outputs=replace(analysis.outputs, attributions=attributions, passages=passages, alignments=aligned)
+    )

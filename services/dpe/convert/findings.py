@@ -132,6 +132,7 @@ def _aligned(pair: AlignedValue) -> claim_pb2.AlignedValue:
         answer_normalised=pair.claimed.normal,
         fact_normalised=pair.known.normal,
         relation=relation,
+        derivation=pair.derivation,
     )
 
 

@@ -12,13 +12,14 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.attachment import Passage, rival
-from services.dpe.domain.bounds import bound_of
-from services.dpe.domain.facts import MEASURED, FactClause, agrees, comparable, without_values
+from services.dpe.domain.bounds import Bound, bound_of
+from services.dpe.domain.derived import derive
+from services.dpe.domain.facts import MEASURED, FactClause, agrees, without_values
 from services.dpe.domain.findings import AlignedValue
-from services.dpe.domain.lexicon import STOPWORDS
 from services.dpe.domain.names import name_key
-from services.dpe.domain.polarity import is_negated
-from services.dpe.domain.ratios import SHARE, TIMES
+from services.dpe.domain.placement import Placed, place, wanted
+from services.dpe.domain.places import Place
+from services.dpe.domain.ratios import SHARE
 from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
@@ -83,155 +84,84 @@ def _agreeing(claim: Claim, clause: FactClause) -> int:
     return sum(1 for value in claim.values if any(agrees(value, known) for known in clause.values))
 
 
-def align_values(
-    claim: Claim, nearest: Sequence[Match], antecedent: frozenset[str] = frozenset()
-) -> list[AlignedValue]:
-    """Pair each value of the claim with the value that stands in its place, equal or different.
+def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[str] = frozenset()) -> list[AlignedValue]:
+    """Pair each value of the claim with the value that stands in its place, equal or different (ADR 0094).
 
     Two values of a claim cannot both stand in the place of one: then it is open which does, and neither is reported.
     """
-    subject = _Subject(claim, antecedent)
-    pairs = [_align(value, subject, nearest) for value in claim.values if value.kind in ALIGNABLE]
+    in_turn = bool(_IN_TURN.search(claim.text))
+    pairs = [
+        _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
+        for placed in (place(want, claim, places) for want in wanted(claim, antecedent))
+    ]
     aligned = [pair for pair in pairs if pair is not None]
-    wanted = Counter(pair.known for pair in aligned if not pair.equal)
-    return [pair for pair in aligned if pair.equal or wanted[pair.known] == 1]
+    taken = Counter((pair.fact_index, pair.known) for pair in aligned if not pair.equal and not pair.derivation)
+    return [pair for pair in aligned if pair.equal or pair.derivation or taken[pair.fact_index, pair.known] == 1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """A claim with the stems of what its pronoun stands for."""
-
-    claim: Claim
-    antecedent: frozenset[str]
-
-
-def _align(value: Value, claim: _Subject, nearest: Sequence[Match]) -> AlignedValue | None:
-    equal = _first_equal(value, claim, nearest)
-    different = _misattached(value, claim, nearest) or _first_different(value, claim.claim, nearest)
-    if equal and (different is None or equal[0] >= different[0]):
-        return AlignedValue(value, equal[1], equal=True)
-    return AlignedValue(value, different[1], equal=False) if different else None
-
-
-def _first_equal(value: Value, claim: _Subject, nearest: Sequence[Match]) -> tuple[float, Value] | None:
-    for match in nearest:
-        for known in match.clause.values:
-            if agrees(value, known) and _rival(value, claim, known, match) is None:
-                return match.containment, known
-    return None
-
-
-def _misattached(value: Value, claim: _Subject, nearest: Sequence[Match]) -> tuple[float, Value] | None:
-    """Return what stands in the value's place where the value itself belongs to something else of the nearest fact."""
-    for match in nearest:
-        if match.containment < MIN_OVERLAP or match.clause.fact_index != nearest[0].clause.fact_index:
-            return None
-        for known in match.clause.values:
-            other = _rival(value, claim, known, match) if agrees(value, known) else None
-            if other is not None:
-                return match.containment, other
-    return None
-
-
-def _rival(value: Value, subject: _Subject, known: Value, match: Match) -> Value | None:
-    if match.is_copy:
+def _derived(claim: Claim, placed: Placed, places: Sequence[Place]) -> AlignedValue | None:
+    """Return the value with those of the facts that it follows from, or should follow from, where it stands in none."""
+    if placed.agreeing is not None and not placed.is_displaced:
         return None
-    clause, claim = match.clause, subject.claim
-    return rival(
-        value,
-        Passage(claim.text, claim.start, claim.values, subject.antecedent),
-        known,
-        Passage(clause.text, clause.span.start, clause.values),
-    )
+    found = derive(placed.wanted, claim, places)
+    is_worse = found is not None and not found.equal and (placed.agreeing is not None or _is_share(placed))
+    if found is None or is_worse:
+        return None
+    there = found.place
+    return AlignedValue(placed.wanted.value, there.value, equal=found.equal, fact_index=there.fact_index, is_firm=True,
+                        derivation=found.text)  # fmt: skip
 
 
-def turned_bounds(claim: Claim, nearest: Sequence[Match]) -> list[tuple[Value, Value, FactClause]]:
-    """Return equal values of claim and fact on opposite sides ("up to", "at least"), with the fact's clause.
+def _is_share(placed: Placed) -> bool:
+    """Say whether another share stands in the place of a share."""
+    return placed.wanted.value.unit == SHARE and placed.is_displaced
 
-    Nothing is returned for a value that some near clause also states with the claim's bound or without one, nor where
-    one of the two statements is negated: "above 5 is not paid" and "up to 5 is paid" go together.
-    """
-    found: list[tuple[Value, Value, FactClause]] = []
+
+def _align(placed: Placed, *, in_turn: bool) -> AlignedValue | None:
+    value, agreeing, rival = placed.wanted.value, placed.agreeing, placed.rival
+    if agreeing is None and rival is not None and placed.is_beyond:
+        there = rival.place
+        how = f"{value.text} {'<' if placed.wanted.beyond is Bound.AT_LEAST else '>'} {there.value.text}"
+        return AlignedValue(value, there.value, equal=True, fact_index=there.fact_index, derivation=how)
+    if rival is not None and placed.is_displaced and not in_turn:
+        return AlignedValue(value, rival.place.value, equal=False, fact_index=rival.place.fact_index, is_firm=True)
+    if agreeing is None:
+        return None
+    there = agreeing.place
+    return AlignedValue(value, there.value, equal=True, fact_index=there.fact_index, is_firm=placed.is_firm,
+                        turned=placed.is_turned)  # fmt: skip
+
+
+_IN_TURN: Final = re.compile(r"\brespectively\b|\bin that order\b", re.IGNORECASE)
+
+
+def misattached(
+    claim: Claim, nearest: Sequence[Match], antecedent: frozenset[str] = frozenset()
+) -> list[tuple[AlignedValue, FactClause]]:
+    """Return values of the claim that the nearest fact says of something else, each with what stands in its place."""
+    found: list[tuple[AlignedValue, FactClause]] = []
     for value in claim.values:
-        side = bound_of(claim.text, claim.start, value)
-        if side is None or value.kind not in ALIGNABLE:
-            continue
-        near = [
-            (match.clause, known)
-            for match in nearest
-            if match.containment >= BOUND_OVERLAP
-            for known in match.clause.values
-            if agrees(value, known)
-        ]
-        sides = {bound_of(clause.text, clause.span.start, known) for clause, known in near}
-        if len(sides) == 1 and not sides & {side, None} and is_negated(claim.text) == is_negated(near[0][0].text):
-            found.append((value, near[0][1], near[0][0]))
+        there = _misattached(value, claim, antecedent, nearest) if value.kind in ALIGNABLE else None
+        if there is not None:
+            pair = AlignedValue(value, there[0], equal=False, fact_index=there[1].fact_index, is_firm=True)
+            found.append((pair, there[1]))
     return found
 
 
-def _first_different(value: Value, claim: Claim, nearest: Sequence[Match]) -> tuple[float, Value] | None:
-    """Return the one value of the nearest clause that stands in the value's place, or nothing when that is open.
-
-    Values of the same kind come first; a bare number stands for a measured one only when there is none.
-    """
-    best = nearest[0] if nearest else None
-    if best is None or best.containment < MIN_OVERLAP:
-        return None
-    free = [
-        known
-        for known in best.clause.values
-        if known.kind in ALIGNABLE
-        and comparable(value, known)
-        and _same_place(value, claim, known, best.clause)
-        and not any(agrees(other, known) for other in claim.values)
-    ]
-    # A date that is more precise than the source's is no other date: stage 3a traces it. "Over 300" is true of 324.
-    if any((value.kind is EntityKind.DATE and agrees(known, value)) or _lies_above(known, value) for known in free):
-        return None
-    candidates = [known for known in free if known.kind is value.kind] or free
-    return (best.containment, candidates[0]) if len(candidates) == 1 else None
-
-
-def _same_place(value: Value, claim: Claim, known: Value, clause: FactClause) -> bool:
-    """Say whether two values can stand in one place.
-
-    An age behind a name ("Mr Hill, 28, was ...") counts nothing, a share of something ("60 % of all cases") is no
-    change that a multiplier ("doubled") could be set against, and what a number counts ("27 counts") is no measure ("20
-    years").
-    """
-    ours, theirs = (value, claim.text, claim.start), (known, clause.text, clause.span.start)
-    if _APPOSED in {_manner(*ours), _manner(*theirs)}:
-        return _manner(*ours) == _manner(*theirs)
-    if bool(value.unit) != bool(known.unit) and _counts(*(theirs if value.unit else ours)):
-        return False
-    return not (_PART_OF in {_manner(*ours), _manner(*theirs)} and TIMES in {value.unit, known.unit})
-
-
-def _counts(value: Value, text: str, offset: int) -> bool:
-    """Say whether a bare number stands right before a word that tells what is counted."""
-    counted = _COUNTED.match(text, value.end - offset)
-    return value.kind is EntityKind.NUMBER and counted is not None and counted["word"].lower() not in STOPWORDS
-
-
-_APPOSED: Final = "apposed"
-_PART_OF: Final = "part of"
-_OF: Final = re.compile(r"(?<!\s)\s++of\b", re.IGNORECASE)
-_COUNTED: Final = re.compile(r"\s(?P<word>[^\W\d_]+)")
-
-
-def _manner(value: Value, text: str, offset: int) -> str:
-    """Return how a value stands in its text: between two commas, as a part of something, or neither."""
-    start, end = value.start - offset, value.end - offset
-    if value.kind is EntityKind.NUMBER and text[:start].endswith(", ") and text[end : end + 1] == ",":
-        return _APPOSED
-    return _PART_OF if value.unit == SHARE and _OF.match(text, end) else ""
-
-
-def _lies_above(known: Value, value: Value) -> bool:
-    """Say whether a known value that stands alone lies above a claimed floor, and not far above it."""
-    if not value.floor or known.floor or known.magnitude is None or value.magnitude is None or known.unit != value.unit:
-        return False
-    return value.magnitude < known.magnitude <= 2 * value.magnitude
+def _misattached(
+    value: Value, claim: Claim, antecedent: frozenset[str], nearest: Sequence[Match]
+) -> tuple[Value, FactClause] | None:
+    for match in nearest:
+        clause = match.clause
+        if match.is_copy or match.containment < MIN_OVERLAP or clause.fact_index != nearest[0].clause.fact_index:
+            return None
+        for known in clause.values:
+            if agrees(value, known):
+                own = Passage(claim.text, claim.start, claim.values, antecedent)
+                other = rival(value, own, known, Passage(clause.text, clause.span.start, clause.values))
+                if other is not None:
+                    return other, clause
+    return None
 
 
 def on_other_sides(claim: Claim, clause: FactClause) -> bool:

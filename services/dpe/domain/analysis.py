@@ -18,6 +18,7 @@ from services.common.ports.recognition import Entity
 from services.dpe.domain.constraints import ConstraintOutcome, ConstraintVerdict
 from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.findings import (
+    AlignedValue,
     Attribution,
     AttributionType,
     Contradiction,
@@ -179,6 +180,7 @@ class Outputs:
     """What the stages gave; ``None`` where one did not run.
 
     Attributes:
+        alignments: for each claim its values with those that stand in their place in any fact near it.
         fidelity_score_without: what it would be with no constraint violated (ADR 0078).
     """
 
@@ -198,6 +200,7 @@ class Outputs:
     contradictions: tuple[Contradiction, ...] | None = None
     quotations: Mapping[int, Quotation] = field(default_factory=dict)
     passages: Mapping[str, tuple[NearFact, ...]] = field(default_factory=dict)
+    alignments: Mapping[str, tuple[AlignedValue, ...]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
     coverage: Coverage = Coverage()

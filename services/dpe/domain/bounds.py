@@ -1,6 +1,8 @@
 """On which side of a value a statement lies: "up to 5 euros" and "at least 5 euros" name one value and differ.
 
-Only words that say nothing else are read: "by" is left open, and so are "from" and "over" before a length of time.
+A negator in front turns the side: "do not lift more than 1 kg" is "at most 1 kg", and "no fixes since May" is "until
+May". Only words that say nothing else are read: "by" is left open, and so are "from" and "over" before a length of
+time. Whether an amount is called too little or too much ("two months is too short") is read, too.
 """
 
 import re
@@ -8,30 +10,67 @@ from enum import StrEnum, unique
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.dpe.domain.lexicon import NEGATORS
 from services.dpe.domain.text_types import Value
 
-_REACH_CHARS: Final = 32
+_REACH_CHARS: Final = 48
+_NEGATED_CHARS: Final = 60
+_LARGER: Final = "more|later|longer|higher|greater|larger|further|older|bigger|wider|heavier|louder|faster|above|taller"
+_SMALLER: Final = "less|fewer|earlier|lower|shorter|younger|smaller|nearer|narrower|lighter|slower|below"
+_AMOUNT: Final = r"(?:\s[a-z]{2,12})?\sof"
+_ARTICLE: Final = r"\s(?:the\s|an?\s|(?:the\s)?(?:end|beginning|start)\sof\s(?:the\s)?)?$"
+_PLAIN: Final = r"(?<!\bno\s)(?<!\bnot\s)(?<!\bnever\s)"
 _AT_MOST: Final = re.compile(
-    r"\b(?:up to|at (?:the )?most|(?:no|not|never) (?:more|later|longer|higher|greater) than"
-    r"|(?:not|never) exceed(?:ing)?|within|(?:a )?maximum(?: of)?|less than|fewer than|lower than|shorter than|below"
-    r"|under|until|before|prior to)\s+(?:the |an? )?$",
+    rf"\b(?:up\sto(?:\sand\sincluding)?|as\s(?:many|much|late|long)\sas|at\s(?:the\s)?(?:most|latest)"
+    rf"|(?:no|not|never)\s(?:{_LARGER})\sthan|(?:not|never)\sexceed(?:ing)?|within|(?:a\s)?maximum(?:{_AMOUNT})?"
+    rf"|{_PLAIN}(?:{_SMALLER})\sthan|below|under|until|till|before|prior\sto|limited\sto|capped\sat|stops?\sat|ceiling\sof"
+    r"|(?:ends?|ended|ending|expires?|expired|expiring|closes?|closed)\s(?:on|at)(?:\sthe\send\sof)?"
+    rf"|must\snot\sexceed|shall\snot\sexceed|may\snot\sexceed){_ARTICLE}",
     re.IGNORECASE,
 )
 _AT_LEAST: Final = re.compile(
-    r"\b(?:at (?:the )?least|(?:no|not|never) (?:less|fewer|earlier|lower|shorter) than|(?:a )?minimum(?: of)?"
-    r"|more than|longer than|higher than|greater than|above|exceed(?:s|ed|ing)?|in excess of|beyond"
-    r"|after)\s+(?:the |an? )?$",
+    rf"\b(?:as\sof|as\sfrom|at\s(?:the\s)?(?:least|earliest)|(?:no|not|never)\s(?:{_SMALLER})\sthan"
+    rf"|(?:a\s)?minimum(?:{_AMOUNT})?|{_PLAIN}(?:{_LARGER})\sthan|above|exceed(?:s|ed|ing)?|in\sexcess\sof|beyond|upwards\sof"
+    r"|after|since|starting\s(?:on|at|from)|begin(?:s|ning)?\s(?:on|at|in|with)|not\sbefore|takes\seffect\s(?:on|in))"
+    rf"{_ARTICLE}",
     re.IGNORECASE,
 )
-_OVER: Final = re.compile(r"\b(?:over|from)\s+$", re.IGNORECASE)
-_RANGE_BEHIND: Final = re.compile(r"(?<!\s)\s*+(?:to|until|[-–—])\s*+[\d€£$]", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
+_OVER: Final = re.compile(r"\b(?:over|from)\s$", re.IGNORECASE)
+_FROM: Final = re.compile(rf"\bfrom{_ARTICLE}", re.IGNORECASE)
+_RANGE_BEHIND: Final = re.compile(
+    r"(?<!\s)\s*+(?:to|until|till|[-–—])\s*+(?:[\d€£$]|(?:[A-Z][a-z]{1,9}\s)?\d)", re.IGNORECASE  # noqa: RUF001 - dashes of ranges
+)  # fmt: skip
+_NOUN: Final = r"(?:\s(?:old|long|wide|high|deep|tall|in\s(?:length|width|height|advance)))?"
 _OR_LESS: Final = re.compile(
-    r"(?<!\s)\s*+(?:old )?(?:or (?:less|fewer|below|under|younger|earlier|shorter)\b|at (?:the )?(?:most|latest)\b)",
+    rf"(?<!\s)\s*+,?\s?{_NOUN}\s?(?:or\s(?:less|fewer|below|under|younger|earlier|shorter|lower|smaller)\b"
+    r"|at\s(?:the\s)?(?:most|latest)\b|maximum\b|and\s(?:under|below|younger)\b)",
     re.IGNORECASE,
 )
 _OR_MORE: Final = re.compile(
-    r"(?<!\s)\s*+(?:old )?(?:or (?:more|above|over|longer|older|later|higher|greater)\b"
-    r"|at (?:the )?(?:least|earliest)\b)",
+    rf"(?<!\s)\s*+,?\s?{_NOUN}\s?(?:or\s(?:more|above|over|longer|older|later|higher|greater|larger)\b"
+    r"|at\s(?:the\s)?(?:least|earliest)\b|minimum\b|and\s(?:over|above|older|upwards)\b|onwards?\b)",
+    re.IGNORECASE,
+)
+_TURNING: Final = re.compile(
+    rf"(?:(?:{_LARGER}|{_SMALLER})\sthan|above|below|over|under|exceed(?:s|ed|ing)?|beyond|since|until|till|before|after"
+    rf"|in\sexcess\sof|upwards\sof){_ARTICLE}",
+    re.IGNORECASE,
+)
+"""Sides that a negator before them turns; "not at least" and "not up to" are said otherwise."""
+_OWN_NEGATION: Final = re.compile(r"\b(?:no|not|never)\s\w+\sthan\s|exceed", re.IGNORECASE)
+_NEGATOR: Final = re.compile(
+    "|".join([rf"\b(?:{'|'.join(re.escape(word) for word in sorted(NEGATORS - {'unless', 'nor', 'neither'}))})\b",
+              r"n['’]t\b"]),  # noqa: RUF001
+    re.IGNORECASE,
+)  # fmt: skip
+_TOO_LITTLE: Final = re.compile(
+    r"(?<!\s)\s++(?:\w+\s){0,4}?(?:is|are|was|were|would\sbe|will\sbe)\s(?:not\s(?:enough|sufficient|long\senough)"
+    r"|too\s(?:short|little|few|low|small|early|soon|young)|insufficient|inadequate)\b",
+    re.IGNORECASE,
+)
+_TOO_MUCH: Final = re.compile(
+    r"(?<!\s)\s++(?:\w+\s){0,4}?(?:is|are|was|were|would\sbe|will\sbe)\s(?:too\s(?:long|much|many|high|large|late|old|heavy)"
+    r"|excessive)\b",
     re.IGNORECASE,
 )
 
@@ -43,17 +82,48 @@ class Bound(StrEnum):
     AT_MOST = "AT_MOST"
     AT_LEAST = "AT_LEAST"
 
+    @property
+    def other(self) -> "Bound":
+        """The other side."""
+        return Bound.AT_LEAST if self is Bound.AT_MOST else Bound.AT_MOST
+
 
 def bound_of(text: str, offset: int, value: Value) -> Bound | None:
     """Return the side that the words around a value name; ``text`` starts at ``offset``."""
     start, end = value.start - offset, value.end - offset
     before, behind = text[max(0, start - _REACH_CHARS) : start], text[end : end + _REACH_CHARS]
+    before = " ".join(before.split()) + " " if before[-1:].isspace() else before
     if _AT_MOST.search(before) or _OR_LESS.match(behind):
         return Bound.AT_MOST
     counted = value.kind in {EntityKind.MONEY, EntityKind.PERCENT, EntityKind.NUMBER}
     if _AT_LEAST.search(before) or _OR_MORE.match(behind) or (counted and _is_over(before, behind)):
         return Bound.AT_LEAST
+    if value.kind in {EntityKind.DATE, EntityKind.TIME} and _FROM.search(before) and not _RANGE_BEHIND.match(behind):
+        return Bound.AT_LEAST
     return None
+
+
+def limit_of(text: str, offset: int, value: Value) -> tuple[Bound, bool] | None:
+    """Return the side with a negator in front of it taken in, and whether there was one; ``None`` without a side."""
+    side = bound_of(text, offset, value)
+    if side is None:
+        return None
+    start = value.start - offset
+    before = " ".join(text[max(0, start - _NEGATED_CHARS - _REACH_CHARS) : start].split()) + " "
+    turning = _TURNING.search(before[-_REACH_CHARS:])
+    if turning is None or _OWN_NEGATION.search(before[-_REACH_CHARS:][max(0, turning.start() - 10) :]):
+        return side, False
+    head = before[: len(before) - len(before[-_REACH_CHARS:]) + turning.start()]
+    governed = re.split(r"[,;:.!?|]\s|\b(?:but|and)\b", head)[-1][-_NEGATED_CHARS:]
+    return (side.other, True) if _NEGATOR.search(governed) else (side, False)
+
+
+def out_of_bounds(text: str, offset: int, value: Value) -> Bound | None:
+    """Return AT_LEAST where the value is called too little, AT_MOST where it is called too much, else ``None``."""
+    behind = text[value.end - offset :][: 2 * _REACH_CHARS]
+    if _TOO_LITTLE.match(behind):
+        return Bound.AT_LEAST
+    return Bound.AT_MOST if _TOO_MUCH.match(behind) else None
 
 
 def _is_over(before: str, behind: str) -> bool:

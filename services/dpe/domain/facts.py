@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.clauses import clauses
 from services.dpe.domain.dates import dates_agree
+from services.dpe.domain.intervals import APART
 from services.dpe.domain.numerals import rounds_to
+from services.dpe.domain.places import Place, read_places
 from services.dpe.domain.ratios import SHARE, TIMES, same_ratio
 from services.dpe.domain.sentences import sentences
 from services.dpe.domain.text_types import Span, Value
 from services.dpe.domain.units import same_span
-from services.dpe.domain.values import mark_numbers, scan_values
+from services.dpe.domain.values import CENT, KRONE, mark_numbers, scan_values
 from services.dpe.domain.words import content_stems, normal_text
 
 MEASURED: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})
@@ -68,12 +70,14 @@ class FactView:
     Attributes:
         parts: texts that a claim may match besides the whole fact: its clauses, and what stands after a lead-in
             ("Deadlines: report a loss within 14 days"); empty when the fact is one plain clause.
+        places: its values with what each is said of.
     """
 
     fact: EnvelopeFact
     clauses: tuple[FactClause, ...]
     values: tuple[Value, ...]
     parts: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactView:
@@ -95,7 +99,7 @@ def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactVi
                     tuple(name for name in names if span.start <= name.start and name.end <= span.end),
                 )
             )
-    return FactView(fact, tuple(read), values, _parts(fact.content, read))
+    return FactView(fact, tuple(read), values, _parts(fact.content, read), read_places(index, fact.content, values))
 
 
 def _parts(content: str, read: Sequence[FactClause]) -> tuple[str, ...]:
@@ -131,17 +135,37 @@ def without_values(text: str, span: Span, values: Sequence[Value]) -> str:
 def comparable(left: Value, right: Value) -> bool:
     """Say whether two values measure the same: equal kinds and units, or one of the two is a bare number."""
     if left.kind in MEASURED and right.kind in MEASURED:
-        return left.unit == right.unit or not left.unit or not right.unit or {left.unit, right.unit} in _ONE_MEASURE
-    return left.kind is right.kind
+        if left.unit and right.unit:
+            return left.unit == right.unit or {left.unit, right.unit} in _ONE_MEASURE
+        return left.unit == right.unit or not _counts_else(left, right)
+    return left.kind is right.kind or _same_year(left, right)
 
 
-_ONE_MEASURE: Final = ({"month", "second"}, {SHARE, TIMES})
+def _counts_else(left: Value, right: Value) -> bool:
+    """Say whether one of two values has a unit while a word behind the other says that it counts something else."""
+    return bool(left.unit) != bool(right.unit) and bool(left.counted or right.counted)
+
+
+_CENTS: Final = frozenset({"USD", "EUR", "AUD", "CAD", "NZD", "SGD", "HKD", "ZAR"})
+_KRONER: Final = frozenset({"DKK", "NOK", "SEK"})
+_ONE_MEASURE: Final = (
+    {"month", "second"},
+    {"working day", "second"},
+    {"working day", "month"},
+    {SHARE, TIMES},
+    *({CENT, unit} for unit in _CENTS),
+    *({KRONE, unit} for unit in _KRONER),
+)
 """Units that are not the same and still measure the same: ``_agree_across`` compares them."""
 
 
 def _agree_across(left: Value, right: Value) -> bool:
     """Compare 30 days with one month, and 50 % with halved (ADR 0040)."""
     by_unit = {value.unit: value.magnitude for value in (left, right)}
+    if by_unit.keys() & {CENT, KRONE}:
+        return left.magnitude == right.magnitude and {left.unit, right.unit} in _ONE_MEASURE
+    if "working day" in by_unit:
+        return False
     first, second = (
         (by_unit.get("month"), by_unit.get("second"))
         if "month" in by_unit
@@ -161,21 +185,42 @@ def _is_fraction(value: Value) -> bool:
     )
 
 
-def agrees(claimed: Value, known: Value) -> bool:
+def agrees(claimed: Value, known: Value) -> bool:  # noqa: PLR0911 - a rule for each kind
     """Say whether the claimed value states what the known one does, or less (SPEC-005 §5.2, §5.3)."""
     if claimed.kind is EntityKind.DATE and known.kind is EntityKind.DATE:
-        readings = [claimed.normal, claimed.alternative] if claimed.alternative else [claimed.normal]
-        others = [known.normal, known.alternative] if known.alternative else [known.normal]
-        return any(dates_agree(reading, other) for reading in readings for other in others)
+        return any(dates_agree(reading, other) for reading in _readings(claimed) for other in _readings(known))
+    if claimed.kind is EntityKind.TIME and known.kind is EntityKind.TIME:
+        return bool(set(_readings(claimed)) & set(_readings(known)))
+    if EntityKind.DATE in {claimed.kind, known.kind}:
+        return _same_year(claimed, known)
     if claimed.number is not None and known.number is not None and claimed.magnitude is not None:
         if claimed.unit and known.unit:
-            return _same_measure(claimed, known)
+            return _same_measure(claimed, known) and _same_rate(claimed, known)
+        if _counts_else(claimed, known):
+            return False
         return claimed.number == known.number or (claimed.approximate and rounds_to(claimed.number, known.number))
     if claimed.kind is EntityKind.CITATION and known.kind is EntityKind.CITATION:
         return known.normal == claimed.normal or known.normal.startswith((claimed.normal + "(", claimed.normal + "."))
     if claimed.kind is EntityKind.URL and known.kind is EntityKind.URL:
         return known.normal == claimed.normal or known.normal.startswith(claimed.normal + "/")
     return claimed.kind is known.kind and claimed.normal == known.normal
+
+
+def _same_year(left: Value, right: Value) -> bool:
+    """Say whether one is a year and the other the same numeral, as in the head of a table."""
+    kinds = {left.kind, right.kind}
+    is_pair = kinds == {EntityKind.DATE, EntityKind.NUMBER} and not left.unit and not right.unit
+    return is_pair and left.number is not None and left.number == right.number and not (left.counted or right.counted)
+
+
+def _readings(value: Value) -> list[str]:
+    return [value.normal, value.alternative] if value.alternative else [value.normal]
+
+
+def _same_rate(claimed: Value, known: Value) -> bool:
+    """Say whether two equal amounts are for the same length of time, or one of them for none that is named."""
+    rates = {claimed.per, known.per} - {"", APART}
+    return len(rates) <= 1
 
 
 def _same_measure(claimed: Value, known: Value) -> bool:
@@ -202,6 +247,7 @@ class ValueIndex:
         self._measured: set[tuple[str, Decimal]] = set()
         self._numbers: set[Decimal] = set()
         self._bare_numbers: set[Decimal] = set()
+        self._numerals: set[Decimal] = set()
         self._rounded: set[tuple[str, Decimal]] = set()
         self._floors: set[tuple[str, Decimal]] = set()
         self._across: dict[str, list[Value]] = {}
@@ -214,12 +260,16 @@ class ValueIndex:
         if value.kind in {EntityKind.URL, EntityKind.CITATION}:
             self._prefixes |= {(value.kind, value.normal[:cut]) for cut in _cuts(value.normal)}
         if value.kind is EntityKind.DATE:
-            self._dates |= {value.normal} | ({value.alternative} if value.alternative else set())
+            self._dates |= set(_readings(value))
+        if value.kind is EntityKind.TIME:
+            self._exact |= {(value.kind, reading) for reading in _readings(value)}
         if value.number is not None and value.magnitude is not None:
             self._measured.add((value.unit, value.magnitude))
             self._numbers.add(value.number)
             if not value.unit:
                 self._bare_numbers.add(value.number)
+                if not value.counted:
+                    self._numerals.add(value.number)
             self._rounded |= {(value.unit, rounded) for rounded in _roundings(value.magnitude)}
             self._rounded |= {("", rounded) for rounded in _roundings(value.number)}
             self._floors |= {(value.unit, rounded) for rounded in _roundings(value.magnitude, ROUND_FLOOR)}
@@ -232,16 +282,19 @@ class ValueIndex:
             return True
         if value.kind is EntityKind.CITATION and value.normal.startswith("["):
             return all(1 <= number <= self._fact_count for number in mark_numbers(value))
-        if value.kind is EntityKind.DATE:
-            readings = [reading for reading in (value.normal, value.alternative) if reading]
-            if any(dates_agree(reading, known) for reading in readings for known in self._dates):
-                return True
+        if value.kind is EntityKind.DATE and any(
+            dates_agree(reading, known) for reading in _readings(value) for known in self._dates
+        ):
+            return True
+        if value.kind is EntityKind.TIME and any((value.kind, reading) in self._exact for reading in _readings(value)):
+            return True
         return value.number is not None and value.magnitude is not None and self._traces_number(value)
 
     def _traces_number(self, value: Value) -> bool:
-        # A unit may be missing on one side; two different units never agree.
-        same = (value.unit, value.magnitude) in self._measured or value.number in self._bare_numbers
-        unitless = not value.unit and value.number in self._numbers
+        # A unit may be missing on one side, where no other word says what is counted; two different units never agree.
+        bare = self._numerals if value.unit else self._bare_numbers
+        same = (value.unit, value.magnitude) in self._measured or value.number in bare
+        unitless = not value.unit and not value.counted and value.number in self._numbers
         if same or unitless or (value.approximate and (value.unit, value.magnitude) in self._rounded):
             return True
         if value.floor and (value.unit, value.magnitude) in self._floors:

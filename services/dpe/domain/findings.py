@@ -49,11 +49,22 @@ EXACT: Final = OF_FACTS | {Basis.CONSTRAINT}
 
 @dataclass(frozen=True, slots=True)
 class AlignedValue:
-    """A value (or name) of the claim and the one that stands in its place in the fact."""
+    """A value (or name) of the claim and the one that stands in its place in the fact.
+
+    Attributes:
+        fact_index: of the fact that holds it; ``None`` when it is in no fact of the envelope.
+        is_firm: of all values that measure the same it is plainly this one that the claim speaks of.
+        turned: they are equal, and claim and fact lie on opposite sides of them ("up to", "at least").
+        derivation: how the known value follows from values of the facts ("120 + 95 = 215"); empty when it stands there.
+    """
 
     claimed: Value
     known: Value
     equal: bool
+    fact_index: int | None = None
+    is_firm: bool = False
+    turned: bool = False
+    derivation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

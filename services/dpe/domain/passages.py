@@ -12,10 +12,10 @@ from itertools import chain, zip_longest
 from math import log1p
 from typing import Final
 
-from services.dpe.domain.alignment import NAMES, ClaimWords, align_values, matches
+from services.dpe.domain.alignment import NAMES, ClaimWords, matches
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
-from services.dpe.domain.findings import Evidence, NearFact
+from services.dpe.domain.findings import AlignedValue, Evidence, NearFact
 from services.dpe.domain.names import name_key
 from services.dpe.domain.text_types import Claim, Span, Value
 from services.dpe.domain.words import words
@@ -93,13 +93,20 @@ def choose(nearest: Sequence[int], sharing: Sequence[int], lengths: Sequence[int
     return tuple(sorted(chosen))
 
 
-def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact) -> Evidence:
-    """Return a fact as evidence: the clause that says most nearly what the claim says, and the values that align."""
+def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact, aligned: Sequence[AlignedValue] = ()) -> Evidence:
+    """Return a fact as evidence: the clause that says most nearly what the claim says, and the values that align.
+
+    Args:
+        analysis: so far.
+        claim: the claim.
+        near: the fact.
+        aligned: all values of the claim that align, in whichever fact.
+    """
     view = analysis.outputs.fact_views[near.fact_index]
     nearest = matches(claim, view.clauses)
     span = nearest[0].clause.span if nearest else Span(0, len(view.fact.content))
-    aligned = tuple(align_values(claim.claim, nearest))
-    return Evidence(near.fact_index, view.fact.fact_id, span, near.raw_similarity, near.similarity, aligned)
+    here = tuple(pair for pair in aligned if pair.fact_index == near.fact_index)
+    return Evidence(near.fact_index, view.fact.fact_id, span, near.raw_similarity, near.similarity, here)
 
 
 def _value_keys(value: Value) -> list[Hashable]:

@@ -60,6 +60,8 @@ class Value:
         unit: base unit, e.g. ``meter``, ``USD``, ``%``; empty for a bare number.
         approximate: a word such as "about" stands before it.
         floor: words such as "more than" or "over" stand before it: the true number is larger.
+        counted: stem of the word behind a bare number, which says what it counts; empty when none stands there.
+        per: the length of time that an amount is for, e.g. ``month`` in "5 EUR a month"; empty when it is for none.
     """
 
     kind: EntityKind
@@ -73,6 +75,8 @@ class Value:
     unit: str = ""
     approximate: bool = False
     floor: bool = False
+    counted: str = ""
+    per: str = ""
 
 
 @dataclass(frozen=True, slots=True)

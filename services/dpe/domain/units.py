@@ -11,6 +11,17 @@ from typing import Final
 import pint
 
 _CALENDAR: Final = {"month": ("month", 1), "year": ("month", 12), "quarter": ("month", 3), "decade": ("month", 120)}
+_POWERS: Final = {"square": 2, "cubic": 3}
+_LENGTHS: Final = {
+    written: unit
+    for unit, forms in {
+        "meter": "metre metres meter meters", "centimeter": "centimetre centimetres centimeter centimeters",
+        "millimeter": "millimetre millimetres millimeter millimeters",
+        "kilometer": "kilometre kilometres kilometer kilometers", "foot": "foot feet", "mile": "mile miles",
+        "inch": "inch inches", "yard": "yard yards",
+    }.items()
+    for written in forms.split()
+}  # fmt: skip
 _PINT: Final = {
     "second": "sec secs second seconds",
     "minute": "min mins minute minutes",
@@ -89,17 +100,83 @@ _PINT: Final = {
     "kilometer / hour": "km/h kph",
     "mile / hour": "mph",
     "hertz": "hz",
+    "microliter": "µl μl microlitre microlitres microliter microliters",
+    "microgram / milliliter": "µg/ml μg/ml mcg/ml",
+    "milligram / milliliter": "mg/ml",
+    "nanogram / milliliter": "ng/ml",
+    "kilogram / meter ** 3": "kg/m³ kg/m3",
+    "newton": "newton newtons",
+    "kilonewton": "kn kilonewton kilonewtons",
+    "pascal": "pascal pascals",
+    "kilopascal": "kpa kilopascal kilopascals",
+    "megapascal": "mpa megapascal megapascals",
+    "millibar": "mbar millibar millibars",
+    "joule": "joule joules",
+    "megajoule": "mj megajoule megajoules",
+    "kilovolt": "kv kilovolt kilovolts",
+    "milliampere": "ma milliampere milliamperes",
+    "milliwatt": "milliwatt milliwatts",
+    "terawatt": "terawatt terawatts",
+    "watt_hour": "wh",
+    "gigawatt_hour": "gwh",
+    "bit": "bit bits",
+    "kilobit": "kbit kilobit kilobits",
+    "megabit": "mbit megabit megabits",
+    "gigabit": "gbit gigabit gigabits",
+    "kilobit / second": "kbps kbit/s",
+    "megabyte / second": "mb/s",
+    "gigabyte / second": "gb/s",
+    "square_foot": "sqft ft²",
+    "micrometer": "µm μm micrometre micrometres micrometer micrometers",
+    "nanometer": "nanometre nanometres nanometer nanometers",
+    "millimeter ** 2": "mm² mm2",
+    "centimeter ** 2": "cm² cm2",
+    "centimeter ** 3": "cm³ cm3 ccm",
+    "liter / minute": "l/min",
+    "liter / second": "l/s",
+    "liter / hour": "l/h",
+    "meter ** 3 / hour": "m³/h m3/h",
+    "millimole": "mmol",
+    "micromole / liter": "µmol/l μmol/l",
+    "hectoliter": "hl hectolitre hectolitres",
+    "revolutions_per_minute": "rpm",
+    "pint": "pint pints",
 }
-_WORDS: Final = {word: unit for unit, written in _PINT.items() for word in written.split()}
+_PHRASES: Final = {
+    f"{size}{unit} {hours}": f"{size or ''}watt_hour"
+    for size in ("", "kilo", "mega", "giga", "tera")
+    for unit in ("watt",)
+    for hours in ("hour", "hours")
+} | {
+    f"{power} {length}": f"{_LENGTHS[length]} ** {_POWERS[power]}"
+    for power in _POWERS
+    for length in _LENGTHS
+} | {
+    "metric ton": "metric_ton", "metric tons": "metric_ton", "nautical mile": "nautical_mile",
+    "nautical miles": "nautical_mile", "calendar day": "day", "calendar days": "day", "fortnight": "fortnight",
+    "fortnights": "fortnight", "calendar week": "week", "calendar weeks": "week",
+    "megabits per second": "megabit / second", "gigabits per second": "gigabit / second",
+    "kilobits per second": "kilobit / second", "megabytes per second": "megabyte / second",
+    "gigabytes per second": "gigabyte / second", "kilometres per hour": "kilometer / hour",
+    "kilometers per hour": "kilometer / hour", "miles per hour": "mile / hour", "metres per second": "meter / second",
+    "meters per second": "meter / second", "litres per minute": "liter / minute", "liters per minute": "liter / minute",
+}  # fmt: skip
+"""Units of more than one word."""
+_WORDS: Final = {word: unit for unit, written in _PINT.items() for word in written.split()} | _PHRASES
 _CALENDAR_WORDS: Final = {
     written: base
     for word, base in _CALENDAR.items()
-    for written in (word, word + "s")
+    for written in (word, word + "s", f"calendar {word}", f"calendar {word}s")
 } | {"yr": ("month", 12), "yrs": ("month", 12)}  # fmt: skip
 _OWN: Final = {
     "token": "token", "tokens": "token", "°c": "°c", "degrees celsius": "°c", "fte": "fte", "ftes": "fte",
-    "bpm": "bpm", "iu": "iu", "px": "px", "pixels": "px",
-}  # fmt: skip
+    "bpm": "bpm", "iu": "iu", "ius": "iu", "international unit": "iu", "international units": "iu", "i.u.": "iu",
+    "px": "px", "pixels": "px", "pixel": "px", "db": "db", "decibel": "db", "decibels": "db", "db(a)": "db",
+} | {
+    f"{kind} {day}": "working day" for kind in ("working", "business", "work", "banking", "trading")
+    for day in ("day", "days")
+} | dict.fromkeys(("workday", "workdays", "weekday", "weekdays"), "working day")  # fmt: skip
+"""Units that nothing converts: working days are no number of days, and units of activity weigh what they weigh."""
 _FAHRENHEIT: Final = frozenset({"°f", "degrees fahrenheit"})
 _DEGREE_DIGITS: Final = Decimal("0.0001")
 _DAY_S: Final = 86_400

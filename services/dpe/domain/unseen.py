@@ -39,7 +39,7 @@ def unseen(analysis: Analysis, item: Attribution, heard: Heard | None) -> list[D
 
 def _doubtful_name(claim: Claim, heard: Heard, view: FactView) -> Span | None:
     """Return the first name of the claim under an unsupported span of which the fact holds no word."""
-    doubtful = doubtful_spans(claim, heard.grounding)
+    doubtful = doubtful_spans(heard.case, heard.grounding)
     known = {word.text for word in words(view.fact.content)}
     for entity in claim.entities:
         touched = any(each.span.start < entity.end and entity.start < each.span.end for each in doubtful)

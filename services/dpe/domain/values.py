@@ -13,24 +13,35 @@ from decimal import Decimal
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.dpe.domain.clocks import SPOKEN_TIME, read_spoken_time
 from services.dpe.domain.dates import DATE, YEAR, read_date
 from services.dpe.domain.folding import folded
-from services.dpe.domain.lexicon import APPROXIMATORS
+from services.dpe.domain.intervals import APART, INTERVAL, read_interval
+from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
 from services.dpe.domain.periods import PERIOD, read_period
-from services.dpe.domain.ratios import HALF_A, RATIO, SHARE, TIMES, read_ratio
+from services.dpe.domain.ratios import AND_A_HALF, HALF_A, QUARTERS_OF, RATIO, SHARE, TIMES, read_ratio
 from services.dpe.domain.scanning import find_all
 from services.dpe.domain.text_types import Value
 from services.dpe.domain.units import UNIT_WORDS, in_base_units
+from services.dpe.domain.words import stem
 
+KRONE: Final = "krone"
+"""Of some country: Danish, Norwegian or Swedish."""
+CENT: Final = "cent"
+"""The hundredth part of some currency; the magnitude is in the whole."""
 _SIGNS: Final = {
     "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "A$": "AUD", "C$": "CAD",
 }  # fmt: skip
 _CURRENCY_WORDS: Final = {
     "dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "pounds sterling": "GBP", "pounds": "GBP",
     "yen": "JPY",
-    "rupees": "INR", "francs": "CHF", "swiss francs": "CHF",
+    "rupees": "INR", "francs": "CHF", "swiss francs": "CHF", "us dollars": "USD", "canadian dollars": "CAD",
+    "australian dollars": "AUD", "kroner": KRONE, "krone": KRONE, "kronor": KRONE, "krona": KRONE, "zloty": "PLN",
+    "rand": "ZAR", "pesos": "MXN", "cents": CENT, "cent": CENT, "pence": "GBP", "penny": "GBP",
 }  # fmt: skip
+_HUNDREDTHS: Final = frozenset({"cents", "cent", "pence", "penny"})
+_HUNDREDTH: Final = Decimal("0.01")
 _CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
 # Atomic: a number is read once and never shortened, so that a long run of number words costs no backtracking.
 _NUMBER: Final = rf"(?>(?:{DIGITS})(?:{SCALE})?|{WORDS})"
@@ -77,7 +88,8 @@ _MONEY: Final = _compile(
     rf"|(?<![\w.,])(?P<n2>{_NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})"
 )
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?(?P<pc>{_PERCENT})")
-_QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?(?P<unit>{_UNIT})(?![\w/])")
+_OF_A_KIND: Final = r"(?:(?:operating|consecutive|full|complete|whole|further|additional|more|extra|successive)\s)?"
+_QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?{_OF_A_KIND}(?P<unit>{_UNIT})(?![\w/])")
 _LABEL: Final = _compile(r"(?<!\w)(?:step|option|point|item|question|part|example)\s\d{1,3}(?!\w|[.,]\d)")
 _LIST_MARK: Final = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+)?\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
 _IDENTIFIER: Final = re.compile(
@@ -86,8 +98,19 @@ _IDENTIFIER: Final = re.compile(
 _NOT_IDENTIFIER: Final = _compile(r"(?<![\d.,])[\d.,]++(?:st|nd|rd|th|s|[kmbx])")
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
 _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{_NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
+_BEHIND: Final = re.compile(r"[\s-]?(?P<word>[^\W\d_]+)")
+_PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
+_PER: Final = _compile(
+    rf"(?:\s?/\s?|\s(?:per|an?|each|every)\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:per|an?|each|every)\s)(?:calendar\s)?"
+    rf"(?P<period>{_PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
+)
+_OFTEN: Final = {
+    "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
+}  # fmt: skip
 _FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")
 _DOZEN: Final = 12
+_LENGTHS_OF_TIME: Final = frozenset({"second", "month", "working day", TIMES, SHARE})
+"""Of these, what is for a length of time ("3 % a year") is not told apart."""
 _SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE})?")
 
 
@@ -121,7 +144,30 @@ def _qualified(text: str, value: Value) -> Value:
     last = before.rstrip().rsplit(None, 1)[-1:]
     value = replace(value, floor=bool(_FLOOR.search(before)))
     is_approximate = bool(last) and (last[0].lower() in APPROXIMATORS or last[0].endswith("~"))
-    return replace(value, approximate=True) if is_approximate else value
+    value = replace(value, approximate=is_approximate or value.approximate)
+    return replace(value, counted=_counted(text, value), per=value.per or _per(text, value))
+
+
+def _counted(text: str, value: Value) -> str:
+    """Return the stem of the word that tells what a bare number counts."""
+    if value.kind is not EntityKind.NUMBER or value.unit:
+        return ""
+    match = _BEHIND.match(text, value.end)
+    word = match["word"].lower() if match is not None else ""
+    is_verb = word in FINITE_VERBS and not (word.endswith("s") and len(word) >= _MIN_PLURAL)
+    return "" if not word or word in STOPWORDS or is_verb else stem(word)
+
+
+_MIN_PLURAL: Final = 5
+"""Behind a number "counts" is a noun, and "has" is none."""
+
+
+def _per(text: str, value: Value) -> str:
+    """Return the length of time that an amount is for."""
+    match = _PER.match(text, value.end) if value.unit not in _LENGTHS_OF_TIME else None
+    if match is None:
+        return ""
+    return match["period"].lower() if match["period"] else _OFTEN[match["often"].lower()]
 
 
 def _normal(magnitude: Decimal, unit: str) -> str:
@@ -156,7 +202,11 @@ def _currency(written: str) -> str:
 
 def _read_money(match: re.Match[str]) -> Value | None:
     written = match.group("sign") or match.group("cur")
-    return _measure(match, EntityKind.MONEY, match.group("n") or match.group("n2"), _currency(written))
+    value = _measure(match, EntityKind.MONEY, match.group("n") or match.group("n2"), _currency(written))
+    if value is None or value.magnitude is None or written.lower() not in _HUNDREDTHS:
+        return value
+    whole = value.magnitude * _HUNDREDTH
+    return replace(value, number=whole, magnitude=whole, normal=_normal(whole, value.unit))
 
 
 def _read_share(match: re.Match[str]) -> Value | None:
@@ -187,6 +237,31 @@ def _read_half_a(match: re.Match[str]) -> Value | None:
     if scale_factor(what) > 1 or what == "dozen":
         return _sized(match, EntityKind.NUMBER, half * (_DOZEN if what == "dozen" else scale_factor(what)), "")
     return _sized(match, EntityKind.QUANTITY, half, what) if what in UNIT_WORDS else None
+
+
+def _read_interval(match: re.Match[str]) -> Value | None:
+    """Read how often something happens as the time from one to the next."""
+    interval = read_interval(match)
+    return None if interval is None else replace(_sized(match, EntityKind.QUANTITY, *interval), per=APART)
+
+
+def _read_and_a_half(match: re.Match[str]) -> Value | None:
+    """Read one and a half of a unit: "a year and a half"."""
+    what = match.group("what").lower()
+    return _sized(match, EntityKind.QUANTITY, Decimal("1.5"), what) if what in UNIT_WORDS else None
+
+
+def _read_quarters(match: re.Match[str]) -> Value | None:
+    """Read quarters of a unit: "a quarter of an hour", "three quarters of an hour"."""
+    what = match.group("what").lower()
+    if what not in UNIT_WORDS:
+        return None
+    return _sized(match, EntityKind.QUANTITY, Decimal("0.75" if match.group("three") else "0.25"), what)
+
+
+def _read_spoken_time(match: re.Match[str]) -> Value:
+    reading = read_spoken_time(match)
+    return replace(_plain(match, EntityKind.TIME, reading.normal), alternative=reading.alternative)
 
 
 def _sized(match: re.Match[str], kind: EntityKind, number: Decimal, unit: str) -> Value:
@@ -287,6 +362,10 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (DATE, _read_date),
     (PERIOD, _read_period),
     (_CLOCK, _read_clock),
+    (SPOKEN_TIME, _read_spoken_time),
+    (INTERVAL, _read_interval),
+    (AND_A_HALF, _read_and_a_half),
+    (QUARTERS_OF, _read_quarters),
     (HALF_A, _read_half_a),
     (RATIO, _read_ratio),
     (_RANGE, _read_range),

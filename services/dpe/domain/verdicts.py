@@ -28,6 +28,7 @@ from services.dpe.domain.findings import (
     Verdict,
 )
 from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.notation import Rewriting, in_fact_notation
 from services.dpe.domain.passages import WINDOWS_READ, evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.quotations import Quotation
@@ -51,6 +52,8 @@ class Case:
     Attributes:
         request: what the grounding model is asked; ``None`` = nothing: the sentence is quoted, or there is no fact.
         pair: nearest fact and claim for the entailment model; ``None`` when no fact is near.
+        is_derived: a value of it follows from values of the facts, which no encoder reckons out.
+        rewriting: the claim in the notation of its facts, in which the models are asked (ADR 0094).
     """
 
     claim: Claim
@@ -58,6 +61,8 @@ class Case:
     quotation: Quotation | None
     request: GroundingRequest | None
     pair: Pair | None
+    rewriting: Rewriting | None = None
+    is_derived: bool = False
 
     @property
     def nearest(self) -> NearFact | None:
@@ -76,10 +81,14 @@ def cases(analysis: Analysis) -> list[Case]:
             contents = tuple(analysis.input.facts[near.fact_index].content for near in passages)
             nearest = case.nearest
             is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
+            aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+            asked = in_fact_notation(claim, aligned)
             case = replace(
                 case,
-                request=GroundingRequest(claim.text, contents, analysis.input.query or None, WINDOWS_READ),
-                pair=(analysis.input.facts[nearest.fact_index].content, claim.text) if nearest and is_near else None,
+                rewriting=asked,
+                is_derived=any(pair.equal and pair.derivation for pair in aligned),
+                request=GroundingRequest(asked.text, contents, analysis.input.query or None, WINDOWS_READ),
+                pair=(analysis.input.facts[nearest.fact_index].content, asked.text) if nearest and is_near else None,
             )
         found.append(case)
     return found
@@ -157,7 +166,7 @@ def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
         support=None if grounding is None else grounding.support,
         contradiction=None if row is None else float(row[CONTRADICTION]),
         entailment=None if row is None else float(row[ENTAILMENT]),
-        doubtful=() if verdict is Verdict.SUPPORTED else doubtful_spans(case.claim, grounding),
+        doubtful=() if verdict is Verdict.SUPPORTED else doubtful_spans(case, grounding),
         evidence=_evidence(analysis, heard, first, [item.fact_id for item in found.deciding or found.distortions]),
     )
 
@@ -183,19 +192,22 @@ def _evidence(
 
 
 def _exhibit(analysis: Analysis, words: ClaimWords, near: NearFact, quotation: Quotation | None) -> Evidence:
-    found = evidence(analysis, words, near)
+    found = evidence(analysis, words, near, analysis.outputs.alignments.get(words.claim.claim_id, ()))
     if quotation is not None and quotation.fact_index == near.fact_index:
         return replace(found, fact_span=quotation.span)
     return found
 
 
-def doubtful_spans(claim: Claim, grounding: GroundingVerdict | None) -> tuple[DoubtfulSpan, ...]:
+def doubtful_spans(case: Case, grounding: GroundingVerdict | None) -> tuple[DoubtfulSpan, ...]:
     """Return what the grounding model finds unsupported, with offsets in the answer."""
     if grounding is None:
         return ()
-    return tuple(
-        DoubtfulSpan(Span(claim.start + span.start, claim.start + span.end), span.score) for span in grounding.spans
-    )
+    asked = case.rewriting or Rewriting(case.claim.text)
+    found: list[DoubtfulSpan] = []
+    for span in grounding.spans:
+        own = asked.span(span.start, span.end)
+        found.append(DoubtfulSpan(Span(case.claim.start + own.start, case.claim.start + own.end), span.score))
+    return tuple(found)
 
 
 def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
@@ -210,7 +222,7 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
-    elif heard.contradicts:
+    elif heard.contradicts and not heard.case.is_derived:
         found = Verdict.CONTRADICTED, Basis.DISTORTION if rules.distortions else Basis.CONTRADICTION
     elif grounding is not None or rules.distortions or not heard.case.passages:
         # Without a fact in the envelope nothing could bear the claim out.

@@ -27,7 +27,7 @@ from tests.fakes.dpe_world import analyse, app, models, statuses
         ("one in five applications", ["20 %"]),
         ("3 in 2024", ["3", "2024"]),
         ("fell by half", ["50 %"]),
-        ("twice a day", ["2 x"]),
+        ("twice a day", ["43200 second"]),
         ("three times as fast", ["3 x"]),
         ("10-fold", ["10 x"]),
         ("by a factor of ten", ["10 x"]),

@@ -72,7 +72,7 @@ VALUE_RELATION_EQUAL: ValueRelation
 VALUE_RELATION_DIFFERENT: ValueRelation
 
 class AlignedValue(_message.Message):
-    __slots__ = ("kind", "answer_text", "answer_span", "fact_text", "fact_span", "answer_normalised", "fact_normalised", "relation")
+    __slots__ = ("kind", "answer_text", "answer_span", "fact_text", "fact_span", "answer_normalised", "fact_normalised", "relation", "derivation")
     KIND_FIELD_NUMBER: _ClassVar[int]
     ANSWER_TEXT_FIELD_NUMBER: _ClassVar[int]
     ANSWER_SPAN_FIELD_NUMBER: _ClassVar[int]
@@ -81,6 +81,7 @@ class AlignedValue(_message.Message):
     ANSWER_NORMALISED_FIELD_NUMBER: _ClassVar[int]
     FACT_NORMALISED_FIELD_NUMBER: _ClassVar[int]
     RELATION_FIELD_NUMBER: _ClassVar[int]
+    DERIVATION_FIELD_NUMBER: _ClassVar[int]
     kind: _text_pb2.EntityKind
     answer_text: str
     answer_span: _text_pb2.TextSpan
@@ -89,7 +90,8 @@ class AlignedValue(_message.Message):
     answer_normalised: str
     fact_normalised: str
     relation: ValueRelation
-    def __init__(self, kind: _Optional[_Union[_text_pb2.EntityKind, str]] = ..., answer_text: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_text: _Optional[str] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_normalised: _Optional[str] = ..., fact_normalised: _Optional[str] = ..., relation: _Optional[_Union[ValueRelation, str]] = ...) -> None: ...
+    derivation: str
+    def __init__(self, kind: _Optional[_Union[_text_pb2.EntityKind, str]] = ..., answer_text: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_text: _Optional[str] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_normalised: _Optional[str] = ..., fact_normalised: _Optional[str] = ..., relation: _Optional[_Union[ValueRelation, str]] = ..., derivation: _Optional[str] = ...) -> None: ...
 
 class Evidence(_message.Message):
     __slots__ = ("fact_id", "answer_span", "fact_span", "raw_similarity", "calibrated_similarity", "aligned_values", "entailment_probability", "contradiction_probability")

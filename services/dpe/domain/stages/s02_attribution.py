@@ -12,9 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from services.dpe.domain.alignment import ClaimWords
+from services.dpe.domain.alignment import ClaimWords, align_values
 from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vectors, VectorTable, fact_vectors
-from services.dpe.domain.findings import Attribution, AttributionType, NearFact
+from services.dpe.domain.antecedents import antecedents
+from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.passages import MentionIndex, choose, evidence
@@ -53,9 +54,10 @@ def apply(analysis: Analysis) -> Analysis:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
     compared = {item.attribution.claim.claim_id: item for item in _compare(analysis)}
     passages = {key: item.passages for key, item in compared.items()}
+    aligned = {key: item.aligned for key, item in compared.items() if item.aligned}
     if not claims:
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
-        return analysis.ended(outcome, attributions={}, passages=passages)
+        return analysis.ended(outcome, attributions={}, passages=passages, alignments=aligned)
     attributions = {claim.claim_id: compared[claim.claim_id].attribution for claim in claims}
     counted = [item.type for item in attributions.values()]
     violations: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ def apply(analysis: Analysis) -> Analysis:
         StageOutcome(KEY, StageStatus.COMPLETED, findings=len(attributions)),
         attributions=attributions,
         passages=passages,
+        alignments=aligned,
         grounding_pct=grounded / len(counted) if counted else None,  # SPEC-005 §4.4
         dominant=_dominant([item.type for item in attributions.values()]),
         grounding_violations=violations,
@@ -82,10 +85,11 @@ def _end_of(analysis: Analysis, claim: Claim) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What a claim rests on, and the facts to judge it by."""
+    """What a claim rests on, the facts to judge it by, and its values in their places there (ADR 0094)."""
 
     attribution: Attribution
     passages: tuple[NearFact, ...] = ()
+    aligned: tuple[AlignedValue, ...] = ()
 
 
 def _compare(analysis: Analysis) -> list[_Compared]:
@@ -94,6 +98,7 @@ def _compare(analysis: Analysis) -> list[_Compared]:
     if not analysis.input.facts or table is None:
         return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
     units, starts = _units(analysis, table)
+    meant = antecedents(analysis.outputs.claims, analysis.input.answer)
     mentions = MentionIndex.of(analysis.outputs.fact_views)
     lengths = [len(fact.content) for fact in analysis.input.facts]
     found: list[_Compared] = []
@@ -108,7 +113,13 @@ def _compare(analysis: Analysis) -> list[_Compared]:
             first = [] if quotation is None else [quotation.fact_index]
             chosen = choose([*first, *order], mentions.sharing(claim), lengths)
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
-            found.append(_Compared(_one(analysis, claim, order, raw[row], similar[row]), passages))
+            near = dict.fromkeys([*chosen, *_kept(order, similar[row])])
+            places = [place for index in near for place in analysis.outputs.fact_views[index].places]
+            aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()))
+            if quotation is not None:
+                aligned = [pair for pair in aligned if pair.equal and not pair.turned]
+            one = _one(analysis, claim, order, raw[row], similar[row], aligned)
+            found.append(_Compared(one, passages, tuple(aligned)))
     return found
 
 
@@ -124,12 +135,20 @@ def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:
     return np.stack(rows), starts
 
 
-def _one(analysis: Analysis, claim: Claim, order: Sequence[int], raw: Vectors, similar: Vectors) -> Attribution:
+def _kept(order: Sequence[int], similar: Vectors) -> list[int]:
+    """Return the nearest facts: the first, and further ones that are near by themselves."""
     nearest = order[:EVIDENCE_PER_CLAIM]
-    kept = [index for position, index in enumerate(nearest) if position == 0 or similar[index] >= MIXED_SIMILARITY]
+    return [index for position, index in enumerate(nearest) if position == 0 or similar[index] >= MIXED_SIMILARITY]
+
+
+def _one(
+    analysis: Analysis, claim: Claim, order: Sequence[int], raw: Vectors, similar: Vectors,
+    aligned: Sequence[AlignedValue],
+) -> Attribution:  # fmt: skip
     words = ClaimWords.of(claim)
     found = tuple(
-        evidence(analysis, words, NearFact(index, float(raw[index]), float(similar[index]))) for index in kept
+        evidence(analysis, words, NearFact(index, float(raw[index]), float(similar[index])), aligned)
+        for index in _kept(order, similar)
     )
     return Attribution(claim, _type(claim, float(similar[order[0]])), found)
 

@@ -17,9 +17,10 @@ from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
+from services.dpe.domain.intervals import APART
 from services.dpe.domain.names import NameIndex, name_key
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.text_types import Value
+from services.dpe.domain.text_types import Claim, Value
 from services.dpe.domain.values import scan_values
 
 KEY: Final = StageKey(3, "a")
@@ -33,7 +34,7 @@ def apply(analysis: Analysis) -> Analysis:
     names = NameIndex.of([*(fact.content for fact in given.facts), given.query], analysis.gazetteer)
     found: list[Fabrication] = []
     for claim in outputs.claims:
-        found += _unknown_values(claim.claim_id, claim.values, values)
+        found += _unknown_values(claim.claim_id, _not_derived(analysis, claim), values)
         found += _unknown_names(claim.claim_id, claim.entities, names)
     read = _Elsewhere.of(analysis)
     found += _unknown_values("", [value for value in outputs.loose_values if not read.holds(value)], values)
@@ -90,17 +91,29 @@ def _digit_groups(text: str) -> list[str]:
     return [re.sub(r"\D", "", match.group()).lstrip("0") or "0" for match in _DIGIT_GROUP.finditer(text)]
 
 
+def _not_derived(analysis: Analysis, claim: Claim) -> list[Value]:
+    """Return a claim's values but those that follow from values of the facts (ADR 0094)."""
+    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+    derived = {(pair.claimed.start, pair.claimed.end) for pair in aligned if pair.derivation and pair.equal}
+    return [value for value in claim.values if (value.start, value.end) not in derived]
+
+
 def _unknown_values(claim_id: str, values: Sequence[Value], known: ValueIndex) -> list[Fabrication]:
     return [
         Fabrication(claim_id, Entity(value.kind, value.text, value.start, value.end), value.normal)
         for value in values
-        if not known.traces(value) and not _is_bare_month(value)
+        if not known.traces(value) and not _is_bare_month(value) and not _is_plain_interval(value)
     ]
 
 
 def _is_bare_month(value: Value) -> bool:
     """Say whether the value is a month without day and year, which is common knowledge (decision 16)."""
     return value.kind is EntityKind.DATE and len(value.normal) == len("--06") and value.normal.startswith("--")
+
+
+def _is_plain_interval(value: Value) -> bool:
+    """Say whether it tells how often without a numeral ("every month"): a statement to judge, not one to look up."""
+    return value.per == APART and not any(char.isdigit() for char in value.text)
 
 
 def _unknown_names(claim_id: str, entities: Sequence[Entity], known: NameIndex) -> list[Fabrication]:

@@ -5,6 +5,7 @@ DEGRADED, for paraphrased contradictions are then not seen; with one and the gro
 a turned negation are also found where words differ (``unseen``). The verdict on a claim is stage 3's.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,11 +15,10 @@ from services.dpe.domain.alignment import (
     NAMES,
     ClaimWords,
     Match,
-    align_values,
     matches,
+    misattached,
     nearest_for_names,
     substituted_names,
-    turned_bounds,
 )
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
@@ -115,7 +115,6 @@ def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Disto
     if nearest[0].is_copy:
         return stripped
     found = _values(analysis, claim, nearest)
-    found += _bounds(analysis, item.claim, nearest)
     found += _names(analysis, item.claim, nearest_for_names(claim, nearest)) or _roles(analysis, item.claim, nearest)
     found += _negation(analysis, claim, nearest)
     return found + stripped
@@ -126,36 +125,30 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
 
 
 def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
+    """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
     claim = words.claim
-    fact_id = _fact_id(analysis, nearest[0])
+    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if pair.turned or not pair.equal]
+    alike = Counter((value.kind, value.unit) for value in claim.values)
+    firm = [
+        pair
+        for pair in analysis.outputs.alignments.get(claim.claim_id, ())
+        # Of two values that measure the same each may stand in the other's place.
+        if pair.equal and pair.is_firm and alike[pair.claimed.kind, pair.claimed.unit] == 1
+    ]
+    told = {pair.claimed for pair in [*pairs, *firm]}
+    pairs += [pair for pair, _ in misattached(claim, nearest, words.antecedent) if pair.claimed not in told]
     return [
         Distortion(
-            _type_of(pair.claimed, pair.known),
+            _type_of_bound(pair.claimed) if pair.turned else _type_of(pair.claimed, pair.known),
             claim.claim_id,
-            fact_id,
+            analysis.outputs.fact_views[pair.fact_index].fact.fact_id,
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
             pair,
-            Rule.VALUE,
+            Rule.BOUND if pair.turned else Rule.VALUE,
         )
-        for pair in align_values(claim, nearest, words.antecedent)
-        if not pair.equal
-    ]
-
-
-def _bounds(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[Distortion]:
-    """Report a limit that was turned round; the value itself is the same, so no values are set against each other."""
-    return [
-        Distortion(
-            _type_of_bound(claimed),
-            claim.claim_id,
-            analysis.outputs.fact_views[clause.fact_index].fact.fact_id,
-            Span(claimed.start, claimed.end),
-            Span(known.start, known.end),
-            AlignedValue(claimed, known, equal=False),
-            Rule.BOUND,
-        )
-        for claimed, known, clause in turned_bounds(claim, nearest)
+        for pair in pairs
+        if pair.fact_index is not None
     ]
 
 

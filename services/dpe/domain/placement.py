@@ -1,0 +1,350 @@
+"""Whose place a claim's value takes: of all values that measure the same, the one of which most of the claim is said.
+
+Every value of the facts is weighed by how near to it the claim's words stand: in its own stretch, in its sentence or
+row, in a heading, elsewhere in its fact (ADR 0094). Where another value is said of the claim's words clearly more
+than any that agrees, the claim's value stands in its place. In doubt nothing is said.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import eq
+from typing import Final
+
+from services.common.ports.recognition import EntityKind
+from services.dpe.domain.bounds import Bound, out_of_bounds
+from services.dpe.domain.facts import agrees, comparable
+from services.dpe.domain.intervals import APART
+from services.dpe.domain.places import (
+    APPOSED,
+    PART_OF,
+    PLACED,
+    Beside,
+    Place,
+    label_of,
+    manner,
+    negated,
+    side_and_cue,
+    stretches,
+)
+from services.dpe.domain.ratios import SHARE, TIMES
+from services.dpe.domain.terms import terms, terms_without, value_terms
+from services.dpe.domain.text_types import Claim, Value
+
+_IN_STRETCH: Final = 1.0
+_BEFORE: Final = 0.95
+"""In an earlier stretch of the sentence: "300 ml of water in summer and 150 ml in winter" is of water twice."""
+_IN_SENTENCE: Final = 0.6
+_IN_ROW: Final = 0.4
+"""In another cell of the row, which is neither its label nor the head of the column."""
+_IN_HEADING: Final = 0.6
+_IN_FACT: Final = 0.1
+_OF_ANOTHER: Final = 0.4
+"""Weight of a claim's word that stands in the stretch of another of its values."""
+_TELLING: Final = 1.5
+"""Weight of a name or of an identifier: it tells apart where other words are shared."""
+_SAME_SIDE: Final = 0.9
+_SAME_CUE: Final = 0.2
+_COVERED: Final = 0.2
+"""What a place gains whose whole stretch the claim says."""
+MARGIN: Final = 0.3
+"""So much more must be said of one value than of another for one to be taken for the other."""
+MARGIN_NAMED: Final = 1.2
+"""The same where a word of the claim stands beside the one that agrees alone."""
+SAID: Final = 0.65
+"""Share of the claim's words, weighed, that must be said of a value for a claim that agrees with none to differ."""
+SAID_ALIKE: Final = 0.4
+"""The same share where the two look alike: 90 minutes and 90 seconds, 2 May 2023 and 2 May 2022."""
+LEAST_SAID: Final = 1.5
+"""Of words, weighed, that must be said of a value before another is held against it; of fewer words nearly all."""
+_ALL: Final = 0.95
+_NAMED: Final = re.compile(r"(?<=[\w,;] )[A-Z][\w-]*|\b[A-Za-z]*-?\d[\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A claim's value with the words it is said of, each with its weight.
+
+    Attributes:
+        others: the claim's other values.
+        beyond: the limit that it is said to break: AT_LEAST of what is too little, AT_MOST of what is too much.
+    """
+
+    value: Value
+    weights: dict[str, float]
+    side: Bound | None
+    cue: str
+    manner: str
+    label: str = ""
+    others: tuple[Value, ...] = ()
+    negated: bool = False
+    beyond: Bound | None = None
+
+    @property
+    def total(self) -> float:
+        """What a place has of which everything is said."""
+        return sum(self.weights.values())
+
+    def said_of(self, place: Place) -> float:
+        """Return how much of the claim is said of a place."""
+        found = 0.0
+        for term, weight in self.weights.items():
+            if term in place.stretch:
+                found += weight * _IN_STRETCH
+            elif term in place.before:
+                found += weight * _BEFORE
+            elif term in place.sentence:
+                found += weight * (_IN_ROW if place.in_table else _IN_SENTENCE)
+            elif term in place.heading:
+                found += weight * _IN_HEADING
+            elif term in place.whole:
+                found += weight * _IN_FACT
+        return found
+
+    def score(self, place: Place) -> float:
+        """Return how likely the value stands in this place: what is said, and how, and what else the place says."""
+        found = self.said_of(place)
+        found += _SAME_SIDE if self.side is not None and self.side is place.side else 0.0
+        found += _SAME_CUE if self.cue and self.cue == place.cue else 0.0
+        found += self._kept(place)
+        own = place.stretch
+        return found + (_COVERED * len(own & self.weights.keys()) / len(own) if own else 0.0)
+
+    def _kept(self, place: Place) -> float:
+        """Return what it counts that other values of the claim keep to conditions beside the place."""
+        found = 0.0
+        for other in self.others:
+            kept = [one for one in place.beside if _keeps(other, one)]
+            found += max((_TELLING if one.in_stretch else _TELLING / 2 for one in kept), default=0.0)
+        return found
+
+
+def _keeps(value: Value, beside: Beside) -> bool:
+    known, upper = beside.value.magnitude, beside.upper.magnitude if beside.upper is not None else None
+    if value.magnitude is None or known is None or value.unit != beside.value.unit or value.kind is EntityKind.DATE:
+        return False
+    if upper is not None:
+        return known <= value.magnitude <= upper
+    if beside.side is Bound.AT_LEAST:
+        return known <= value.magnitude <= known * _FAR
+    return beside.side is Bound.AT_MOST and known / _FAR <= value.magnitude <= known
+
+
+_FAR: Final = 5
+"""A value that is smaller or larger than a limit by this factor hardly speaks of it."""
+
+
+def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wanted]:
+    """Return the claim's values that can be placed, each with its words.
+
+    Args:
+        claim: the claim.
+        antecedent: words for which a pronoun at its beginning stands.
+    """
+    text, offset = claim.text, claim.start
+    values = [_shifted(value, offset) for value in claim.values]
+    placed = [value for value in values if value.kind in PLACED]
+    telling = frozenset().union(*(terms(match.group()) for match in _NAMED.finditer(text)))
+    everything = terms_without(text, 0, len(text), values) | frozenset().union(*(terms(word) for word in antecedent))
+    found: list[Wanted] = []
+    for original, value in zip([one for one in claim.values if one.kind in PLACED], placed, strict=True):
+        alike = [other for other in placed if (other.kind, other.unit) == (value.kind, value.unit)]
+        span = stretches(text, 0, len(text), alike, apart=True)[alike.index(value)]
+        inside = [other for other in values if span.start <= other.start < span.end]
+        own = terms_without(text, span.start, span.end, inside)
+        weights = {
+            term: (1.0 if term in own or len(alike) == 1 else _OF_ANOTHER) * (_TELLING if term in telling else 1.0)
+            for term in sorted(everything)
+        }
+        weights |= dict.fromkeys(sorted(value_terms(other for other in values if other is not value)), 1.0)
+        side, cue = side_and_cue(text, 0, value)
+        found.append(
+            Wanted(
+                original,
+                weights,
+                side,
+                cue,
+                manner(text, value),
+                label_of(text, 0, value),
+                tuple(other for other in values if other is not value),
+                negated(text, span, value),
+                out_of_bounds(text, 0, value),
+            )
+        )
+    return found
+
+
+def _shifted(value: Value, offset: int) -> Value:
+    return replace(value, start=value.start - offset, end=value.end - offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A place with how likely a value stands in it."""
+
+    score: float
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a claim's value stands.
+
+    Attributes:
+        agreeing: the likeliest place whose value agrees with it, or ``None``.
+        rival: the likeliest place of another value, or ``None``.
+        said: share of the claim's words that is said of the rival's place.
+    """
+
+    wanted: Wanted
+    agreeing: Ranked | None
+    rival: Ranked | None
+    said: float
+
+    @property
+    def is_firm(self) -> bool:
+        """The value stands there and in no other place: much more is said of it than of any rival."""
+        if self.agreeing is None:
+            return False
+        return self.rival is None or self.agreeing.score - self.rival.score >= MARGIN
+
+    @property
+    def is_turned(self) -> bool:
+        """It stands there, and claim and fact lie on opposite sides of it."""
+        if self.agreeing is None or self.agreeing.place.side is None or self.wanted.side is None:
+            return False
+        there = self.agreeing.place
+        return self.wanted.side is not there.side and self.wanted.negated == there.negated
+
+    @property
+    def is_beyond(self) -> bool:
+        """It breaks the limit that another value sets, as it says: two months are too short for three."""
+        if self.rival is None or self.wanted.beyond is None or self.wanted.beyond is not self.rival.place.side:
+            return False
+        own, limit = self.wanted.value.magnitude, self.rival.place.value.magnitude
+        if own is None or limit is None or self.wanted.value.unit != self.rival.place.value.unit:
+            return False
+        return own < limit if self.wanted.beyond is Bound.AT_LEAST else own > limit
+
+    @property
+    def is_displaced(self) -> bool:
+        """Another value stands in the place that the claim speaks of."""
+        if self.agreeing is None and self.rival is not None and self.wanted.beyond is not None:
+            return self.wanted.beyond is self.rival.place.side and self.said >= SAID_ALIKE and not self.is_beyond
+        if self.rival is None or self.said * self.wanted.total < min(LEAST_SAID, _ALL * self.wanted.total):
+            return False
+        if self.agreeing is None:
+            return self.said >= (SAID_ALIKE if _resembles(self.wanted.value, self.rival.place.value) else SAID)
+        # A word of the claim that stands beside the agreeing value alone speaks for it.
+        named = self.agreeing.place.stretch - self.rival.place.sentence - self.rival.place.heading
+        value = self.wanted.value
+        is_year = value.kind is EntityKind.DATE and (value.number is not None or value.normal.startswith("--"))
+        margin = MARGIN_NAMED if is_year or named & self.wanted.weights.keys() else MARGIN
+        return self.rival.score - self.agreeing.score >= margin
+
+
+def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
+    """Place a value among the values of the facts."""
+    value = want.value
+    same = [one for one in places if comparable(value, one.value)]
+    agreeing = [one for one in same if agrees(value, one.value) or _lies_above(one.value, value)]
+    others = [other for other in claim.values if other is not value]
+    rivals = [
+        one
+        for one in same
+        if _measures_alike(want, one, agreeing=bool(agreeing))
+        and not agrees(value, one.value)
+        and not agrees(one.value, value)
+        and not _lies_above(one.value, value)
+        and _in_one_place(want, one)
+        and not any(agrees(other, one.value) for other in others)
+    ]
+    if not agreeing:
+        rivals = [one for one in rivals if one.value.kind is value.kind] or rivals
+        rivals = [] if _in_range(value, rivals) else rivals
+    best, rival = _best(want, agreeing), _best(want, rivals)
+    if best is None and rival is not None and _holds(value, want, rival.place):
+        rival = None
+    said = want.said_of(rival.place) / want.total if rival is not None and want.total else 0.0
+    return Placed(want, best, rival, said)
+
+
+def _best(want: Wanted, places: Sequence[Place]) -> Ranked | None:
+    ranked = [Ranked(want.score(one), one) for one in places]
+    return max(ranked, key=lambda one: one.score, default=None)
+
+
+def _resembles(value: Value, known: Value) -> bool:
+    """Say whether two values share their number, or two of the three parts of a date."""
+    if value.kind is EntityKind.DATE and known.kind is EntityKind.DATE:
+        parts = value.normal.split("-"), known.normal.split("-")
+        return len(parts[0]) == len(parts[1]) == _DATE_PARTS and sum(map(eq, *parts)) == _DATE_PARTS - 1
+    return value.number is not None and value.number == known.number
+
+
+_DATE_PARTS: Final = 3
+
+
+def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
+    """Say whether one value can stand for the other: both counted or both measured, and none of them a name.
+
+    A bare number that counts nothing stands for a measured one only where no value agrees.
+    """
+    if want.label or (one.label and one.label not in {want.value.counted, *want.weights}) or one.label == "#":
+        return False
+    units = {want.value.unit, one.value.unit}
+    bare = next((value for value in (want.value, one.value) if not value.unit), None)
+    if bool(want.value.unit) != bool(one.value.unit) and (
+        bare is None or bare.counted or one.label or units & {TIMES, SHARE} or agreeing
+    ):
+        return False
+    if (want.value.per == APART) != (one.value.per == APART):
+        return False
+    if want.value.kind is EntityKind.DATE and len(want.value.normal) < len(one.value.normal):
+        return False  # a year or a month is a time at which something holds, not the day that a fact names
+    return _is_ordinal(want.value) == _is_ordinal(one.value)
+
+
+def _is_ordinal(value: Value) -> bool:
+    return value.kind is EntityKind.NUMBER and value.text[-2:].lower() in {"st", "nd", "rd", "th"}
+
+
+def _in_one_place(want: Wanted, one: Place) -> bool:
+    """Say whether two values can stand in one place.
+
+    An age behind a name ("Mr Hill, 28, was ...") counts nothing, and a share of something ("60 % of all cases") is no
+    change that a multiplier ("doubled") could be set against.
+    """
+    if APPOSED in {want.manner, one.manner}:
+        return want.manner == one.manner
+    return not (PART_OF in {want.manner, one.manner} and TIMES in {want.value.unit, one.value.unit})
+
+
+def _lies_above(known: Value, value: Value) -> bool:
+    """Say whether a known value that stands alone lies above a claimed floor, and not far above it."""
+    if not value.floor or known.floor or known.magnitude is None or value.magnitude is None or known.unit != value.unit:
+        return False
+    return value.magnitude < known.magnitude <= 2 * value.magnitude
+
+
+def _holds(value: Value, want: Wanted, one: Place) -> bool:
+    """Say whether a value without a limit keeps to the limit of a place: 14 years are more than ten."""
+    known = one.value.magnitude
+    if value.kind is EntityKind.DATE:
+        return want.side is None and one.side is not None
+    if want.side is not None or want.beyond is not None or one.side is None or known is None or value.magnitude is None:
+        return False
+    if value.unit != one.value.unit and value.unit and one.value.unit:
+        return False
+    return value.magnitude > known if one.side is Bound.AT_LEAST else value.magnitude < known
+
+
+def _in_range(value: Value, places: Sequence[Place]) -> bool:
+    """Say whether a value lies between the two of a range, such as "16 to 22 kg"."""
+    for low, high in pairwise(places):
+        bounds = (low.value.magnitude, value.magnitude, high.value.magnitude)
+        is_range = high.cue in {"to", "and"} and low.span == high.span and low.fact_index == high.fact_index
+        if is_range and None not in bounds and bounds[0] <= bounds[1] <= bounds[2]:  # type: ignore[operator]
+            return True
+    return False

@@ -1,0 +1,326 @@
+"""Where the values of a fact stand: what each is said of, by its stretch, sentence or row, heading and fact.
+
+"Kept for 10 years, and for 30 years when a person was injured" says two things of two values. A sentence is cut between
+two values into their stretches. A row of a table is cut into cells: a cell belongs to the label of its row and the head
+of its column. Linear in the text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from services.common.ports.recognition import EntityKind
+from services.dpe.domain.bounds import Bound, limit_of
+from services.dpe.domain.clauses import clauses, finite_verb_at
+from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
+from services.dpe.domain.polarity import is_negated
+from services.dpe.domain.ratios import SHARE
+from services.dpe.domain.sentences import sentences
+from services.dpe.domain.terms import terms, terms_without, value_terms
+from services.dpe.domain.text_types import Sentence, SentenceKind, Span, Value
+from services.dpe.domain.words import words
+
+PLACED: Final = frozenset(
+    {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
+)
+"""Kinds of values that can stand in each other's place."""
+_BREAK: Final = re.compile(r"[,;|\n:()]\s|\s[–—-]\s|\b(?:and|but|while|whereas|or|of which|plus)\b", re.IGNORECASE)  # noqa: RUF001
+_SEPARATOR: Final = "|"
+_ROW: Final = re.compile(r"[^\n]+")
+_MIN_CELLS: Final = 2
+_EACH: Final = re.compile(r"\b(?:each|every|per|apiece)\b", re.IGNORECASE)
+_HEADING_CHARS: Final = 240
+_CUE_CHARS: Final = 24
+_BEFORE_CHARS: Final = 160
+_BEHIND_CHARS: Final = 64
+_CUE: Final = re.compile(r"\b(?P<word>from|to|until|till|by|since|between|and|of)\s(?:the\s)?$", re.IGNORECASE)
+_NONE: Final[frozenset[str]] = frozenset()
+_Read = tuple[Value | None, frozenset[str], Span]
+"""A value of a line, or ``None`` for words without one; the terms of its stretch; the stretch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A value beside another: its limit, and the upper end where it opens a range ("16 to 22 kg")."""
+
+    value: Value
+    side: Bound | None
+    upper: Value | None
+    in_stretch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value with what it is said of, nearest first.
+
+    Attributes:
+        stretch: terms of the value's own part of the sentence, or of its cell, the head of its column, its row's label.
+        sentence: terms of the sentence or row.
+        heading: terms of the fact's first line and of the last heading before the value.
+        whole: terms of the whole fact.
+        side: limit that is named, a negator taken in.
+        cue: preposition right before the value.
+        span: of the sentence or row, with offsets in the fact.
+        manner: how it stands there, see ``manner``.
+        label: term before a number that is a name, such as "Flat 12"; empty when it is none.
+        in_table: the line is a row of cells.
+        each: its stretch says of how many it is: "each", "per", "apiece".
+        negated: its stretch is, besides a negator that is taken into the side.
+        before: terms of the stretches before its own, which an ellipsis takes up again.
+        beside: the values nearest to it in its line, which may be its conditions.
+    """
+
+    fact_index: int
+    value: Value
+    stretch: frozenset[str]
+    sentence: frozenset[str]
+    heading: frozenset[str]
+    whole: frozenset[str]
+    side: Bound | None
+    cue: str
+    span: Span
+    manner: str = ""
+    label: str = ""
+    in_table: bool = False
+    negated: bool = False
+    each: bool = False
+    before: frozenset[str] = _NONE
+    beside: tuple[Beside, ...] = ()
+
+
+def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Place, ...]:
+    """Return the places of a text's values, in order."""
+    found: list[Place] = []
+    lines = [row for line in sentences(text) for row in _rows(text, line)]
+    head = _head(text, lines, values)
+    heading, columns = _NONE, _Columns()
+    whole: set[str] = set()
+    at = 0
+    for line in lines:
+        first = at
+        while at < len(values) and values[at].end <= line.end:
+            at += 1
+        inside = [value for value in values[first:at] if value.start >= line.start]
+        cells = _cells(text, line)
+        read = list(_in_cells(text, cells, inside, columns) if cells else _in_prose(text, line, inside))
+        sentence = frozenset().union(*(own for _, own, _ in read), value_terms(inside))
+        whole |= sentence
+        if cells or "\n" in text[line.end : line.end + 2]:
+            columns = columns.after(text, cells, inside)
+        if line.kind is SentenceKind.HEADING or text[line.start : line.end].rstrip().endswith(":"):
+            heading = sentence
+        span = Span(line.start, line.end)
+        here = [
+            Place(
+                fact_index,
+                value,
+                own,
+                sentence,
+                head | heading,
+                _NONE,
+                *side_and_cue(text, line.start, value),
+                span,
+                manner(text, value),
+                label_of(text, line.start, value),
+                bool(cells),
+                negated(text, where, value),
+                bool(_EACH.search(text, where.start, where.end)),
+            )
+            for value, own, where in read
+            if value is not None and value.kind in PLACED
+        ]
+        here = here if cells else _with_before(here, clauses(text, line.start, line.end))
+        found += [replace(place, beside=_beside(here, number)) for number, place in enumerate(here)]
+    everything = frozenset(whole)
+    return tuple(replace(place, whole=everything) for place in found)
+
+
+def _with_before(line: Sequence[Place], parts: Sequence[Span]) -> list[Place]:
+    """Return the places of a line with the terms of the stretches before each, in the same clause."""
+    found, before, last, at = list[Place](), _NONE, _NONE, 0
+    for place in line:
+        while at + 1 < len(parts) and place.value.start >= parts[at + 1].start:
+            at, before, last = at + 1, _NONE, _NONE
+        if place.stretch != last:
+            before, last = before | last, place.stretch
+        found.append(replace(place, before=before))
+    return found
+
+
+def _beside(line: Sequence[Place], number: int) -> tuple[Beside, ...]:
+    """Return the values near a place in its line, and those that the line begins with."""
+    near = sorted({*range(_REACH), *range(number - _REACH, number + _REACH + 1)} & set(range(len(line))) - {number})
+    found: list[Beside] = []
+    for other in near:
+        one = line[other]
+        following = line[other + 1] if other + 1 < len(line) else None
+        is_range = following is not None and following.cue in {"to", "and"} and following.value.unit == one.value.unit
+        upper = following.value if is_range and following is not None else None
+        found.append(Beside(one.value, one.side, upper, one.stretch == line[number].stretch))
+    return tuple(found)
+
+
+_REACH: Final = 2
+
+
+def _rows(text: str, line: Sentence) -> Iterator[Sentence]:
+    """Yield the rows of a table that were read as one sentence; any other sentence as it is."""
+    if "\n" not in text[line.start : line.end] or _SEPARATOR not in text[line.start : line.end]:
+        yield line
+        return
+    for match in _ROW.finditer(text, line.start, line.end):
+        yield replace(line, start=match.start(), end=match.end())
+
+
+def _head(text: str, lines: Sequence[Sentence], values: Sequence[Value]) -> frozenset[str]:
+    """Return the terms of the first line of a text that has more than one."""
+    if len(lines) < _MIN_CELLS or _SEPARATOR in text[lines[0].start : lines[0].end]:
+        return _NONE
+    end = min(lines[0].end, lines[0].start + _HEADING_CHARS)
+    return terms(text[lines[0].start : end]) | value_terms(value for value in values if value.end <= end)
+
+
+def side_and_cue(text: str, offset: int, value: Value) -> tuple[Bound | None, str]:
+    """Return the limit that is named, a negator taken in, and the preposition right before the value."""
+    start = max(offset, value.start - _BEFORE_CHARS)
+    limit = limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
+    cue = _CUE.search(text[max(0, value.start - _CUE_CHARS) : value.start])
+    return (None if limit is None else limit[0]), ("" if cue is None else cue["word"].lower())
+
+
+def negated(text: str, stretch: Span, value: Value) -> bool:
+    """Say whether a value's stretch is negated, a negator aside that is taken into the side of the value."""
+    start = max(stretch.start, value.start - _BEFORE_CHARS)
+    limit = limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
+    return is_negated(text[start : min(stretch.end, value.end + _BEFORE_CHARS)]) != (limit is not None and limit[1])
+
+
+APPOSED: Final = "apposed"
+PART_OF: Final = "part of"
+_OF: Final = re.compile(r"(?<!\s)\s++of\b", re.IGNORECASE)
+
+
+def manner(text: str, value: Value) -> str:
+    """Return how a value stands in its text: between two commas, as a part of something, or neither."""
+    is_bare = value.kind is EntityKind.NUMBER and not value.unit
+    if is_bare and text[max(0, value.start - 2) : value.start] == ", " and text[value.end : value.end + 1] == ",":
+        return APPOSED
+    return PART_OF if value.unit == SHARE and _OF.match(text, value.end) else ""
+
+
+def label_of(text: str, start: int, value: Value) -> str:
+    """Return the term of the word that a number names: "flat" of "Flat 12", "#" of the number of a paragraph."""
+    if value.kind is not EntityKind.NUMBER or value.unit or value.counted or not value.text[:1].isdigit():
+        return ""
+    before = text[max(start, value.start - _CUE_CHARS) : value.start]
+    if not before.strip():
+        return "#" if text[value.end : value.end + 1] in {" ", ".", ")"} else ""
+    match = _LABEL.search(before)
+    word = match["word"].lower() if match is not None else ""
+    return "" if not word or word in _NO_LABELS or word.endswith(("ed", "en", "ing")) else next(iter(terms(word)), "")
+
+
+_LABEL: Final = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]+)[\s-]$")
+_NO_LABELS: Final = STOPWORDS | FINITE_VERBS | APPROXIMATORS | frozenset({"least", "most", "than", "within", "exactly"})
+
+
+def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart: bool = False) -> list[Span]:
+    """Return the stretch of each value of ``text[start:end]``: up to the first break behind the value before.
+
+    Without a break between two values both have the words of both, unless they are to be kept apart.
+    """
+    found: list[Span] = []
+    begin, since = start, 0
+    for number, (value, following) in enumerate(pairwise(values)):
+        cut = _BREAK.search(text, value.end, max(value.end, following.start))
+        if cut is None and apart:
+            found, begin, since = found + [Span(begin, value.end)] * (number + 1 - since), value.end, number + 1
+        if cut is not None:
+            found += [Span(begin, cut.start())] * (number + 1 - since)
+            begin, since = cut.end(), number + 1
+    return found + [Span(begin, end)] * (len(values) - since)
+
+
+def _in_prose(text: str, line: Sentence, values: Sequence[Value]) -> Iterator[_Read]:
+    placed = [value for value in values if value.kind in PLACED]
+    if not placed:
+        yield None, terms(text[line.start : line.end]), Span(line.start, line.end)
+        return
+    last, own, shared = None, _NONE, list[Value]()
+    subject, parts = _subject(text, line, placed[0]), clauses(text, line.start, line.end)
+    subject_end = parts[1].start if len(parts) > 1 else line.end
+    spans = stretches(text, line.start, line.end, placed)
+    for value, span in zip(placed, spans, strict=True):
+        if span != last:
+            shared = [other for other, where in zip(placed, spans, strict=True) if where == span]
+            own, last = terms_without(text, span.start, span.end, shared), span
+        yield (
+            value,
+            own
+            | (subject if value.start < subject_end else _NONE)
+            | value_terms(other for other in shared if other is not value),
+            span,
+        )
+
+
+def _subject(text: str, line: Sentence, first: Value) -> frozenset[str]:
+    """Return the terms before the first finite verb, of which the whole sentence is said."""
+    opening = text[line.start : min(first.start, line.start + _HEADING_CHARS)]
+    lead_in = opening.find(": ")
+    if lead_in > 0:
+        return terms(opening[:lead_in])
+    tokens = words(opening)
+    at = finite_verb_at(tokens)
+    return terms(text[line.start : line.start + tokens[at].start]) if at else _NONE
+
+
+class _Columns:
+    """The heads of the columns of the table that is being read."""
+
+    def __init__(self, heads: Sequence[frozenset[str]] = ()) -> None:
+        self.heads = heads
+
+    def after(self, text: str, cells: Sequence[Span], values: Sequence[Value]) -> "_Columns":
+        """Return the heads for the next line: a first row names its columns, unless its cells name themselves."""
+        if len(cells) != len(self.heads):
+            named = sum(":" in text[cell.start : cell.end] for cell in cells)
+            if len(cells) < _MIN_CELLS or named > 1:
+                return _Columns()
+            inside = [[value for value in values if cell.start <= value.start < cell.end] for cell in cells]
+            return _Columns(
+                [
+                    terms_without(text, cell.start, cell.end, held) | value_terms(held)
+                    for cell, held in zip(cells, inside, strict=True)
+                ]
+            )
+        return self
+
+    def of(self, number: int, cells: int) -> frozenset[str]:
+        """Return the head of a cell."""
+        return self.heads[number] if len(self.heads) == cells else _NONE
+
+
+def _cells(text: str, line: Sentence) -> list[Span]:
+    if _SEPARATOR not in text[line.start : line.end]:
+        return []
+    cuts = [line.start - 1, *(at for at in range(line.start, line.end) if text[at] == _SEPARATOR), line.end]
+    return [Span(left + 1, right) for left, right in pairwise(cuts)]
+
+
+def _in_cells(text: str, cells: Sequence[Span], values: Sequence[Value], columns: _Columns) -> Iterator[_Read]:
+    at, label = 0, _NONE
+    for number, cell in enumerate(cells):
+        first = at
+        while at < len(values) and values[at].start < cell.end:
+            at += 1
+        inside = values[first:at]
+        own = terms_without(text, cell.start, cell.end, inside)
+        context = own | columns.of(number, len(cells)) | label
+        if not inside:
+            yield None, own, cell
+        for value in inside:
+            yield value, context | value_terms(other for other in inside if other is not value), cell
+        if not number:
+            label = own | value_terms(inside)

@@ -1,0 +1,165 @@
+"""Values in their places (ADR 0094): what each is said of, limits from both sides, what follows from what."""
+
+import pytest
+
+from services.dpe.domain.alignment import align_values
+from services.dpe.domain.bounds import Bound, limit_of, out_of_bounds
+from services.dpe.domain.facts import EnvelopeFact, agrees, read_fact
+from services.dpe.domain.findings import AlignedValue
+from services.dpe.domain.notation import in_fact_notation
+from services.dpe.domain.text_types import Claim, ClaimType, Span
+from services.dpe.domain.values import scan_values
+from tests.fakes.dpe_world import TableGrounding, analyse, app
+
+
+def claim_of(text, start=0):
+    return Claim("c", text, start, start + len(text), 0, ClaimType.FACTUAL, 1.0, (), scan_values(text))
+
+
+def aligned(answer, *facts):
+    views = [read_fact(number, EnvelopeFact(str(number), text), ()) for number, text in enumerate(facts)]
+    return align_values(claim_of(answer), [place for view in views for place in view.places])
+
+
+def conflicts(answer, *facts):
+    return [(pair.claimed.text, pair.known.text) for pair in aligned(answer, *facts) if not pair.equal or pair.turned]
+
+
+KEPT = "Claims files are kept for 10 years after the file is closed, and for 30 years when a person was injured."
+MOTOR = (
+    "Until 31 December 2025 a motor accident had to be reported within 14 days; since then it has to be reported "
+    "within 7 days."
+)
+MENU = "Hall | Weekday | Weekend\nLarge hall | 120 EUR | 180 EUR\nSmall hall | 70 EUR | 95 EUR"
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "conflict"),
+    [
+        ("Claims files are kept for 3 years after the file is closed.", KEPT, True),
+        ("Claims files are kept for 10 years after the file is closed.", KEPT, False),
+        ("Claims files are kept for 30 years when a person was injured.", KEPT, False),
+        ("Claims files are kept for 10 years when a person was injured.", KEPT, True),
+        ("A motor accident has to be reported within 30 days.", MOTOR, True),
+        ("The small hall costs 70 EUR on a weekday.", MENU, False),
+        ("The small hall costs 95 EUR on a weekday.", MENU, True),
+        ("The small hall costs 120 EUR on a weekday.", MENU, True),
+        ("The lamp runs for 20 minutes.", "The lamp runs for 20 hours.", True),
+        ("The tank is cleaned once a month.", "The tank is cleaned once a year.", True),
+        ("The tank is cleaned every twelve months.", "The tank is cleaned once a year.", False),
+        ("The box costs 40 EUR a month.", "The box costs 40 EUR a year.", True),
+        ("The notice period is 14 days.", "The notice period is 14 working days.", True),
+        ("The notice period is 14 business days.", "The notice period is 14 working days.", False),
+    ],
+)
+def test_what_a_value_is_said_of(answer, fact, conflict):
+    assert bool(conflicts(answer, fact)) is conflict
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "conflict"),
+    [
+        ("The patient may lift up to 2 kg.", "The patient must not lift more than 2 kg.", False),
+        ("The patient may lift more than 2 kg.", "The patient must not lift more than 2 kg.", True),
+        ("The pass is accepted until 3 May 2027.", "The pass is accepted until 3 May 2027.", False),
+        ("The pass is accepted from 3 May 2027.", "The pass is accepted until 3 May 2027.", True),
+        ("A notice of two months is too short.", "A notice of at least three months is required.", False),
+        ("A notice of four months is too short.", "A notice of at least three months is required.", True),
+    ],
+)
+def test_limits_from_both_sides(answer, fact, conflict):
+    assert bool(conflicts(answer, fact)) is conflict
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("no fewer than 14 pages", (Bound.AT_LEAST, False)),
+        ("no more than 14 pages", (Bound.AT_MOST, False)),
+        ("a minimum length of 14 pages", (Bound.AT_LEAST, False)),
+        ("14 days or longer", (Bound.AT_LEAST, False)),
+        ("has had no repairs since 4 May 2024", (Bound.AT_MOST, True)),
+        ("may not hang lower than 2.1 metres", (Bound.AT_LEAST, True)),
+        ("14 pages", None),
+    ],
+)
+def test_a_limit_with_its_negation(text, limit):
+    assert limit_of(text, 0, scan_values(text)[-1]) == limit
+    assert out_of_bounds(text, 0, scan_values(text)[-1]) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "facts", "equal"),
+    [
+        (
+            "The clinic saw 215 patients in total.",
+            ["The clinic saw 120 patients in the east and 95 in the west."],
+            True,
+        ),
+        ("The fund shrank by 50 euros.", ["The fund held 500 euros in May and 450 euros in June."], True),
+        ("A quarter of the shops are rented.", ["Of the 640 shops, 160 are rented."], True),
+        ("A fifth of the shops are rented.", ["Of the 640 shops, 160 are rented."], False),
+        ("Sales rose by 25 percent.", ["Sales rose from 80 euros in the first year to 100 euros in the second."], True),
+        ("In total 7 dogs took part.", ["3 dogs from Kiel and 5 dogs from Bonn took part."], False),
+        ("In total 8 dogs took part.", ["3 dogs from Kiel and 5 dogs from Bonn took part."], True),
+        ("The lease runs until 2025.", ["The lease was signed on 1 April 2020 and runs for five years."], True),
+        ("The desk closes at 18:45.", ["The desk closes 90 minutes before departure. Departure is at 20:15."], True),
+    ],
+)
+def test_what_follows_from_values(answer, facts, equal):
+    pairs = [pair for pair in aligned(answer, *facts) if pair.derivation]
+    assert [pair.equal for pair in pairs] == [equal]
+    assert "=" in pairs[0].derivation
+
+
+@pytest.mark.parametrize(
+    ("claimed", "known", "same"),
+    [
+        ("14 claims", "14 days", False),
+        ("14", "14 days", True),
+        ("3 cents", "EUR 0.03", True),
+        ("half past six", "18:30", True),
+        ("half past six in the morning", "18:30", False),
+        ("400 megabits", "400 megabytes", False),
+        ("5 kilonewtons", "5,000 newtons", True),
+        ("400 international units", "400 IU", True),
+    ],
+)
+def test_a_number_agrees_with_what_it_counts(claimed, known, same):
+    assert agrees(scan_values(claimed)[0], scan_values(known)[0]) is same
+
+
+def test_a_claim_in_the_notation_of_its_fact():
+    claim = claim_of("They have three days, until 4 July 2025, for it.", start=10)
+    values = tuple(value for value in claim.values)
+    shifted = claim_of("x" * 10 + claim.text).values
+    claim = Claim("c", claim.text, 10, claim.end, 0, ClaimType.FACTUAL, 1.0, (), shifted)
+    known = scan_values("within 72 hours of 2025-07-04")
+    pairs = [AlignedValue(own, other, equal=True) for own, other in zip(shifted, known, strict=True)]
+    asked = in_fact_notation(claim, pairs)
+    assert asked.text == "They have 72 hours, until 2025-07-04, for it."
+    assert len(values) == len(known)
+    place = asked.text.index("hours")
+    own = asked.span(place, place + 5)
+    assert claim.text[own.start : own.end] == "three days"
+    tail = asked.span(asked.text.index("for it"), len(asked.text))
+    assert claim.text[tail.start : tail.end] == "for it."
+    assert asked.span(0, 4) == Span(0, 4)
+
+
+async def test_the_encoders_are_asked_in_the_notation_of_the_fact():
+    model = TableGrounding(lambda _: 0.9)
+    await analyse(
+        "A loss must be reported within three days.",
+        "A loss must be reported within 72 hours.",
+        using=app(grounding=model),
+    )
+    assert [request.claim for call in model.calls for request in call] == ["A loss must be reported within 72 hours."]
+
+
+async def test_a_derived_value_is_no_fabrication():
+    fact = "The clinic saw 120 patients in the east and 95 patients in the west."
+    right = await analyse("The clinic saw 215 patients in total.", fact)
+    wrong = await analyse("The clinic saw 217 patients in total.", fact)
+    assert not right.analysis.outputs.fabrications
+    assert [item.entity.text for item in wrong.analysis.outputs.fabrications] == ["217"]
