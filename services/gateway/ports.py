@@ -91,6 +91,7 @@ class Analyze:
     cache_directives: tuple[str, ...]
     sub_queries: tuple[str, ...]
     audit_trail_id: str = ""
+    leans_on: tuple[str, ...] = ()
 
 
 class SessionClient(Protocol):

@@ -54,6 +54,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         prompt=request.prompt,
         cache_no_store=request.cache_no_store,
         constraint_verdicts=constraint_verdicts(request),
+        leans_on=tuple(question for question in request.leans_on if question.strip()),
     )
 
 

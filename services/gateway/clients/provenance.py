@@ -9,6 +9,7 @@ from crp.dpe.v1 import (
     finding_pb2,
     provenance_service_pb2,
     provenance_service_pb2_grpc,
+    quality_pb2,
     regulatory_pb2,
     report_pb2,
 )
@@ -104,6 +105,7 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         sub_queries=command.sub_queries,
         windows_remaining=place.windows_remaining,
         audit_trail_id=command.audit_trail_id,
+        leans_on=command.leans_on,
     )
 
 
@@ -167,6 +169,9 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         ai_system_version=report.ai_system.version,
         regulatory_rows=tuple(row.row for row in report.regulatory.rows),
         report_hash=report.report_hash,
+        relevance_status=_name(quality_pb2.RelevanceStatus, report.relevance.status, "RELEVANCE_STATUS_"),
+        relevance_score=report.relevance.score if report.relevance.HasField("score") else None,
+        relevance_reason=report.relevance.reason,
     )
 
 

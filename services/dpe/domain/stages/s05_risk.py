@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, Risk
-from services.dpe.domain.findings import AttributionType, RepetitionLevel
+from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel
 from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.relevance import refused
 from services.dpe.domain.risk import amplified, base_score, level_of
+from services.dpe.domain.unread import mostly_unread
 
 KEY: Final = StageKey(5)
 _FEEDING_STAGES: Final = frozenset({1, 2, 3, 4})
@@ -21,7 +23,9 @@ RISK_STAGES: Final = frozenset({6, 7, 11, 12})
 def apply(analysis: Analysis) -> Analysis:
     """Compute the base score and the level that it gives."""
     signals = _signals(analysis)
-    base = base_score(signals, analysis.policy.weights)
+    # A text in a language that is not checked is undecided: no number stands beside it (ADR 0096).
+    unread = mostly_unread(analysis.outputs.sentences)
+    base = None if unread else base_score(signals, analysis.policy.weights)
     degraded = base is None or any(
         outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in _FEEDING_STAGES
     )
@@ -59,6 +63,8 @@ def settle(analysis: Analysis) -> Risk | None:
         if outcome.key.number in RISK_STAGES
     )
     level = level_of(composite, degraded=degraded)
+    if refused(analysis):
+        level = RiskLevel.LOW  # architecture decision 28: a refusal asserts nothing
     return replace(risk, composite_score=composite, level=level, degraded=degraded, amplifiers=tuple(applied))
 
 
