@@ -40,7 +40,8 @@ SURE_RELEVANCE: Final = 0.66
 KIND_TELLS: Final = 0.15
 """What a held kind adds that few sentences hold: a reason."""
 COUNTED_BONUS: Final = 0.12
-"""For a number that stands before the noun that is counted: "five members" to "how many members"."""
+"""For a number before the noun that is counted ("five members" to "how many members"), and for a bound in the very words
+of the question ("above €500,000")."""
 FORM_BONUS: Final = 0.05
 """For words in the very form of the question."""
 NARRATIVE_COST: Final = 0.12
@@ -208,6 +209,8 @@ def _score(need: Question, unit: _Unit, fitting: Fit, relevance: float) -> float
         score += COUNTED_BONUS
     if need.tense is not Tense.PAST and _NARRATES.search(text) and not _RULES.search(text):
         score -= NARRATIVE_COST * (2 if need.tense is Tense.RULE else 1)
+    if any(phrase in text.lower() for phrase in need.bound_phrases):
+        score += COUNTED_BONUS
     words = frozenset(plain_words(text))
     asked = [word for word in plain_words(need.text) if word not in STOP_WORDS]
     forms = sum(1 for word in asked if word in words) / len(asked) if asked else 0.0

@@ -28,12 +28,12 @@ UNREADABLE_FRAGMENT: Final = 0.75
 ECHO: Final = 0.20
 """A sentence that says nothing but the question's own words, and no "yes", "no" or value."""
 DENIED_THING: Final = 0.50
-_FRAGMENT_WORDS: Final = 8
+_FRAGMENT_WORDS: Final = 6
 
 _SURE: Final = frozenset({Kind.NUMBER, Kind.TIME, Kind.CODE})
 _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|should|shall|will|would|pays?|costs?|says?"
-    r"|needs?|gets?|makes?|takes?|goes|means?)\b",
+    r"|needs?|gets?|makes?|takes?|goes|means?|\w{3,}ed)\b",
     re.IGNORECASE,
 )
 _YES_OR_NO: Final = re.compile(

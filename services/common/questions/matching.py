@@ -1,6 +1,7 @@
 """How far a text answers a question: the share of the thing asked that it names, and whether it holds the kind."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ def fit_terms(
         if word in question.own:
             own_whole += worth
             own_named += worth * share
-    kind_held = holds(question.kind, text, asked=question.weights.keys(), conditions_count=question.conditions_count)
+    kind_held = (not question.share or bool(_PART.search(text))) and holds(question.kind, text, asked=question.weights.keys(), conditions_count=question.conditions_count)
     named_here = inside | over
     return Fit(
         thing=named / whole if whole else 1.0,
@@ -96,6 +97,7 @@ def fit_terms(
     )
 
 
+_PART: Final = re.compile(r"%|\b(?:per ?cent|percentage|half|third|quarter|all|none|no|nothing|everything)\b", re.IGNORECASE)
 _NUMBERS: Final = frozenset(
     ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty", "forty", "fifty", "hundred", "thousand"]
 )

@@ -20,6 +20,11 @@ _FOCUS: Final = re.compile(
     re.IGNORECASE,
 )
 _WHO_DOES: Final = re.compile(r"\bwho (?P<verb>[a-z]{3,30})\b", re.IGNORECASE)
+_DEGREES: Final = frozenset(
+    "working calendar business full whole total exact highest lowest shortest longest greatest smallest first last average "
+    "usual percentage general normal".split()
+)
+_SHARE: Final = re.compile(r"\b(?:share|percentage|percent|proportion|fraction)s?\b", re.IGNORECASE)
 _HOW_OLD: Final = re.compile(r"\bhow old\b", re.IGNORECASE)
 _BE: Final = re.compile(r"\b(?:is|are|was|were|be|been|being)\b", re.IGNORECASE)
 _PASSIVE_CHARS: Final = 120
@@ -59,7 +64,8 @@ class Question:
             ("who founded …"); a text that names none of them does not answer. Empty where the noun only says the kind
             ("how many days").
         done: stem of what is done in the passive ("when was it built?"); empty when there is none.
-        bounds: numbers that limit what is asked about ("drivers over 75").
+        bounds: numbers that limit what is asked about ("drivers over 75"); ``bound_phrases`` with the words before them.
+        share: a part of a whole is asked for, as "percent" or a fraction.
         tense: whether what shall be is asked for, what is, or what was.
         own: stems of its own words.
         conditions_count: a condition answers "when".
@@ -74,6 +80,8 @@ class Question:
     done: str = ""
     bounds: frozenset[str] = frozenset()
     tense: Tense = Tense.PRESENT
+    share: bool = False
+    bound_phrases: tuple[str, ...] = ()
 
 
 def read_question(text: str, earlier: tuple[str, ...] = ()) -> Question:
@@ -101,6 +109,8 @@ def read_question(text: str, earlier: tuple[str, ...] = ()) -> Question:
         conditions_count=kind is Kind.TIME and asks_condition(kind_text),
         done=_done(text),
         bounds=frozenset(match.group("number") for match in _BOUND.finditer(text)),
+        share=kind is Kind.NUMBER and _SHARE.search(kind_text) is not None,
+        bound_phrases=tuple(match.group().lower() for match in _BOUND.finditer(text)),
         tense=_tense(" ".join((text, *earlier[:1]))),
     )
 
@@ -119,8 +129,8 @@ def _focus(text: str) -> frozenset[str]:
         if word in _ENDS_NOUN:
             break
         noun.append(word)
-    if not noun or noun[-1] in MEASURES:
-        return frozenset()
+    if noun and noun[-1] in MEASURES:  # "opening hours" asks for hours of opening, "how many days" for days alone
+        noun = [word for word in noun[:-1] if word not in MEASURES and word not in _DEGREES]
     return frozenset(terms(" ".join(noun)))
 
 

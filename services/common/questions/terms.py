@@ -12,6 +12,7 @@ from services.common.keywords import Stemming, keywords
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")  # noqa: RUF001 - the typographic apostrophe is meant
 _REMEMBERED: Final = 16_384
+_LONG: Final = 7
 
 
 def _listed(text: str) -> frozenset[str]:
@@ -30,7 +31,7 @@ STOP_WORDS: Final = _listed(
     were what whatever when where whether which while who whom whose why will with within without would yes yet you your
     yours fast quickly quick early late far high big large low little exactly currently current normally usually
     generally describe explain list name tell know say says said give gives given mean means meant needed need needs want
-    wants way ways case cases thing things kind kinds sort type part provided according regarding concerning apply applies
+    wants way ways case cases thing things kind kinds sort type provided according regarding concerning apply applies
     don't doesn't didn't isn't aren't wasn't weren't what's who's where's when's how's it's there's that's i'm we're
     """
 )
@@ -118,6 +119,8 @@ def stem(word: str) -> str:
 def _stemmed(word: str) -> str:
     if word[:1].isdigit():
         return word
+    if word.endswith(("ment", "ments")) and len(word) > _LONG:  # "settlement" and "settle"
+        word = word.removesuffix("s").removesuffix("ment")
     found = keywords(word, Stemming.ENGLISH)
     return "-".join(found)
 
