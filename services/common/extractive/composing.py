@@ -1,10 +1,10 @@
-"""The built-in answerer: the one sentence or row of the envelope that answers best (architecture decision 20, ADR 0096).
+"""The built-in answerer: the one sentence or row of the envelope that answers best (decision 20, ADR 0096).
 
-It writes no word of its own but one fixed sentence when nothing answers, and it is deterministic: the same question, facts
-and conversation give the same text. A sentence answers when it holds the kind of answer that is expected and names the
-thing that is asked for; the best is quoted whole, with the sentence that it leans on or the exception that follows it. A
-question of two parts gets a sentence for each. What a newer document replaced answers only where nothing current does, or
-where the past is asked about.
+It writes no word of its own but one fixed sentence when nothing answers, and it is deterministic: the same question,
+facts and conversation give the same text. A sentence answers when it holds the kind of answer that is expected and
+names the thing that is asked for; the best is quoted whole, with the sentence that it leans on or the exception that
+follows. A question of two parts gets a sentence for each. What a newer document replaced answers only where nothing
+current does, or where the past is asked about.
 """
 
 import re
@@ -40,8 +40,8 @@ SURE_RELEVANCE: Final = 0.66
 KIND_TELLS: Final = 0.15
 """What a held kind adds that few sentences hold: a reason."""
 COUNTED_BONUS: Final = 0.12
-"""For a number before the noun that is counted ("five members" to "how many members"), and for a bound in the very words
-of the question ("above €500,000")."""
+"""For a number before the noun that is counted ("five members" to "how many members"), and for a bound in the very
+words of the question ("above €500,000")."""
 FORM_BONUS: Final = 0.05
 """For words in the very form of the question."""
 NARRATIVE_COST: Final = 0.12
@@ -55,9 +55,9 @@ _SUPERSEDED: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKS_PAST: Final = re.compile(
-    r"\b(?:old|earlier|former(?:ly)?|previous(?:ly)?|superseded|before (?:that|then|the|it|january|february|march|april|may|june|"
-    r"july|august|september|october|november|december|\d|20|19)|until|used to|history|historic(?:al)?|in the past|"
-    r"replaced|back then)\b",
+    r"\b(?:old|earlier|former(?:ly)?|previous(?:ly)?|superseded|before (?:that|then|the|it|january|february|march|april"
+    r"|may|june|july|august|september|october|november|december|\d|20|19)|until|used to|history|historic(?:al)?"
+    r"|in the past|replaced|back then)\b",
     re.IGNORECASE,
 )
 
@@ -217,9 +217,7 @@ def _score(need: Question, unit: _Unit, fitting: Fit, relevance: float) -> float
     return score + FORM_BONUS * forms + (0.0 if unit.passage.is_row else SENTENCE_BONUS)
 
 
-_NARRATES: Final = re.compile(
-    r"\b(?:was|were|took|had|did|came|brought|missed|led|found|adopted|rose|fell|became)\b"
-)
+_NARRATES: Final = re.compile(r"\b(?:was|were|took|had|did|came|brought|missed|led|found|adopted|rose|fell|became)\b")
 _RULES: Final = re.compile(r"\b(?:must|may|is|are|has|have|can|shall|pays|needs|will)\b")
 
 

@@ -39,7 +39,6 @@ _NEEDS_LEAD: Final = re.compile(
     r"(?:is|are|was|were|has|have|may|must|can|do|does)\b",
     re.IGNORECASE,
 )
-_HEADING: Final = re.compile(r"#{1,6}\s*([^>]+?)\s*(?=>|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +91,7 @@ def _leans(sentence: str) -> bool:
 
 def _after_heading(text: str, start: int, location: str) -> int:
     """Return where a fact's sentence begins behind the heading that it repeats ("Outcomes: The file …")."""
-    headings = _HEADING.findall(location)
-    if not headings:
-        return start
-    prefix = f"{headings[-1]}: "
+    prefix = location.rpartition(" > ")[2].lstrip("# ").rstrip() + ": "
     behind = start + len(prefix)
     return behind if text.startswith(prefix, start) and text[behind : behind + 1].isupper() else start
 

@@ -40,7 +40,7 @@ _YES_OR_NO: Final = re.compile(
     r"^\W*(?:yes|no|yeah|nope|correct|certainly|of course|not|never|only|it depends)\b", re.IGNORECASE
 )
 _DENIES: Final = re.compile(
-    r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|without|cannot|\w+n['’]t)\b", re.IGNORECASE
+    r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|without|cannot|\w+n['\u2019]t)\b", re.IGNORECASE
 )
 
 

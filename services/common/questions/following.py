@@ -1,8 +1,8 @@
 """Follow-ups: a question that leans on the one before it, and the question that it is with it (ADR 0096).
 
-"And when a person was injured?" says what is new and leaves the rest to the conversation. What is searched for is both
-together. Rules over the words: a question leans when it opens like a continuation, names things by pronouns that nothing
-in it explains, or has hardly a content word of its own.
+"And when a person was injured?" says what is new and leaves the rest to the conversation. What is searched for is
+both together. Rules over the words: a question leans when it opens like a continuation, names things by pronouns that
+nothing in it explains, or has hardly a content word of its own.
 """
 
 import re
@@ -19,8 +19,8 @@ _LONGEST_CHARS: Final = 400
 _FEW_TERMS: Final = 1
 
 _CONTINUES: Final = re.compile(
-    r"^\W*(?:and|but|or|also|plus|what about|how about|what if|what else|then|so|otherwise|in (?:that|this|which) case|same"
-    r"|for (?:that|this|those|these))\b",
+    r"^\W*(?:and|but|or|also|plus|what about|how about|what if|what else|then|so|otherwise|in (?:that|this|which) case"
+    r"|same|for (?:that|this|those|these))\b",
     re.IGNORECASE,
 )
 _POINTS: Final = re.compile(

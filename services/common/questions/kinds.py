@@ -5,7 +5,7 @@ from collections.abc import Container
 from enum import StrEnum, unique
 from typing import Final
 
-from services.common.questions.terms import STOP_WORDS, stem
+from services.common.questions.terms import STOP_WORDS, listed, stem
 
 _READ_CHARS: Final = 4_000
 """Rules look at so much of a text: bounded work on hostile input."""
@@ -46,8 +46,10 @@ _TIMED: Final = (
 )
 _BETWEEN: Final = (
     r"(?:(?!(?:happens?|happened|when|if|does|do|did|is|are|was|were|can|must|may|should|will|the|an?|about)\b)"
-    r"[\w'’-]+ ){0,3}"  # noqa: RUF001 - the typographic apostrophe is meant
+    r"[\w'\u2019-]+ ){0,3}"
 )
+
+_THE: Final = "(?:(?:is|are|was|were) the )?"
 
 _ASKS: Final = (
     (
@@ -56,24 +58,34 @@ _ASKS: Final = (
     ),
     (
         Kind.CODE,
-        rf"\b(?:what|which) (?:is|are|was) (?:the |your |its |their )?{_BETWEEN}(?:(?:tele)?phone|fax|account|serial|bank|page|room"
-        r"|e-?mail|web|policy) (?:numbers?|address(?:es)?|site|page)\b|\b(?:e-?mail|web) address\b|\bwebsite\b|\bpage number\b",
+        (
+            rf"\b(?:what|which) (?:is|are|was) (?:the |your |its |their )?{_BETWEEN}"
+            r"(?:(?:tele)?phone|fax|account|serial"
+            r"|bank|page|room|e-?mail|web|policy) (?:numbers?|address(?:es)?|site|page)\b"
+            r"|\b(?:e-?mail|web) address\b|\bwebsite\b|\bpage number\b"
+        ),
     ),
     (
         Kind.TIME,
-        r"\bhow (?:long|soon|quickly|quick|fast|late|early)\b|\b(?:since|until|till|by|from) when\b"
-        rf"|\b(?:what|which) {_BETWEEN}(?:{_TIMED})\b|\b(?:what|which) (?:is|are|was|were) the {_BETWEEN}(?:{_TIMED})\b",
+        (
+            r"\bhow (?:long|soon|quickly|quick|fast|late|early)\b|\b(?:since|until|till|by|from) when\b"
+            rf"|\b(?:what|which) {_THE}{_BETWEEN}(?:{_TIMED})\b"
+        ),
     ),
     (Kind.TIME, rf"\bwhen (?:{_AUXILIARY})\b|\bhow often\b|\bhow frequently\b|\bhow old\b"),
     (
         Kind.NUMBER,
-        r"\bhow (?:many|much|high|large|big|far|wide|heavy|tall|deep|low|small)\b"
-        rf"|\b(?:what|which) {_BETWEEN}(?:{_MEASURED})\b|\b(?:what|which) (?:is|are|was|were) the {_BETWEEN}(?:{_MEASURED})\b",
+        (
+            r"\bhow (?:many|much|high|large|big|far|wide|heavy|tall|deep|low|small)\b"
+            rf"|\b(?:what|which) {_THE}{_BETWEEN}(?:{_MEASURED})\b"
+        ),
     ),
     (
         Kind.NAME,
-        r"\b(?:who|whom|whose)\b|\b(?:what|which) (?:person|people|department|team|company|organi[sz]ation|body|firm|authority)\b"
-        r"|\bwhat (?:is|are|was|were) the names?\b|\bname of\b",
+        (
+            r"\b(?:who|whom|whose)\b|\bwhat (?:is|are|was|were) the names?\b|\bname of\b"
+            r"|\b(?:what|which) (?:person|people|department|team|company|organi[sz]ation|body|firm|authority)\b"
+        ),
     ),
     (
         Kind.PLACE,
@@ -106,7 +118,8 @@ _MONTH: Final = (
 )
 _HOLDS: Final = {
     Kind.NUMBER: re.compile(
-        rf"\d|\b(?:{_NUMBER_WORD})\b|\b(?:no|without) (?:upper )?limit\b|\bunlimited\b|\bmarket value\b|\bfree of charge\b"
+        rf"\d|\b(?:{_NUMBER_WORD})\b|\b(?:no|without) (?:upper )?limit\b|\bunlimited\b|\bmarket value\b"
+        r"|\bfree of charge\b"
         r"|\b(?:none|nothing|no (?:deductible|fee|fees|charge|surcharge|tax|commission|discount)|not covered|exempt)\b",
         re.IGNORECASE,
     ),
@@ -114,14 +127,15 @@ _HOLDS: Final = {
         rf"\b(?:\d+|an?|{_NUMBER_WORD}|each|every|any|same|next|last|first|second|third|following|calendar|working|further)"
         rf"[ -](?:(?:full|calendar|working|business|insurance|further|of (?:the|that)) )?{_UNIT_OF_TIME}\b"
         rf"|\b(?:{_MONTH})\b|\b(?:1[5-9]|20)\d\d\b|\b\d{{1,2}}[:.]\d\d\b"
-        r"|\b(?:immediately|at once|straight away|never|always|at any time|no deadline|no limit|daily|weekly|monthly|quarterly"
-        r"|half-yearly|yearly|annually|day and night|once|twice|anniversary|without notice|lifetime)\b",
+        r"|\b(?:immediately|at once|straight away|never|always|at any time|no deadline|no limit|daily|weekly|monthly"
+        r"|quarterly|half-yearly|yearly|annually|day and night|once|twice|anniversary|without notice|lifetime)\b",
         re.IGNORECASE,
     ),
-    Kind.CODE: re.compile(r"\+?\d[\d /()-]{4,}\d|\S@\S|\bwww\.|https?://|\b[A-Z]{1,4}-?\d{1,6}\b"),
+    Kind.CODE: re.compile(r"\+?\d[\d /()-]{4,20}\d|\S@\S|\bwww\.|https?://|\b[A-Z]{1,4}-?\d{1,6}\b"),
     Kind.REASON: re.compile(
-        r"\b(?:because|since|so that|so as|in order|therefore|hence|thus|due to|owing to|as a result|thanks to|for fear|the reasons?"
-        r"|that is why|which is why|led to|leads to|mainly|in the interest|to avoid|to keep|to protect|intended)\b",
+        r"\b(?:because|since|so that|so as|in order|therefore|hence|thus|due to|owing to|as a result|thanks to|for fear"
+        r"|the reasons?|that is why|which is why|led to|leads to|mainly|in the interest|to avoid|to keep"
+        r"|to protect|intended)\b",
         re.IGNORECASE,
     ),
     Kind.PLACE: re.compile(
@@ -179,15 +193,17 @@ def holds(kind: Kind, text: str, *, asked: Container[str] = frozenset(), conditi
 
 
 _NAME: Final = re.compile(
-    r"(?<=[\w,;:)(] )[A-Z][\w'’-]+(?!:)|(?<=\()[A-Z][\w'’-]+"  # noqa: RUF001 - the typographic apostrophe is meant
+    r"(?<=[\w,;:)(] )[A-Z][\w'\u2019-]+(?!:)|(?<=\()[A-Z][\w'\u2019-]+"
     r"|\b\w{2,}(?:er|or|ist|ian|ee|ant|man|woman|men|women|people|team|board|committee|police|department|heirs|head"
     r"|parent|partner|spouse|unit|ity|society|company|sides)s?\b(?!:)",
 )
 _VALUES: Final = frozenset({Kind.NUMBER, Kind.TIME, Kind.CODE})
 _VALUE: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _ROW_TITLE: Final = re.compile(r"[^.;:]{1,200}: (?=[^;]{1,300}; [^:;]{1,80}: )")
-_NO_NAME: Final = frozenset(_MONTH.lower().split("|")) | frozenset(
-    ["number", "order", "other", "another", "further", "whether", "either", "neither", "later", "earlier", "matter", "letter", "member", "quarter", "longer"]
+_NO_NAME: Final = frozenset(_MONTH.lower().split("|")) | listed(
+    """
+    number order other another further whether either neither later earlier matter letter member quarter longer
+    """
 )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from services.common.questions.kinds import holds
 from services.common.questions.reading import Question
-from services.common.questions.terms import plain_words, stem, terms
+from services.common.questions.terms import listed, plain_words, stem, terms
 
 NEARBY: Final = 0.7
 """What a word counts that stands in the heading above a sentence, or in the sentence before it."""
@@ -86,7 +86,9 @@ def fit_terms(
         if word in question.own:
             own_whole += worth
             own_named += worth * share
-    kind_held = (not question.share or bool(_PART.search(text))) and holds(question.kind, text, asked=question.weights.keys(), conditions_count=question.conditions_count)
+    kind_held = (not question.share or bool(_PART.search(text))) and holds(
+        question.kind, text, asked=question.weights.keys(), conditions_count=question.conditions_count
+    )
     named_here = inside | over
     return Fit(
         thing=named / whole if whole else 1.0,
@@ -97,15 +99,19 @@ def fit_terms(
     )
 
 
-_PART: Final = re.compile(r"%|\b(?:per ?cent|percentage|half|third|quarter|all|none|no|nothing|everything)\b", re.IGNORECASE)
-_NUMBERS: Final = frozenset(
-    ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty", "forty", "fifty", "hundred", "thousand"]
+_PART: Final = re.compile(
+    r"%|\b(?:per ?cent|percentage|half|third|quarter|all|none|no|nothing|everything)\b", re.IGNORECASE
+)
+_NUMBERS: Final = listed(
+    """
+    no one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand
+    """
 )
 _COUNT_REACH: Final = 2
 
 
 def counts(text: str, noun: Collection[str]) -> bool:
-    """Say whether a number stands before the noun, with at most one word between: "five members", "200 random accesses"."""
+    """Say whether a number stands before the noun, one word between at most: "five members", "200 random accesses"."""
     words = plain_words(text)
     for at, word in enumerate(words):
         if stem(word) in noun:

@@ -8,7 +8,7 @@ from typing import Final
 
 from services.common.questions.following import leans
 from services.common.questions.kinds import Kind, asked_kind, asks_condition
-from services.common.questions.terms import MEASURES, plain_words, stem, terms
+from services.common.questions.terms import MEASURES, listed, plain_words, stem, terms
 
 MEASURE_WEIGHT: Final = 0.10
 """What the noun counts that only says which kind of answer is asked for."""
@@ -16,30 +16,41 @@ EARLIER_WEIGHT: Final = 0.45
 """What a word of the question before counts beside one of the question itself; of the one before that, its square."""
 _FOCUS: Final = re.compile(
     r"\b(?:what|which|how (?:many|much)|whose)\s+(?:(?:is|are|was|were)\s+(?:the|a|an|its|their|his|her)\s+)?"
-    r"(?P<noun>[\w'’ -]{2,60})",  # noqa: RUF001 - the typographic apostrophe is meant
+    r"(?P<noun>[\w'\u2019 -]{2,60})",
     re.IGNORECASE,
 )
 _WHO_DOES: Final = re.compile(r"\bwho (?P<verb>[a-z]{3,30})\b", re.IGNORECASE)
-_DEGREES: Final = frozenset(
-    "working calendar business full whole total exact highest lowest shortest longest greatest smallest first last average "
-    "usual percentage general normal".split()
+_DEGREES: Final = listed(
+    """
+    working calendar business full whole total exact highest lowest shortest longest greatest smallest first last
+    average usual percentage general normal
+    """
 )
 _SHARE: Final = re.compile(r"\b(?:share|percentage|percent|proportion|fraction)s?\b", re.IGNORECASE)
 _HOW_OLD: Final = re.compile(r"\bhow old\b", re.IGNORECASE)
 _BE: Final = re.compile(r"\b(?:is|are|was|were|be|been|being)\b", re.IGNORECASE)
 _PASSIVE_CHARS: Final = 120
-_PARTICIPLES: Final = frozenset(
-    ["built", "kept", "paid", "sold", "sent", "held", "told", "written", "given", "taken", "shown", "known", "made", "bought", "found", "lost", "left", "met", "led", "begun", "chosen", "drawn", "driven", "hidden", "laid", "put", "read", "set", "cut", "spent", "taught", "understood", "won", "withdrawn", "stolen", "born", "broken", "brought", "lent", "hit", "hurt"]
+_PARTICIPLES: Final = listed(
+    """
+    built kept paid sold sent held told written given taken shown known made bought found lost left met led begun
+    chosen drawn driven hidden laid put read set cut spent taught understood won withdrawn stolen born broken
+    brought lent hit hurt
+    """
 )
 _BOUND: Final = re.compile(
-    r"\b(?:over|above|below|under|more than|less than|fewer than|at least|at most|from)\s+[€$£]?(?P<number>\d[\d.,]*\d|\d)\b"
+    r"\b(?:over|above|below|under|more than|less than|fewer than|at least|at most|from)"
+    r"\s+[€$£]?(?P<number>\d[\d.,]*\d|\d)\b"
     r"(?! (?:January|February|March|April|May|June|July|August|September|October|November|December))",
     re.IGNORECASE,
 )
 _MODAL: Final = re.compile(r"\b(?:must|may|can|should|shall|need|needs|allowed)\b", re.IGNORECASE)
 _PAST: Final = re.compile(r"\b(?:was|were|did|had|has|have|used to)\b", re.IGNORECASE)
-_ENDS_NOUN: Final = frozenset(
-    ["is", "are", "was", "were", "am", "do", "does", "did", "can", "could", "may", "might", "must", "should", "shall", "will", "would", "has", "have", "had", "of", "for", "to", "in", "on", "at", "by", "with", "when", "if", "that", "which", "who", "whose", "and", "or", "from", "under", "as", "per", "after", "before", "during", "about", "between", "without", "a", "an", "the", "i", "you", "we", "he", "she", "it", "they", "member", "someone"]
+_ENDS_NOUN: Final = listed(
+    """
+    is are was were am do does did can could may might must should shall will would has have had of for to in on
+    at by with when if that which who whose and or from under as per after before during about between without a
+    an the i you we he she it they member someone
+    """
 )
 
 
@@ -64,7 +75,8 @@ class Question:
             ("who founded …"); a text that names none of them does not answer. Empty where the noun only says the kind
             ("how many days").
         done: stem of what is done in the passive ("when was it built?"); empty when there is none.
-        bounds: numbers that limit what is asked about ("drivers over 75"); ``bound_phrases`` with the words before them.
+        bounds: numbers that limit what is asked about ("drivers over 75").
+        bound_phrases: the same with the words before them.
         share: a part of a whole is asked for, as "percent" or a fraction.
         tense: whether what shall be is asked for, what is, or what was.
         own: stems of its own words.
@@ -154,8 +166,8 @@ _MEASURE_STEMS: Final = frozenset(stem(word) for word in MEASURES)
 
 _NEXT_NEED: Final = re.compile(
     r"(?:[,;]? and|[,;]|(?<=\?))\s+(?=(?:(?:up to|by|to|from|in|at|for|since|until|with|of|on|within|after|under) )?"
-    r"(?:how|what|whom|whose|why|who|when (?:is|are|was|were|do|does|did|can|must|may|should|will|has|have)"
-    r"|where (?:is|are|was|were|do|does|did|can|must|may|should|will|has|have)|which \w+ (?:is|are|must|may|can|does|do))\b)",
+    r"(?:how|what|whom|whose|why|who|(?:when|where) (?:is|are|was|were|do|does|did|can|must|may|should|will|has|have)"
+    r"|which \w+ (?:is|are|must|may|can|does|do))\b)",
     re.IGNORECASE,
 )
 MOST_NEEDS: Final = 4

@@ -13,7 +13,9 @@ _SOURCES: Final = (
     r"(?:contexts?|documents?|documentation|sources?|facts?|texts?|passages?|materials?|excerpts?|handbook|manual|pages?|policy"
     r"|policies|knowledge base|records?|files?|information|data|guidelines?|article|report)"
 )
-_NEGATED: Final = r"(?:do|does|did)(?: not|n['’]t)|(?:is|are|was|were)(?: not|n['’]t)|cannot|can(?: not|['’]t)"  # noqa: RUF001 - typographic apostrophe
+_NEGATED: Final = (
+    r"(?:do|does|did)(?: not|n['\u2019]t)|(?:is|are|was|were)(?: not|n['\u2019]t)|cannot|can(?: not|['\u2019]t)"
+)
 _SAYS: Final = (
     r"(?:say|state|mention|contain|specify|cover|address|answer|include|provide|give|tell|describe|indicate|reveal|explain"
     r"|hold|list|name|discuss|define|speak|offer|report|set out|go into|refer|note|show|supply|disclose|make clear)"
@@ -21,34 +23,40 @@ _SAYS: Final = (
 _NOTHING: Final = (
     r"(?:no|not any|not enough|insufficient|little or no|nothing|no (?:such|specific|further|relevant|direct|explicit))"
 )
+_MATTER: Final = r"(?:information|answer|mention|data|details?|statement|evidence|facts?|reference)"
+_TOLD: Final = (
+    r"(?:stated|mentioned|specified|given|found|answered|covered|known|available|provided|contained|clear|determined"
+    r"|addressed|included|documented|recorded|described|defined|listed)"
+)
+_UNABLE: Final = (
+    r"(?:do not|don['\u2019]t|cannot|can['\u2019]t|can not|could not|couldn['\u2019]t|am unable to|am not able to"
+    r"|are unable to|am not sure|was unable to|were unable to|have no)"
+)
+_FIND: Final = (
+    r"(?:know|find|say|tell|answer|determine|see|locate|idea|information|confirm|provide an answer|give an answer"
+    r"|help with)"
+)
+_SUBJECT: Final = r"(?:this|that|it|the answer|the question|an answer|the (?:requested|required) \w+|such information)"
+_NOT: Final = r"(?:(?:is|was|are)(?: not|n['\u2019]t)|(?:cannot|can['\u2019]t|could not|can not) be|does not)"
 _PATTERNS: Final = (
     rf"^(?:{_SOURCES}) (?:{_NEGATED}) (?:\w+ )?{_SAYS}\b",
     rf"^(?:{_SOURCES}) (?:(?:say|contain|provide|give|include|hold|offer|mention)s? )(?:\w+ )?{_NOTHING}\b",
     rf"^(?:{_SOURCES}) (?:is|are) (?:silent|not sufficient|insufficient|not clear)\b",
     rf"^(?:{_SOURCES}) lacks?\b",
-    rf"^(?:there (?:is|was|are|were|'s)|i (?:have|found|see|can find|could find)|we (?:have|found))"
-    rf" {_NOTHING} (?:\w+ ){{0,2}}(?:information|answer|mention|data|details?|statement|evidence|facts?|reference|rule|record|indication"
-    r"|in the|about|on|that)\b",
-    rf"^{_NOTHING} (?:\w+ ){{0,2}}(?:information|answer|mention|data|details?|statement|evidence|facts?|reference)\b",
-    r"^nothing (?:\w+ ){0,3}(?:in|on|about|is|says?|was|states?|answers?)\b",
-    r"^(?:i|we) (?:really |honestly |simply )?(?:do not|don['’]t|cannot|can['’]t|can not|could not|couldn['’]t|am unable to"  # noqa: RUF001 - as above
-    r"|am not able to|are unable to|am not sure|was unable to|were unable to|have no)(?: \w+)?"
-    r" (?:know|find|say|tell|answer|determine|see|locate|idea|information|confirm|provide an answer|give an answer|help with)\b",
-    r"^(?:i['’]m|i am|we['’]re|we are) (?:sorry|afraid|unable|not able|not sure)\b",  # noqa: RUF001 - as above
-    r"^(?:this|that|it|the answer|the question|an answer|the (?:requested|required) \w+|such information)"
-    r" (?:is|was|cannot|can['’]t|could not|are|does)(?: be)? ?(?:not )?(?:be )?(?:stated|mentioned|specified|given|found|answered"  # noqa: RUF001 - as above
-    r"|covered|known|available|provided|contained|clear|unknown|determined|unclear|addressed|included|documented|recorded|appear)\b",
-    rf"^(?:[^.;:!?]{{1,90}}) (?:is|are|was|were)(?: not|n['’]t) (?:\w+ )?(?:stated|mentioned|specified|given|found|covered|known|available"  # noqa: RUF001 - as above
-    rf"|provided|contained|addressed|included|documented|recorded|described|defined|listed) (?:in|by|within|from) {_SOURCES}\b",
+    (
+        r"^(?:there (?:is|was|are|were|'s)|i (?:have|found|see|can find|could find)|we (?:have|found))"
+        rf" {_NOTHING} (?:\w+ ){{0,2}}(?:{_MATTER}|indication|in the (?:context|documents?|handbook|sources?))\b"
+    ),
+    rf"^{_NOTHING} (?:\w+ ){{0,2}}{_MATTER}\b",
+    r"^nothing (?:in|on|about) (?:\w+ ){1,6}(?:says?|states?|answers?|mentions?|covers?)\b",
+    rf"^(?:i|we) (?:really |honestly |simply )?{_UNABLE}(?: \w+)? {_FIND}\b",
+    r"^(?:i['\u2019]m|i am|we['\u2019]re|we are) (?:sorry|afraid|unable|not able|not sure)\b",
+    rf"^{_SUBJECT} {_NOT} (?:\w+ )?(?:{_TOLD}|appear)\b",
+    rf"^{_SUBJECT} (?:is|was|are) (?:unknown|unclear)\b",
+    rf"^[^.;:!?]{{1,90}} (?:is|are|was|were)(?: not|n['\u2019]t) (?:\w+ )?{_TOLD} (?:in|by|within|from) {_SOURCES}\b",
     r"^(?:unknown|not known|not stated|not specified|not mentioned|no answer|no information|n/a)\W*$",
 )
 _REFUSES: Final = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE)
-_POSITIVE: Final = re.compile(
-    r"^(?:this|that|it|the answer|the question|an answer|such information) (?:is|was|are) "
-    r"(?:stated|mentioned|specified|given|found|answered|covered|known|available|provided|contained|clear|determined"
-    r"|addressed|included|documented|recorded)\b",
-    re.IGNORECASE,
-)
 _PREFIX: Final = re.compile(
     r"^(?:(?:unfortunately|sadly|sorry|regrettably|however|apologies|hm+|no|based on (?:the|this) [\w ]{1,40}"
     r"|(?:according to|from|in|with) (?:the|this|what) [\w ]{1,40}|as far as i (?:know|can see))[,:.]?\s+)",
@@ -56,14 +64,14 @@ _PREFIX: Final = re.compile(
 )
 _THAT: Final = re.compile(r"^(?:that|but)\s+", re.IGNORECASE)
 _MOST_PREFIXES: Final = 3
-_MARKUP: Final = "*_`>#\"'“”‘’- \t"  # noqa: RUF001 - typographic quotes
+_MARKUP: Final = "*_`>#\"'\u201c\u201d\u2018\u2019- \t"
 
 
 def refuses(sentence: str) -> bool:
     """Say whether a sentence says that there is no answer."""
     text = " ".join(sentence[:_READ_CHARS].split()).strip(_MARKUP)
     for _ in range(_MOST_PREFIXES):
-        if _REFUSES.match(text) and not _POSITIVE.match(text):
+        if _REFUSES.match(text):
             return True
         shorter = _THAT.sub("", _PREFIX.sub("", text, count=1), count=1)
         if shorter == text:

@@ -10,39 +10,41 @@ from typing import Final
 
 from services.common.keywords import Stemming, keywords
 
-_WORD: Final = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")  # noqa: RUF001 - the typographic apostrophe is meant
+_WORD: Final = re.compile(r"[^\W_]+(?:[.,'\u2019-][^\W_]+)*")
 _REMEMBERED: Final = 16_384
 _LONG: Final = 7
 
 
-def _listed(text: str) -> frozenset[str]:
+def listed(text: str) -> frozenset[str]:
+    """Return the words of a list that is written with blanks."""
     return frozenset(text.split())
 
 
-STOP_WORDS: Final = _listed(
+STOP_WORDS: Final = listed(
     """
-    take takes took taken a about above after again all already also always am an and another any anyone anything are as at be because been
-    before being below between both but by can cannot could did do does doing done down during each either else ever
-    every everyone few for from further get gets got had happen happened happens has have having he hence her here hers
-    herself him himself his how however i if in instead into is it its itself just let like long many may maybe me might
-    mine more most much must my myself no nor not now of off often on once one ones only or other our ours out over own
-    per perhaps please quite rather same shall she should since so some soon still such than that the their theirs them
-    themselves then there these they this those though through thus to today too under until up upon us very was we well
-    were what whatever when where whether which while who whom whose why will with within without would yes yet you your
-    yours fast quickly quick early late far high big large low little exactly currently current normally usually
-    generally describe explain list name tell know say says said give gives given mean means meant needed need needs want
-    wants way ways case cases thing things kind kinds sort type provided according regarding concerning apply applies
-    don't doesn't didn't isn't aren't wasn't weren't what's who's where's when's how's it's there's that's i'm we're
+    take takes took taken a about above after again all already also always am an and another any anyone anything
+    are as at be because been before being below between both but by can cannot could did do does doing done down
+    during each either else ever every everyone few for from further get gets got had happen happened happens has
+    have having he hence her here hers herself him himself his how however i if in instead into is it its itself
+    just let like long many may maybe me might mine more most much must my myself no nor not now of off often on
+    once one ones only or other our ours out over own per perhaps please quite rather same shall she should since
+    so some soon still such than that the their theirs them themselves then there these they this those though
+    through thus to today too under until up upon us very was we well were what whatever when where whether which
+    while who whom whose why will with within without would yes yet you your yours fast quickly quick early late
+    far high big large low little exactly currently current normally usually generally describe explain list name
+    tell know say says said give gives given mean means meant needed need needs want wants way ways case cases
+    thing things kind kinds sort type provided according regarding concerning apply applies don't doesn't didn't
+    isn't aren't wasn't weren't what's who's where's when's how's it's there's that's i'm we're
     """
 )
 """Words that a question has whatever it asks about."""
 
-MEASURES: Final = _listed(
+MEASURES: Final = listed(
     """
-    sum sums amount amounts number numbers percentage percentages percent share rate rates date dates day days time times
-    period periods deadline deadlines limit limits year years month months week weeks hour hours minute minutes quarter
-    person people name names place places reason reasons maximum minimum most least size value length duration term
-    frequency figure figures total extent level
+    sum sums amount amounts number numbers percentage percentages percent share rate rates date dates day days
+    time times period periods deadline deadlines limit limits year years month months week weeks hour hours minute
+    minutes quarter person people name names place places reason reasons maximum minimum most least size value
+    length duration term frequency figure figures total extent level
     """
 )
 """Nouns that say what kind of answer is asked for and not what about: an answer need not repeat them."""
@@ -112,7 +114,7 @@ _ALIKE: Final = (
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
     """Return the form in which a word is compared."""
-    bare = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")  # noqa: RUF001 - as above
+    bare = word.lower().replace("\u2019", "'").removesuffix("'s").removesuffix("'")
     return _ONE_STEM.get(bare) or _stemmed(bare)
 
 
@@ -136,7 +138,7 @@ def plain_words(text: str) -> list[str]:
     """Return the words of a text in lower case; a compound with hyphens counts as its parts."""
     found: list[str] = []
     for match in _WORD.finditer(text):
-        word = match.group().lower().replace("’", "'")  # noqa: RUF001 - as above
+        word = match.group().lower().replace("\u2019", "'")
         found += word.split("-") if "-" in word and not word[0].isdigit() else [word]
     return found
 

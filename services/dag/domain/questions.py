@@ -1,7 +1,7 @@
 """The questions that earlier windows answer, for a follow-up that leans on them (ADR 0096).
 
-They stand in the analysis inputs that are kept beside the reports, sealed and erased with them; where those were not kept
-there is no question.
+They stand in the analysis inputs that are kept beside the reports, sealed and erased with them; where those were not
+kept there is no question.
 """
 
 import json

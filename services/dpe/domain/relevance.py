@@ -1,8 +1,8 @@
 """Does the answer answer the question? A number and a status of their own (ADR 0096; architecture decisions 24 and 28).
 
 Each question of the query expects a kind of answer about a thing. An answer that holds neither is beside the question,
-and its risk is at least MEDIUM (``beside_the_question``, which the floors of the level ask). One that only says that there
-is no answer is a refusal (``refused``): it asserts nothing, so it is LOW, and it is marked.
+and its risk is at least MEDIUM (``beside_the_question``, which the floors of the level ask). One that only says that
+there is no answer is a refusal (``refused``): it asserts nothing, so it is LOW, and it is marked.
 """
 
 import re
@@ -24,7 +24,8 @@ MOST_SENTENCES: Final = 400
 """So many sentences of an answer are held against each question; an answer to it stands nowhere further down."""
 _REST_WORDS: Final = 3
 _TURNS: Final = re.compile(
-    r"(?:[;:]| [-–—])\s+|,?\s+(?=(?:but|however|although|yet|though|nevertheless|only that)\b)|,\s+(?=(?:and|so|as|since)\b)",  # noqa: RUF001 - dashes
+    r"(?:[;:]| [-\u2013\u2014])\s+|,?\s+(?=(?:but|however|although|yet|though|nevertheless|only that)\b)"
+    r"|,\s+(?=(?:and|so|as|since)\b)",
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")

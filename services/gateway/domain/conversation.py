@@ -12,8 +12,8 @@ _SPOKEN_CHARS: Final = 300
 def conversation(query: str, opened: OpenedWindow) -> tuple[str, ...]:
     """Return the earlier questions that a query leans on, nearest first; empty for one that stands by itself.
 
-    Where a question was not kept (no-store, personal data), the beginning of its answer stands for it. A merge of several
-    parents continues no line of questions.
+    Where a question was not kept (no-store, personal data), the beginning of its answer stands for it. A merge of
+    several parents continues no line of questions.
     """
     if len(opened.parents) > 1:
         return ()
