@@ -107,7 +107,7 @@ async def test_without_an_llm_the_facts_are_quoted():
     async with world.serving() as client:
         answer = (await client.dispatch()).answer
     assert answer.text == "A motor accident must be reported within 7 days."
-    assert answer.model_fingerprint.startswith("groundtrail-extractive@1;sha256:")
+    assert answer.model_fingerprint.startswith("groundtrail-extractive@2;sha256:")
 
 
 FAILURES = [

@@ -27,7 +27,7 @@ SENTENCE_BONUS: Final = 0.04
 """A sentence is easier to read than a row that says the same."""
 LENGTH_COST: Final = 0.004
 """For each content word beyond those of the question: of two that answer, the shorter says less beside it."""
-PAST_BONUS: Final = 0.15
+PAST_BONUS: Final = 0.30
 DUPLICATE_OVERLAP: Final = 0.80
 LEAST_OWN: Final = 0.33
 """A sentence that names less of what is asked about answers something else, however near its meaning."""
@@ -172,6 +172,8 @@ def _answers(
     need: Question, units: Sequence[_Unit], sources: Sequence[Source], *, asks_past: bool, least: float
 ) -> list[_Candidate]:
     """Return what answers, best first; ties by envelope order. What is of the past stands behind what is current."""
+    if not need.weights:
+        return []
     tells = rarity((unit.inside | unit.over for unit in units), need.weights)
     found: list[_Candidate] = []
     for unit in units:
@@ -192,11 +194,13 @@ def _is_answer(need: Question, fitting: Fit, relevance: float, *, is_row: bool) 
     least = LEAST_OWN_OF_YES if need.kind is Kind.YES_NO else LEAST_OWN
     if fitting.own < least or fitting.thing < LEAST_OWN:
         return False
-    if relevance >= SURE_RELEVANCE and not need.bounds:
+    if not fitting.names_bounds:
+        return False
+    if relevance >= SURE_RELEVANCE:
         return True
     together = fitting.own + relevance + (KIND_TELLS if need.kind is Kind.REASON else 0.0)
-    # A row names things and values; what is done with them stands in its headers, if anywhere.
-    named = fitting.names_done or (is_row and not need.bounds)
+    # A row names things and values, and what is done goes without saying where the very noun that is asked for is named.
+    named = fitting.names_done or is_row or bool(need.focus)
     return named and together >= LEAST_TOGETHER
 
 

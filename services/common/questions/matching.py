@@ -24,7 +24,8 @@ class Fit:
         own: the same of the question's own words alone; 1.0 where it has none of its own.
         holds_kind: the text holds an answer of the expected kind.
         names_focus: the text, or what stands over it, names the noun that is asked for; true where there is none.
-        names_done: the same of what is done, and of every number that limits what is asked about.
+        names_done: the same of what is done.
+        names_bounds: the same of every number that limits what is asked about.
     """
 
     thing: float
@@ -32,6 +33,7 @@ class Fit:
     holds_kind: bool
     names_focus: bool
     names_done: bool = True
+    names_bounds: bool = True
 
 
 def rarity(documents: Iterable[Iterable[str]], wanted: Iterable[str]) -> dict[str, float]:
@@ -95,7 +97,8 @@ def fit_terms(
         own=own_named / own_whole if own_whole else 1.0,
         holds_kind=kind_held,
         names_focus=not question.focus or not question.focus.isdisjoint(named_here),
-        names_done=(not question.done or question.done in named_here) and question.bounds <= named_here,
+        names_done=not question.done or question.done in named_here,
+        names_bounds=question.bounds <= named_here,
     )
 
 

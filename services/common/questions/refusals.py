@@ -10,8 +10,8 @@ from typing import Final
 _READ_CHARS: Final = 2_000
 _SOURCES: Final = (
     r"(?:(?:provided|given|supplied|available|retrieved|above|these|those|this|your|the|our) ){0,3}"
-    r"(?:contexts?|documents?|documentation|sources?|facts?|texts?|passages?|materials?|excerpts?|handbook|manual|pages?|policy"
-    r"|policies|knowledge base|records?|files?|information|data|guidelines?|article|report)"
+    r"(?:contexts?|documents?|documentation|sources?|facts?|texts?|passages?|materials?|excerpts?|handbook|manual|pages?"
+    r"|knowledge base|records?|files?|information|data|guidelines?|article|report)"
 )
 _NEGATED: Final = (
     r"(?:do|does|did)(?: not|n['\u2019]t)|(?:is|are|was|were)(?: not|n['\u2019]t)|cannot|can(?: not|['\u2019]t)"
@@ -51,7 +51,10 @@ _PATTERNS: Final = (
     r"^nothing (?:in|on|about) (?:\w+ ){1,6}(?:says?|states?|answers?|mentions?|covers?)\b",
     rf"^(?:i|we) (?:really |honestly |simply )?{_UNABLE}(?: \w+)? {_FIND}\b",
     r"^(?:i['\u2019]m|i am|we['\u2019]re|we are) (?:sorry|afraid|unable|not able|not sure)\b",
-    rf"^{_SUBJECT} {_NOT} (?:\w+ )?(?:{_TOLD}|appear)\b",
+    (
+        rf"^{_SUBJECT} {_NOT} (?:\w+ )?"
+        r"(?:stated|mentioned|specified|found|answered|known|documented|clear|determined|appear)\b"
+    ),
     rf"^{_SUBJECT} (?:is|was|are) (?:unknown|unclear)\b",
     rf"^[^.;:!?]{{1,90}} (?:is|are|was|were)(?: not|n['\u2019]t) (?:\w+ )?{_TOLD} (?:in|by|within|from) {_SOURCES}\b",
     r"^(?:unknown|not known|not stated|not specified|not mentioned|no answer|no information|n/a)\W*$",
