@@ -56,7 +56,7 @@ _SUPERSEDED: Final = re.compile(
 )
 _ASKS_PAST: Final = re.compile(
     r"\b(?:old|earlier|former(?:ly)?|previous(?:ly)?|superseded|before (?:that|then|the|it|january|february|march|april"
-    r"|may|june|july|august|september|october|november|december|\d|20|19)|until|used to|history|historic(?:al)?"
+    r"|may|june|july|august|september|october|november|december|\d+)|until|used to|history|historic(?:al)?"
     r"|in the past|replaced|back then)\b",
     re.IGNORECASE,
 )
@@ -199,7 +199,7 @@ def _is_answer(need: Question, fitting: Fit, relevance: float, *, is_row: bool) 
     if relevance >= SURE_RELEVANCE:
         return True
     together = fitting.own + relevance + (KIND_TELLS if need.kind is Kind.REASON else 0.0)
-    # A row names things and values, and what is done goes without saying where the very noun that is asked for is named.
+    # A row names things and values; what is done goes without saying where the noun that is asked for is named.
     named = fitting.names_done or is_row or bool(need.focus)
     return named and together >= LEAST_TOGETHER
 

@@ -16,7 +16,7 @@ def model():
 
 def request(**changes):
     values = {
-        "query": "What is the fee by rule one, and what is the other fee?",
+        "query": "What is the fee by rule one, and what is the fee by rule two?",
         "messages": (ChatMessage(ChatRole.USER, "x"),),
         "evidence": FACTS,
         "model": "words",

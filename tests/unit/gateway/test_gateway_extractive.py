@@ -16,7 +16,7 @@ SOURCES = [
     ),
     Source("old", "Until 31 December 2025 a motor accident had to be reported within 14 days.", 0.82),
     Source("theft", "The theft of a vehicle must be reported to the police within 24 hours.", 0.6),
-    Source("fee", "The commission for new home business is 18 percent of the annual net premium.", 0.3),
+    Source("fee", "The commission for new home business is 18 percent of the annual net premium.", 0.6),
     Source("garden", "Garden furniture is insured up to €2,500.", 0.2),
 ]  # fmt: skip
 
@@ -103,7 +103,7 @@ PLACE = "# Data > ## Retention"
 ROWS = [
     Source("row", "Retention: Records: Files with injury; Kept for: 30 years; From: closing", 0.7, location=PLACE),
     Source("both", "Files are kept for 10 years, and for 30 years when a person was injured.", 0.6, location=PLACE),
-    Source("salvage", "Total loss: The member may keep the wreck; its value is taken off.", 0.6, location="# Total loss"),
+    Source("wreck", "Total loss: The member may keep the wreck; its value is taken off.", 0.6, location="# Total loss"),
     Source("rule", "Cash is covered up to €500. The only exception is cash in a safe.", 0.6),
     Source("leans", "The deductible for travel is €75. For baggage it is €100.", 0.6),
 ]  # fmt: skip
