@@ -73,7 +73,7 @@ def answered(question: Question, said: Sequence[Said], tells: Mapping[str, float
 def _one(question: Question, said: Said, tells: Mapping[str, float] | None) -> float:
     if question.kind is Kind.YES_NO and _YES_OR_NO.match(said.text):
         return 1.0
-    held = holds(question.kind, said.text, asked=question.weights.keys(), conditions_count=question.conditions_count)
+    held = _holds(question, said.text)
     new = _new_words(question, said.text)
     if _is_fragment(said.text) and held and (question.kind in CLOSED or new):
         return 1.0 if question.kind in CLOSED else UNREADABLE_FRAGMENT
@@ -86,6 +86,30 @@ def _one(question: Question, said: Said, tells: Mapping[str, float] | None) -> f
     if held or denies:
         return about
     return about * (MISSING_KIND if question.kind in _SURE else SOFT_MISSING)
+
+
+def is_bare_answer(question: Question, text: str) -> bool:
+    """Say whether a text is an answer in short: "Within 7 days.", "Ingrid Solheim.", "No."."""
+    if question.kind is Kind.YES_NO:
+        return bool(_YES_OR_NO.match(text))
+    return question.kind in CLOSED and _is_fragment(text) and _holds(question, text)
+
+
+def answers_kind(question: Question, text: str, following: str = "") -> bool:
+    """Say whether a sentence that is about the thing says more than the question: the expected kind, or a denial.
+
+    Args:
+        question: as read.
+        text: the sentence.
+        following: what stands behind it, which may hold the value that a heading or lead-in announces.
+    """
+    if question.kind not in CLOSED:
+        return True
+    return _holds(question, text) or bool(_DENIES.search(text)) or _holds(question, following)
+
+
+def _holds(question: Question, text: str) -> bool:
+    return holds(question.kind, text, asked=question.weights.keys(), conditions_count=question.conditions_count)
 
 
 def _new_words(question: Question, text: str) -> frozenset[str]:

@@ -11,8 +11,9 @@ uncovered because of it (ADR 0047).
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.questions.answering import Said, answered
+from services.common.questions.answering import answers_kind, is_bare_answer
 from services.common.questions.following import joined
+from services.common.questions.kinds import asked_kind
 from services.common.questions.reading import read_question
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.answering import answering
@@ -78,10 +79,15 @@ def _covered(analysis: Analysis, part: str, said: Sequence[str], near: Sequence[
     A bare value covers its part although it is near to nothing; an echo of the question covers none (ADR 0096).
     """
     question = read_question(part, analysis.input.leans_on)
-    return any(
-        answered(question, [Said(text, nearness=float(similarity))]) > COVERED_SIMILARITY
-        for text, similarity in zip(said, near, strict=True)
-    )
+    asks = any(asked_kind(each) is not None for each in (part, *analysis.input.leans_on))
+    following = [*said[1:], ""]
+    for text, after, similarity in zip(said, following, near, strict=True):
+        # A heading or lead-in is near, and the value stands behind it.
+        if similarity > COVERED_SIMILARITY and (not asks or answers_kind(question, text, after)):
+            return True
+        if asks and is_bare_answer(question, text):
+            return True
+    return False
 
 
 def _said(analysis: Analysis) -> list[str]:
