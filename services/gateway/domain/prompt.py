@@ -23,7 +23,7 @@ CONTINUATION_NOTICE: Final = (
     "This continues an earlier answer of the same session. Do not repeat what the earlier answer already said."
 )
 MERGE_NOTICE: Final = "This merges answers of the same session. Say what they say, once, without repeating yourself."
-EARLIER_QUESTIONS: Final = "Asked before in this conversation, to read the question below with:"
+EARLIER_QUESTIONS: Final = "Said before in this conversation, to read the question below with:"
 EARLIER_ANSWER: Final = "(from the earlier answer)"
 NO_CONTEXT: Final = "(no facts were found)"
 
