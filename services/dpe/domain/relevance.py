@@ -24,10 +24,11 @@ MOST_SENTENCES: Final = 400
 """So many sentences of an answer are held against each question; an answer to it stands nowhere further down."""
 _REST_WORDS: Final = 3
 _TURNS: Final = re.compile(
-    r"(?:[;:]| [-\u2013\u2014])\s+|,?\s+(?=(?:but|however|although|yet|though|nevertheless|only that)\b)"
-    r"|,\s+(?=(?:and|so|as|since)\b)",
+    r"(?:[;:]| [-\u2013\u2014]) |,? (?=(?:but|however|although|yet|though|nevertheless|only that)\b)"
+    r"|, (?=(?:and|so|as|since)\b)",
     re.IGNORECASE,
 )
+_READ_CHARS: Final = 2_000
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -121,7 +122,9 @@ _READ: Final = frozenset({StageStatus.COMPLETED, StageStatus.NOT_APPLICABLE})
 
 def _only_refuses(text: str) -> bool:
     """Say whether a sentence refuses and does not turn to an assertion after a "but"."""
-    first, *rest = _TURNS.split(text)
+    if len(text) > _READ_CHARS:
+        return False
+    first, *rest = _TURNS.split(" ".join(text.split()))
     return refuses(first) and all(refuses(_bare(part)) or len(part.split()) < _REST_WORDS for part in rest)
 
 
