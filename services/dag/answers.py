@@ -34,7 +34,12 @@ def opened(result: Opened) -> bytes:
         safety_budget=result.window.safety_budget,
         chain_integrity=convert.integrity(result.integrity.value),
         prior_windows=[
-            pb.PriorWindow(window_id=prior.window_id, window_number=prior.window_number, text=prior.response_text)
+            pb.PriorWindow(
+                window_id=prior.window_id,
+                window_number=prior.window_number,
+                text=prior.response_text,
+                query=result.questions.get(prior.window_id, ""),
+            )
             for prior in result.prior_windows
         ],
         quality_history=[convert.tier_value(tier) for tier in tiers_of(result.quality_history)],

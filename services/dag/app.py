@@ -68,6 +68,7 @@ from services.dag.domain.opening import (
 )
 from services.dag.domain.opening_note import OpeningNote, check_policies, note_of, policy_text
 from services.dag.domain.place import Fresh
+from services.dag.domain.questions import questions
 from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
@@ -347,7 +348,10 @@ class SessionApp:
             opening = open_child(before, state, token.policy_hash, ask, fresh)
         notes = [note_of(stored.events, parent, before.session) for parent in opening.window.parent_ids]
         check_policies(notes, token.policy_hash, ask.has_compared)
-        return await self._opened(before, opening, verification)
+        change, opened = await self._opened(before, opening, verification)
+        ancestors = {prior.window_id for prior in opened.prior_windows}
+        kept = {report.window_id: report.inputs for report in stored.reports if report.window_id in ancestors}
+        return change, replace(opened, questions=questions(kept))
 
     async def _commit(self, caller: Caller, ask: CommitAsk, lost: int) -> tuple[SessionChange, Committed]:
         stored = await self.chains.load(caller.tenant_id, ask.session_id)

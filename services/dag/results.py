@@ -1,5 +1,6 @@
 """What the writes of ``app`` answer, in the rules' own types; ``convert`` turns them into messages."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from services.common.ports.sessions import SessionRecord, WindowRecord
@@ -28,6 +29,7 @@ class Opened:
         transfers: each parent and what flows from it.
         facts_seen: ids, sorted.
         prior_windows: ancestors, from the root on.
+        questions: what they answer, by window id; only those that were kept.
         draft_key: random; stands in the remembered answer alone (ADR 0055).
     """
 
@@ -41,6 +43,7 @@ class Opened:
     quality_history: tuple[str, ...]
     degradation: Degradation
     draft_key: bytes = field(repr=False)
+    questions: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.common.errors import ErrorReason, LimitExceededError
+from services.common.questions.following import MOST_EARLIER
 from services.common.regulation import MAX_EVIDENCE, MAX_EVIDENCE_CHARS, MAX_PURPOSE_CHARS, MAX_SECTOR_CHARS
 from services.common.rpc.validation import Violations, require_member, require_members
 from services.common.settings.dpe import DpeSettings
@@ -70,6 +71,9 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
     )
     for index, part in enumerate(request.sub_queries[:_MAX_SUB_QUERIES]):
         _chars(found, f"{prefix}sub_queries[{index}]", part, _MAX_SUB_QUERY_CHARS)
+    found.require(len(request.leans_on) <= MOST_EARLIER, prefix + "leans_on", f"must be at most {MOST_EARLIER}")
+    for index, question in enumerate(request.leans_on[:MOST_EARLIER]):
+        _chars(found, f"{prefix}leans_on[{index}]", question, _MAX_QUERY_CHARS)
     _chars(found, prefix + "prompt", request.prompt, _PROMPTS_PER_RESPONSE * settings.max_response_chars)
     require_member(found, prefix + "grounding_mode", request.grounding_mode, taxonomy_pb2.GroundingMode)
     _ai_system(request, prefix, found)

@@ -38,10 +38,18 @@ class Analysing:
                 ai_system_id=command.ai_system_id,
                 ai_system=job.ai_system,
                 cache_directives=command.context.cache_directives,
-                sub_queries=envelope.sub_queries if job.focus is None else job.focus.sub_queries,
+                sub_queries=_sub_queries(job, envelope),
                 audit_trail_id=opened.audit_trail_id,
                 incomplete_level=job.force.policy.incomplete_risk,
+                leans_on=job.leans_on,
             )
         )
         tier = final_tier(envelope.summary.quality_tier, analysis.summary)
         return Analysed(written, analysis, tier, judge(job.force, analysis.summary, tier))
+
+
+def _sub_queries(job: Job, envelope: BuiltEnvelope) -> tuple[str, ...]:
+    """Return what has to be answered: of a follow-up the question itself, not what it was searched for with."""
+    if job.focus is not None:
+        return job.focus.sub_queries
+    return () if job.leans_on else envelope.sub_queries

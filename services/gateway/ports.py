@@ -107,6 +107,7 @@ class Analyze:
     sub_queries: tuple[str, ...]
     audit_trail_id: str = ""
     incomplete_level: RiskLevel | None = None
+    leans_on: tuple[str, ...] = ()
 
 
 class SessionClient(Protocol):

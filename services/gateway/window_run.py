@@ -11,8 +11,9 @@ from services.common.ports.language_model import ChatMessage, ChatRole, Evidence
 from services.common.progress import at
 from services.gateway.analysing import Analysing
 from services.gateway.domain.command import DispatchDraft, Notice
+from services.gateway.domain.conversation import conversation
 from services.gateway.domain.job import Job
-from services.gateway.domain.prompt import continuation_notice, fixed_prompt, system_prompt
+from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
 from services.gateway.domain.remedy_plan import RemedyCall
@@ -70,6 +71,8 @@ class WindowRun:
         """
         at("summarising earlier windows")
         resolved, transfers, calls = await self._summarising.summarised(job, opened)
+        if job.focus is None:
+            job = replace(job, leans_on=conversation(job.command.query, opened))
         at("building the envelope")
         gated = await self._enveloping.gated(job, resolved)
         envelope = gated.envelope
@@ -92,11 +95,14 @@ class WindowRun:
 
 def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str) -> LanguageRequest:
     return LanguageRequest(
-        query=job.envelope_query,
-        messages=(ChatMessage(ChatRole.SYSTEM, prompt), ChatMessage(ChatRole.USER, job.command.query)),
+        query=job.command.query if job.focus is None else job.focus.query,
+        messages=(
+            ChatMessage(ChatRole.SYSTEM, prompt),
+            ChatMessage(ChatRole.USER, asked_of_model(job.command.query, job.leans_on)),
+        ),
         # An earlier answer is context, not evidence: quoting it would ground an answer in itself.
         evidence=tuple(
-            EvidenceFact(fact.fact_id, fact.content, fact.relevance_score, fact.stale)
+            EvidenceFact(fact.fact_id, fact.content, fact.relevance_score, fact.stale, fact.location)
             for fact in envelope.facts
             if not fact.carried_from
         ),
@@ -104,8 +110,9 @@ def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, p
         max_tokens=job.max_tokens,
         temperature=job.temperature,
         seed=job.command.generation.seed,
-        # A fan-in says again what its parents said: that is what it is for (SPEC-004 §7.1).
-        prior_texts=() if len(opened.parents) > 1 else tuple(one.text for one in opened.prior_windows if one.text),
+        # Only the gateway's own continuation must not repeat what was said; a person may ask for it again.
+        prior_texts=() if job.focus is None else tuple(one.text for one in opened.prior_windows if one.text),
+        leans_on=job.leans_on,
     )
 
 

@@ -76,6 +76,8 @@ FORMATS = {
     "CRP-Quality-Repetition": f"NONE|(?:MINOR|MODERATE|SIGNIFICANT|SEVERE); overlap={FRACTION}",
     "CRP-Quality-Completeness": rf"[A-Z]+; sub-queries=\d+/\d+(?:; uncovered={SLUGS})?",
     "CRP-Quality-Flow": rf"{FRACTION}(?:; remediation=[a-z-]+)?",
+    "CRP-Quality-Relevance": rf"(?:RELEVANT|PARTIAL|BESIDE_THE_QUESTION); score={FRACTION}|REFUSAL"
+    r"|NOT_ASSESSED; reason=[A-Z_]+",
     "CRP-Quality-Score": FRACTION,
     "CRP-Set-Session": rf"token={TOKEN}; Path=/; Max-Age=\d+; Signed; SameSite=Strict; Window=\d+;"
     rf" QualityHistory={NUMBERED_TIERS}",

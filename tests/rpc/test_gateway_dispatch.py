@@ -83,7 +83,11 @@ async def test_the_second_window_gets_what_the_first_left():
     ]
     assert [(prior.window_number, prior.text) for prior in analyze.prior_windows] == [(1, ANSWER)]
     request = world.model.requests[1]
-    assert request.prior_texts == (ANSWER,)
+    # A person may ask again for what was said; a follow-up is searched for with what it leans on (ADR 0096).
+    asked = "How long do I have to report a motor accident?"
+    assert (request.prior_texts, request.leans_on) == ((), (asked,))
+    assert build.query == f"{asked.rstrip('?')}: a theft?"
+    assert list(analyze.leans_on) == [asked]
     # The earlier answer is context, not evidence.
     assert [fact.content for fact in request.evidence] == []
     assert "(from the earlier answer)" in request.messages[0].content
@@ -107,7 +111,7 @@ async def test_without_an_llm_the_facts_are_quoted():
     async with world.serving() as client:
         answer = (await client.dispatch()).answer
     assert answer.text == "A motor accident must be reported within 7 days."
-    assert answer.model_fingerprint.startswith("groundtrail-extractive@1;sha256:")
+    assert answer.model_fingerprint.startswith("groundtrail-extractive@2;sha256:")
 
 
 FAILURES = [

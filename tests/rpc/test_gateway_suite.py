@@ -144,7 +144,7 @@ async def test_ingest_ask_continue_verify(tmp_path):
         )
         verified = await caller.verify(answer.session_id)
     assert "within 7 days" in answer.text
-    assert answer.model_fingerprint.startswith("groundtrail-extractive@1;sha256:")
+    assert answer.model_fingerprint.startswith("groundtrail-extractive@2;sha256:")
     assert answer.report.claims_total > 0
     assert {stage.number for stage in answer.report.stages} == set(range(1, 14))
     skipped = [stage for stage in answer.report.stages if stage.status == taxonomy.STAGE_STATUS_SKIPPED]

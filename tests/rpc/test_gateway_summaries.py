@@ -234,7 +234,7 @@ class LongQuoting(ExtractiveLanguageModel):
     """The built-in answerer with one long answer, whatever is asked."""
 
     async def complete(self, request):
-        return LanguageReply(LONG, "stop", "groundtrail-extractive@1;sha256:0")
+        return LanguageReply(LONG, "stop", "groundtrail-extractive@2;sha256:0")
 
 
 async def test_without_an_llm_grounded_passages_are_quoted_and_named_as_such():
@@ -247,8 +247,8 @@ async def test_without_an_llm_grounded_passages_are_quoted_and_named_as_such():
     assert text == "\n".join(GROUNDED)
     assert len(text.split()) <= tokens
     (event,) = gateway.events_of("SUMMARISATION")
-    assert event["model_fingerprint"] == "groundtrail-extractive@1"
-    assert second.model_calls[0].model_fingerprint == "groundtrail-extractive@1"
+    assert event["model_fingerprint"] == "groundtrail-extractive@2"
+    assert second.model_calls[0].model_fingerprint == "groundtrail-extractive@2"
 
 
 async def test_a_fan_in_is_made_of_the_childrens_summaries():

@@ -1,68 +1,80 @@
-"""The built-in answerer: quotes the passages of the envelope that answer the query best (architecture decision 20).
+"""The built-in answerer: the one sentence or row of the envelope that answers best (decision 20, ADR 0096).
 
-It writes no word of its own but one fixed sentence when nothing fits, and it is deterministic: the same query, facts
-and earlier answers give the same text. A passage's score is the share of the query's terms that it holds, weighted by
-how rare they are among the facts, joined with its fact's relevance. Passages that speak of rules no longer in force
-count for less unless the query asks about the past. What is nearly the same as a chosen or an earlier sentence is not
-said again.
+It writes no word of its own but one fixed sentence when nothing answers, and it is deterministic: the same question,
+facts and conversation give the same text. A sentence answers when it holds the kind of answer that is expected and
+names the thing that is asked for; the best is quoted whole, with the sentence that it leans on or the exception that
+follows. A question of two parts gets a sentence for each. What a newer document replaced answers only where nothing
+current does, or where the past is asked about.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.extractive.sentences import CLOSING_MARKS, passages, terms
+from services.common.extractive.sentences import CLOSING_MARKS, Passage, quotable_passages
+from services.common.questions.kinds import Kind
+from services.common.questions.matching import Fit, counts, fit_terms, rarity
+from services.common.questions.reading import Question, Tense, read_needs
+from services.common.questions.terms import STOP_WORDS, plain_words, terms
 
 NOT_FOUND: Final = "The provided context does not contain an answer to this question."
 NOTHING_NEW: Final = "The provided context does not contain anything on this question beyond the earlier answer."
 
 LEXICAL_WEIGHT: Final = 0.65
 RELEVANCE_WEIGHT: Final = 0.35
-SUPERSEDED_FACTOR: Final = 0.45
-STALE_FACTOR: Final = 0.30
-PAST_BONUS: Final = 0.15
-QUANTITY_BONUS: Final = 0.08
+SENTENCE_BONUS: Final = 0.04
+"""A sentence is easier to read than a row that says the same."""
+LENGTH_COST: Final = 0.004
+"""For each content word beyond those of the question: of two that answer, the shorter says less beside it."""
+PAST_BONUS: Final = 0.30
 DUPLICATE_OVERLAP: Final = 0.80
-RELATIVE_FLOOR: Final = 0.80
-"""A further passage needs this share of the best one's score, or"""
-NEW_TERMS: Final = 0.30
-"""this share of the query's weighted terms that nothing chosen holds."""
-MIN_COVERAGE: Final = 0.35
-"""A passage that holds less of the query's weighted terms than this answers something else."""
-_SATURATION: Final = 1.2
-_LENGTH_PENALTY: Final = 0.3
-"""BM25's k1 and b; b is small because passages are short anyway."""
+LEAST_OWN: Final = 0.33
+"""A sentence that names less of what is asked about answers something else, however near its meaning."""
+LEAST_OWN_OF_YES: Final = 0.60
+"""The same for what is answered by yes or no: any sentence holds such an answer, so the thing alone tells."""
+LEAST_TOGETHER: Final = 1.20
+"""What is named, 0.0-1.0, and the fact's nearness in meaning, 0.0-1.0, together, or"""
+SURE_RELEVANCE: Final = 0.66
+"""a fact this near."""
+KIND_TELLS: Final = 0.15
+"""What a held kind adds that few sentences hold: a reason."""
+COUNTED_BONUS: Final = 0.12
+"""For a number before the noun that is counted ("five members" to "how many members"), and for a bound in the very
+words of the question ("above €500,000")."""
+FORM_BONUS: Final = 0.05
+"""For words in the very form of the question."""
+NARRATIVE_COST: Final = 0.12
+"""For what tells of one past event, where a rule is asked for."""
 
 _SUPERSEDED: Final = re.compile(
     r"\b(?:superseded|no longer (?:applies|apply|valid|in force)|repealed|abolished|withdrawn|formerly|previously|"
     r"old (?:rule|page|version|rate|policy)|at the time|used to|had to be|(?:rule|version) of (?:19|20)\d\d|"
+    r"the (?:rules?|thresholds|rates|limits) before|"
     r"until (?:the same date|\d{1,2} \w+ (?:19|20)\d\d|\w+ \d{1,2}, (?:19|20)\d\d|(?:19|20)\d\d))\b",
     re.IGNORECASE,
 )
 _ASKS_PAST: Final = re.compile(
-    r"\b(?:was|were|old|earlier|former(?:ly)?|previous(?:ly)?|superseded|before|until|used to|history|historic(?:al)?|"
-    r"changed?|replaced|(?:19|20)\d\d)\b",
+    r"\b(?:old|earlier|former(?:ly)?|previous(?:ly)?|superseded|before (?:that|then|the|it|january|february|march|april"
+    r"|may|june|july|august|september|october|november|december|\d+)|until|used to|history|historic(?:al)?"
+    r"|in the past|replaced|back then)\b",
     re.IGNORECASE,
 )
-_ASKS_QUANTITY: Final = re.compile(
-    r"\b(?:how (?:much|many|long|often|high|large|old|soon|late|far)|when|deadline|limit|amount|rate|percent(?:age)?|"
-    r"maximum|minimum|within|date)\b",
-    re.IGNORECASE,
-)
-_QUANTITY: Final = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A fact to quote from; ``stale`` when a newer version of its document replaced it."""
+    """A fact to quote from; ``stale`` when a newer version of its document replaced it.
+
+    Attributes:
+        location: the headings that it stands under, outermost first, as the source names them; empty when unknown.
+    """
 
     fact_id: str
     content: str
     relevance_score: float
     stale: bool = False
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,103 +95,138 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    text: str
-    terms: frozenset[str]
+class Asked:
+    """What is asked, and the conversation around it.
+
+    Attributes:
+        question: the question alone.
+        leans_on: questions of the conversation that it leans on, nearest first.
+        said: answers of earlier windows that must not be said again.
+    """
+
+    question: str
+    leans_on: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A passage with what is compared."""
+
+    passage: Passage
     fact: int
-    position: int
+    inside: frozenset[str]
+    over: frozenset[str]
+    past: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    unit: _Unit
     score: float
-    answers: dict[str, float]
+    rank: tuple[int, int]
 
 
-def extract(query: str, sources: Sequence[Source], earlier: Sequence[str], limits: ExtractLimits) -> Extract:
+def extract(asked: Asked, sources: Sequence[Source], limits: ExtractLimits) -> Extract:
     """Compose the answer.
 
     Args:
-        query: the question alone.
+        asked: the question and its conversation.
         sources: the facts in envelope order.
-        earlier: answers of earlier windows; nothing in them is said again.
         limits: bounds of the answer.
     """
-    candidates = _candidates(query, sources)
-    said = [frozenset(terms(passage)) for text in earlier for passage in passages(text)]
-    fitting = [each for each in candidates if each.score >= limits.min_score]
-    fresh = [each for each in fitting if not _repeats(each, said)]
-    if not fresh:
-        return Extract(NOTHING_NEW if fitting else NOT_FOUND)
-    chosen = _choose(fresh, limits)
+    units = _units(sources)
+    said = [frozenset(terms(each.text)) for text in asked.said for each in quotable_passages(text)]
+    asks_past = bool(_ASKS_PAST.search(asked.question)) or any(_ASKS_PAST.search(each) for each in asked.leans_on)
+    chosen: list[_Unit] = []
+    had_answer = False
+    for need in read_needs(asked.question, asked.leans_on):
+        answers = _answers(need, units, sources, asks_past=asks_past, least=limits.min_score)
+        had_answer = had_answer or bool(answers)
+        fresh = [each.unit for each in answers if not _repeats(each.unit, said)]
+        if fresh and len(chosen) < limits.max_passages and not _repeats(fresh[0], [each.inside for each in chosen]):
+            chosen.append(fresh[0])
+    if not chosen:
+        return Extract(NOTHING_NEW if had_answer else NOT_FOUND)
     ordered = _in_reading_order(chosen)
     return Extract(
-        _compose([each.text for each in ordered]),
-        tuple(each.text for each in ordered),
+        _compose([each.passage.text for each in ordered]),
+        tuple(each.passage.text for each in ordered),
         tuple(sources[each.fact].fact_id for each in ordered),
     )
 
 
-def _candidates(query: str, sources: Sequence[Source]) -> list[_Candidate]:
-    """Return all passages with their scores, best first; ties by envelope order."""
-    units = [
-        (fact, position, passage, terms(passage))
-        for fact, source in enumerate(sources)
-        for position, passage in enumerate(passages(source.content))
-    ]
-    wanted = tuple(dict.fromkeys(terms(query)))
-    weights = _term_weights(wanted, [found for *_, found in units])
-    mean_length = sum(len(found) for *_, found in units) / max(1, len(units))
-    asks_past, asks_quantity = bool(_ASKS_PAST.search(query)), bool(_ASKS_QUANTITY.search(query))
-    candidates = []
-    for fact, position, passage, found in units:
-        coverage = _coverage(found, weights, mean_length)
-        if wanted and coverage < MIN_COVERAGE:
+def _units(sources: Sequence[Source]) -> list[_Unit]:
+    found: list[_Unit] = []
+    for number, source in enumerate(sources):
+        headings = frozenset(terms(source.location))
+        of_past = source.stale or bool(_SUPERSEDED.search(source.location))
+        for passage in quotable_passages(source.content, source.location):
+            inside = frozenset(terms(passage.text))
+            over = headings | frozenset(terms(passage.lead))
+            found.append(_Unit(passage, number, inside, over, of_past or bool(_SUPERSEDED.search(passage.text))))
+    return found
+
+
+def _answers(
+    need: Question, units: Sequence[_Unit], sources: Sequence[Source], *, asks_past: bool, least: float
+) -> list[_Candidate]:
+    """Return what answers, best first; ties by envelope order. What is of the past stands behind what is current."""
+    if not need.weights:
+        return []
+    tells = rarity((unit.inside | unit.over for unit in units), need.weights)
+    found: list[_Candidate] = []
+    for unit in units:
+        fitting = fit_terms(need, (unit.inside, unit.over), unit.passage.text, tells)
+        relevance = sources[unit.fact].relevance_score
+        if not _is_answer(need, fitting, relevance, is_row=unit.passage.is_row):
             continue
-        score = LEXICAL_WEIGHT * coverage + RELEVANCE_WEIGHT * sources[fact].relevance_score
-        if asks_quantity and _QUANTITY.search(passage):
-            score += QUANTITY_BONUS
-        score = score + _pastness(passage) if asks_past else score * _currency(sources[fact], passage)
-        answers = {term: weight for term, weight in weights.items() if term in found}
-        candidates.append(_Candidate(passage, frozenset(found), fact, position, min(1.0, score), answers))
-    return sorted(candidates, key=lambda each: (-each.score, each.fact, each.position))
+        score = _score(need, unit, fitting, relevance) + (PAST_BONUS if asks_past and unit.past else 0.0)
+        if score >= least:
+            found.append(_Candidate(unit, score, (unit.fact, unit.passage.position)))
+    behind = not asks_past
+    return sorted(found, key=lambda each: (behind and each.unit.past, -each.score, each.rank))
 
 
-def _term_weights(wanted: Sequence[str], documents: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return for each query term its share of the query's total rarity (BM25's idf, normalised to a sum of 1)."""
-    total = len(documents)
-    frequency = Counter(term for document in documents for term in set(document))
-    rarity = {
-        term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
-        for term in wanted
-        if frequency[term]
-    }
-    # What no fact speaks of weighs as much as the rarest that one does: it counts against every passage alike.
-    rarity |= dict.fromkeys((term for term in wanted if term not in rarity), max(rarity.values(), default=1.0))
-    whole = sum(rarity.values())
-    return {term: value / whole for term, value in rarity.items()} if whole else {}
+def _is_answer(need: Question, fitting: Fit, relevance: float, *, is_row: bool) -> bool:
+    if not fitting.holds_kind or not fitting.names_focus:
+        return False
+    least = LEAST_OWN_OF_YES if need.kind is Kind.YES_NO else LEAST_OWN
+    if fitting.own < least or fitting.thing < LEAST_OWN:
+        return False
+    if not fitting.names_bounds:
+        return False
+    if relevance >= SURE_RELEVANCE:
+        return True
+    together = fitting.own + relevance + (KIND_TELLS if need.kind is Kind.REASON else 0.0)
+    # A row names things and values; what is done goes without saying where the noun that is asked for is named.
+    named = fitting.names_done or is_row or bool(need.focus)
+    return named and together >= LEAST_TOGETHER
 
 
-def _coverage(found: Sequence[str], weights: dict[str, float], mean_length: float) -> float:
-    """Return the weighted share of the query's terms that the passage holds, 0.0-1.0, damped for long passages."""
-    counts = Counter(found)
-    damping = 1 - _LENGTH_PENALTY + _LENGTH_PENALTY * len(found) / max(1.0, mean_length)
-    score = 0.0
-    for term, weight in weights.items():
-        count = counts[term]
-        score += weight * count * (_SATURATION + 1) / (count + _SATURATION * damping) if count else 0.0
-    return min(1.0, score)
+def _score(need: Question, unit: _Unit, fitting: Fit, relevance: float) -> float:
+    text = unit.passage.text
+    extra = len(unit.inside.difference(need.weights))
+    lexical = (fitting.thing + fitting.own) / 2
+    score = LEXICAL_WEIGHT * lexical + RELEVANCE_WEIGHT * relevance - LENGTH_COST * extra
+    if need.kind is Kind.NUMBER and need.focus and counts(text, need.focus):
+        score += COUNTED_BONUS
+    if need.tense is not Tense.PAST and _NARRATES.search(text) and not _RULES.search(text):
+        score -= NARRATIVE_COST * (2 if need.tense is Tense.RULE else 1)
+    if any(phrase in text.lower() for phrase in need.bound_phrases):
+        score += COUNTED_BONUS
+    words = frozenset(plain_words(text))
+    asked = [word for word in plain_words(need.text) if word not in STOP_WORDS]
+    forms = sum(1 for word in asked if word in words) / len(asked) if asked else 0.0
+    return score + FORM_BONUS * forms + (0.0 if unit.passage.is_row else SENTENCE_BONUS)
 
 
-def _currency(source: Source, passage: str) -> float:
-    """Return how much a passage counts by what its fact says about its being in force."""
-    factor = STALE_FACTOR if source.stale else 1.0
-    return factor * (SUPERSEDED_FACTOR if _SUPERSEDED.search(passage) else 1.0)
+_NARRATES: Final = re.compile(r"\b(?:was|were|took|had|did|came|brought|missed|led|found|adopted|rose|fell|became)\b")
+_RULES: Final = re.compile(r"\b(?:must|may|is|are|has|have|can|shall|pays|needs|will)\b")
 
 
-def _pastness(passage: str) -> float:
-    """Return what a passage gains where the query asks about the past."""
-    return PAST_BONUS if _SUPERSEDED.search(passage) else 0.0
-
-
-def _repeats(candidate: _Candidate, said: Sequence[frozenset[str]]) -> bool:
-    return any(_overlap(candidate.terms, other) >= DUPLICATE_OVERLAP for other in said)
+def _repeats(unit: _Unit, said: Sequence[frozenset[str]]) -> bool:
+    return any(_overlap(unit.inside, other) >= DUPLICATE_OVERLAP for other in said)
 
 
 def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
@@ -188,25 +235,10 @@ def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / smaller if smaller else 0.0
 
 
-def _choose(candidates: Sequence[_Candidate], limits: ExtractLimits) -> list[_Candidate]:
-    floor = max(limits.min_score, RELATIVE_FLOOR * candidates[0].score)
-    chosen: list[_Candidate] = []
-    answered: set[str] = set()
-    for candidate in candidates:
-        if len(chosen) == limits.max_passages:
-            break
-        new = sum(weight for term, weight in candidate.answers.items() if term not in answered)
-        wanted = candidate.score >= floor or new >= NEW_TERMS
-        if wanted and not _repeats(candidate, [each.terms for each in chosen]):
-            chosen.append(candidate)
-            answered.update(candidate.answers)
-    return chosen
-
-
-def _in_reading_order(chosen: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the facts by their best passage, and within a fact the passages as they stand."""
+def _in_reading_order(chosen: Sequence[_Unit]) -> list[_Unit]:
+    """Return the facts as they answer the parts, and within a fact the passages as they stand."""
     rank = {fact: order for order, fact in enumerate(dict.fromkeys(each.fact for each in chosen))}
-    return sorted(chosen, key=lambda each: (rank[each.fact], each.position))
+    return sorted(chosen, key=lambda each: (rank[each.fact], each.passage.position))
 
 
 def _compose(texts: Sequence[str]) -> str:

@@ -4,11 +4,11 @@ from typing import Final
 
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
-from services.common.extractive.composing import ExtractLimits, Source, extract
+from services.common.extractive.composing import Asked, ExtractLimits, Source, extract
 from services.common.ports.language_model import LanguageReply, LanguageRequest
 from services.common.ports.tokens import TokenCounter, counting_name
 
-NAME: Final = "groundtrail-extractive@1"
+NAME: Final = "groundtrail-extractive@2"
 
 
 class ExtractiveLanguageModel:
@@ -29,12 +29,16 @@ class ExtractiveLanguageModel:
         return await compute(self._composed, request)
 
     def _composed(self, request: LanguageRequest) -> LanguageReply:
-        sources = [Source(each.fact_id, each.content, each.relevance_score, each.stale) for each in request.evidence]
+        sources = [
+            Source(each.fact_id, each.content, each.relevance_score, each.stale, each.location)
+            for each in request.evidence
+        ]
+        asked = Asked(request.query, request.leans_on, request.prior_texts)
         allowed = self._limits.max_passages
         text, finish_reason = "", "length"
         while allowed:
             limits = ExtractLimits(allowed, self._limits.min_score)
-            text = extract(request.query, sources, request.prior_texts, limits).text
+            text = extract(asked, sources, limits).text
             if self._tokens.count([text], counting_name(self._tokens, request.model))[0] <= request.max_tokens:
                 finish_reason = "stop" if allowed == self._limits.max_passages else "length"
                 break

@@ -6,6 +6,7 @@ quotation never begins with a pronoun whose noun was left behind. Every passage 
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 CLOSING_MARKS: Final = "\"')]\u2019\u201d"
@@ -28,14 +29,71 @@ _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _OPEN_ENDS: Final = ("?", ":")
 _MAX_PASSAGE_SENTENCES: Final = 3
 
-_STOP_LIST: Final = (
-    "a,about,after,all,am,an,and,any,are,as,at,be,been,before,being,but,by,can,could,describe,did,do,does,done,during,"
-    "each,every,explain,for,from,get,give,had,happen,happens,has,have,having,he,her,here,his,how,i,if,in,into,is,it,its,"
-    "know,list,long,many,may,me,might,much,must,my,no,nor,not,of,on,or,our,over,please,shall,she,should,show,so,some,"
-    "such,tell,than,that,the,their,them,then,there,these,they,this,those,time,to,under,us,was,we,were,what,when,where,"
-    "which,while,who,whom,whose,why,will,with,without,would,you,your"
+_ROW: Final = re.compile(r"[^:;]{1,80}: [^;]{0,300}; [^:;]{1,80}: ")
+_EXCEPTS: Final = re.compile(
+    r"(?:the only )?exceptions?\b|except\b|unless\b|otherwise\b|however\b|but\b|this does not apply\b|the exception\b",
+    re.IGNORECASE,
 )
-STOP_WORDS: Final = frozenset(_STOP_LIST.split(","))
+_NEEDS_LEAD: Final = re.compile(
+    r"(?:for|in|on|at|with|under|from|below|above|after|before) [^,.;]{1,60}? (?:it|they|this|these|that) "
+    r"(?:is|are|was|were|has|have|may|must|can|do|does)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What can be quoted: a sentence, with the one that it leans on or the exception that follows, or a row of a table.
+
+    Attributes:
+        text: verbatim.
+        lead: what stands before it in the same text, for its words alone.
+        position: order within the text.
+        is_row: cells with their headers.
+    """
+
+    text: str
+    lead: str
+    position: int
+    is_row: bool = False
+
+
+def quotable_passages(text: str, location: str = "") -> list[Passage]:
+    """Return the passages of a fact, at most two sentences each.
+
+    Args:
+        text: the fact.
+        location: headings that it stands under; the last one is not quoted where the fact repeats it before a sentence.
+    """
+    if _ROW.match(text) and "\n" not in text.strip():
+        return [Passage(text.strip(), "", 0, is_row=True)]
+    spans = [span for span in _sentence_spans(text) if not text[slice(*span)].endswith("?")]
+    found: list[Passage] = []
+    for number, (begin, end) in enumerate(spans):
+        first, last, lead = begin, end, ""
+        before = spans[number - 1] if number else None
+        after = spans[number + 1] if number + 1 < len(spans) else None
+        if before is not None and not text[slice(*before)].endswith(":"):
+            lead = text[slice(*before)]
+            if _leans(text[begin:end]):
+                first = before[0]
+        if first == begin and after is not None and _EXCEPTS.match(text[slice(*after)]):
+            last = after[1]
+        first = _after_heading(text, first, location) if first == spans[0][0] else first
+        if _quotable(text[begin:end]):
+            found.append(Passage(text[first:last], lead, number))
+    return found
+
+
+def _leans(sentence: str) -> bool:
+    return bool(_LEANING.match(sentence) or _NEEDS_LEAD.match(sentence))
+
+
+def _after_heading(text: str, start: int, location: str) -> int:
+    """Return where a fact's sentence begins behind the heading that it repeats ("Outcomes: The file …")."""
+    prefix = location.rpartition(" > ")[2].lstrip("# ").rstrip() + ": "
+    behind = start + len(prefix)
+    return behind if text.startswith(prefix, start) and text[behind : behind + 1].isupper() else start
 
 
 def passages(text: str) -> list[str]:
@@ -90,26 +148,3 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         end -= 1
     if end > start:
         yield start, end
-
-
-def terms(text: str) -> tuple[str, ...]:
-    """Return the content words of ``text``: lower case, without stop words, endings of inflection cut off."""
-    words = (match.group().lower() for match in _WORD.finditer(text))
-    return tuple(_stem(word) for word in words if word not in STOP_WORDS)
-
-
-def _stem(word: str) -> str:
-    if word[0].isdigit() or len(word) <= 3:  # noqa: PLR2004 - too short to carry an ending
-        return word
-    for ending, replacement in (
-        ("ies", "y"), ("sses", "ss"), ("ations", "at"), ("ation", "at"), ("ements", ""), ("ement", ""), ("ments", ""),
-        ("ment", ""), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("ers", ""), ("er", ""), ("es", ""),
-        ("s", ""), ("e", ""),
-    ):  # fmt: skip
-        if word.endswith(ending) and len(word) - len(ending) + len(replacement) >= 3:  # noqa: PLR2004 - as above
-            return _undouble(word[: len(word) - len(ending)] + replacement)
-    return word
-
-
-def _undouble(stem: str) -> str:
-    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem  # noqa: PLR2004

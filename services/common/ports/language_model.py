@@ -24,12 +24,17 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFact:
-    """A fact as the answerer sees it, in envelope order; ``stale`` when a newer version of its source replaced it."""
+    """A fact as the answerer sees it, in envelope order; ``stale`` when a newer version of its source replaced it.
+
+    Attributes:
+        location: headings that it stands under in its source; empty when unknown.
+    """
 
     fact_id: str
     content: str
     relevance_score: float
     stale: bool = False
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class LanguageRequest:
         query: the user's question alone.
         messages: the whole prompt; what an LLM gets. Nothing else leaves the process (Axiom 4).
         evidence: the envelope's facts; what the extractive answerer composes from.
-        prior_texts: answers of earlier windows, oldest first; what the extractive answerer does not say again.
+        prior_texts: answers of earlier windows that the extractive answerer does not say again, oldest first.
+        leans_on: questions of the conversation that the query leans on, nearest first; for the extractive answerer.
         model: target model name.
         max_tokens: upper bound of the reply.
         temperature: 0.0-2.0.
@@ -59,6 +65,7 @@ class LanguageRequest:
     seed: int | None = None
     timeout_s: float | None = None
     prior_texts: tuple[str, ...] = ()
+    leans_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from crp.dpe.v1 import finding_pb2, quality_pb2, report_pb2
 from services.dpe.convert.findings import cross_contradiction_message, enum_value
 from services.dpe.domain.analysis import FlowSignals, Outputs
 from services.dpe.domain.register import Register
+from services.dpe.domain.relevant import Relevance
 from services.dpe.domain.stages.s13_report import maximum_tier
 
 _COMPLETENESS: Final = (  # SPEC-005 §10.2
@@ -52,6 +53,8 @@ def fill_quality(message: report_pb2.DpeReport, outputs: Outputs) -> None:
         message.completeness_level = next(level for bound, level in _COMPLETENESS if score >= bound)
         message.uncovered_sub_queries.extend(outputs.uncovered_sub_queries)
         message.sub_queries_total = outputs.sub_queries_total
+    if outputs.relevance is not None:
+        message.relevance.CopyFrom(_relevance(outputs.relevance))
     if outputs.flow_score is not None:
         message.flow_score = outputs.flow_score
     if outputs.flow_signals is not None:
@@ -81,4 +84,15 @@ def _register(register: Register) -> quality_pb2.RegisterMeasures:
         mean_word_letters=register.word_letters,
         passive_ratio=register.passive_ratio,
         person=enum_value(quality_pb2.GrammaticalPerson, f"GRAMMATICAL_PERSON_{register.person}"),
+    )
+
+
+def _relevance(found: Relevance) -> quality_pb2.Relevance:
+    return quality_pb2.Relevance(
+        status=enum_value(quality_pb2.RelevanceStatus, f"RELEVANCE_STATUS_{found.status}"),
+        score=found.score,
+        expected=[enum_value(quality_pb2.AnswerKind, f"ANSWER_KIND_{kind}") for kind in found.expected],
+        questions_total=len(found.questions),
+        unanswered_questions=found.unanswered,
+        reason=str(found.reason),
     )

@@ -41,6 +41,7 @@ from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.register import Register
 from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem
+from services.dpe.domain.relevant import Relevance
 from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 
 Vectors = NDArray[np.float32]
@@ -109,6 +110,8 @@ class AnalysisInput:
     cache_no_store: bool = False
     constraint_verdicts: tuple[ConstraintVerdict, ...] = ()
     incomplete_level: RiskLevel | None = None
+    leans_on: tuple[str, ...] = field(default=(), repr=False)
+    """Questions of the session that the query leans on, nearest first (ADR 0096)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +219,7 @@ class Outputs:
     completeness_score: float | None = None
     uncovered_sub_queries: tuple[str, ...] = ()
     sub_queries_total: int = 0
+    relevance: Relevance | None = None
     omissions: tuple[Omission, ...] | None = None
     flow_score: float | None = None
     flow_signals: FlowSignals | None = None

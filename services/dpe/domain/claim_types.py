@@ -11,6 +11,7 @@ name alone gives 0.30, the bound between PARAMETRIC and UNVERIFIABLE (§4.3).
 import re
 from typing import Final
 
+from services.common.questions.refusals import refuses
 from services.dpe.domain.lexicon import (
     AUXILIARIES,
     BASE_VERBS,
@@ -113,7 +114,8 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
     """
     bare = text[:_READ_CHARS].strip(_MARKUP)
     core = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
-    if not has_values and _COURTESY.match(core):
+    # A refusal speaks of the sources, not of the matter (architecture decision 28).
+    if not has_values and (_COURTESY.match(core) or refuses(bare)):
         return ClaimType.META
     if _is_imperative(core):
         return ClaimType.PROCEDURAL

@@ -23,6 +23,7 @@ from services.dpe.domain.findings import (
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.policy import GROUNDED_SIMILARITY
+from services.dpe.domain.relevance import beside_the_question
 from services.dpe.domain.words import normal_text
 
 SEVERAL: Final = 2
@@ -150,6 +151,12 @@ def _superseded(analysis: Analysis) -> Iterator[RiskFloor]:
     yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.SUPERSEDED_FACT, ids)
 
 
+def _beside_question(analysis: Analysis) -> Iterator[RiskFloor]:
+    """An answer to another question than the one that was asked (ADR 0096)."""
+    if beside_the_question(analysis):
+        yield RiskFloor(RiskLevel.MEDIUM, FloorReason.BESIDE_QUESTION)
+
+
 def _bears_out(item: Evidence) -> bool:
     return item.similarity >= GROUNDED_SIMILARITY and all(pair.equal for pair in item.aligned)
 
@@ -177,5 +184,6 @@ _CHECKS: Final[tuple[Callable[[Analysis], Iterator[RiskFloor]], ...]] = (
     _undecided,
     _unsupported,
     _superseded,
+    _beside_question,
 )
 """Every kind of floor that rests on findings; a further kind is one function here and one reason."""

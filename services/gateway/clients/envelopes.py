@@ -113,6 +113,7 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         relevance_score=fact.relevance_score,
         carried_from=fact.carried_from_window_id,
         stale=fact.status == ckf_pb2.FACT_STATUS_STALE,
+        location=fact.source_location,
     )
 
 

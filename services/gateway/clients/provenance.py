@@ -9,6 +9,7 @@ from crp.dpe.v1 import (
     finding_pb2,
     provenance_service_pb2,
     provenance_service_pb2_grpc,
+    quality_pb2,
     regulatory_pb2,
     report_pb2,
 )
@@ -108,6 +109,7 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         windows_remaining=place.windows_remaining,
         audit_trail_id=command.audit_trail_id,
         incomplete_risk_level=None if command.incomplete_level is None else _RISKS[command.incomplete_level],
+        leans_on=command.leans_on,
     )
 
 
@@ -177,6 +179,9 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
             (wire.RISKS[floor.level], _name(report_pb2.RiskFloorReason, floor.reason, "RISK_FLOOR_REASON_"))
             for floor in report.risk_floors
         ),
+        relevance_status=_name(quality_pb2.RelevanceStatus, report.relevance.status, "RELEVANCE_STATUS_"),
+        relevance_score=report.relevance.score if report.relevance.HasField("score") else None,
+        relevance_reason=report.relevance.reason,
     )
 
 

@@ -152,7 +152,9 @@ def _parent(parent: session_service_pb2.ParentContext) -> Parent:
 
 
 def _prior_windows(windows: Sequence[session_service_pb2.PriorWindow]) -> tuple[PriorWindow, ...]:
-    return tuple(PriorWindow(window.window_id, window.window_number, window.text) for window in windows)
+    return tuple(
+        PriorWindow(window.window_id, window.window_number, window.text, query=window.query) for window in windows
+    )
 
 
 def commit_request(request_id: str, draft: DispatchDraft) -> session_service_pb2.CommitWindowRequest:

@@ -47,6 +47,7 @@ def evaluate(policy: SafetyPolicy, report: ReportSummary, tier: QualityTier) -> 
         *_tier(policy, tier),
         *_minimum(report, _Score("require-flow", policy.require_flow, report.flow_score, "9")),
         *_minimum(report, _Score("require-completeness", policy.require_completeness, report.completeness_score, "8")),
+        *_relevance(policy, report),
         *_blocks(policy, report),
         *_repetition(policy, report),
     )
@@ -119,6 +120,25 @@ def _minimum(report: ReportSummary, score: _Score) -> Iterator[Finding]:
             f"{subject.upper()}_BELOW_THRESHOLD",
             f"{subject} is {score.value:.3f}; the policy asks for {score.least:g}",
         )
+
+
+def _relevance(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
+    """A refusal answers nothing and asserts nothing: the directive asks nothing of it (architecture decision 28)."""
+    if policy.require_relevance is None or report.relevance_status == _REFUSAL:
+        return
+    if report.relevance_status == _NOT_ASSESSED:
+        yield Finding(
+            f"require-relevance {policy.require_relevance:g}",
+            SIGNAL_NOT_COMPUTED,
+            f"relevance was not assessed ({report.relevance_reason}); the directive cannot be met",
+            signal_missing=True,
+        )
+        return
+    yield from _minimum(report, _Score("require-relevance", policy.require_relevance, report.relevance_score, "8"))
+
+
+_REFUSAL: Final = "REFUSAL"
+_NOT_ASSESSED: Final = "NOT_ASSESSED"
 
 
 def _tier(policy: SafetyPolicy, tier: QualityTier) -> Iterator[Finding]:

@@ -273,6 +273,7 @@ def _quality(report: ReportSummary | None) -> list[tuple[str, str]]:
         ("CRP-Quality-Repetition", _repetition(report)),
         ("CRP-Quality-Completeness", _completeness(report)),
         ("CRP-Quality-Flow", _flow(report)),
+        ("CRP-Quality-Relevance", _relevance(report)),
         ("CRP-Quality-Score", fraction(report.quality_score)),
     ]
 
@@ -294,6 +295,14 @@ def _completeness(report: ReportSummary) -> str:
     parts = [report.completeness_level, f"sub-queries={total - len(report.uncovered_sub_queries)}/{total}"]
     uncovered = [name for name in map(slug, report.uncovered_sub_queries) if name]
     return "; ".join(parts + ([f"uncovered={','.join(uncovered)}"] if uncovered else []))
+
+
+def _relevance(report: ReportSummary) -> str:
+    # ADR 0096: "RELEVANT; score=0.93", "REFUSAL", "NOT_ASSESSED; reason=LANGUAGE_NOT_SUPPORTED".
+    score = fraction(report.relevance_score)
+    parts = [report.relevance_status, f"score={score}" if score else ""]
+    parts.append(f"reason={report.relevance_reason}" if report.relevance_reason else "")
+    return "; ".join(part for part in parts if part)
 
 
 def _flow(report: ReportSummary) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from services.common.ports.credentials import AiSystemRecord
+from services.common.questions.following import joined
 from services.gateway.domain.command import DispatchCommand
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.remedies import Focus, RemedyTerms
@@ -19,6 +20,7 @@ class Job:
         prompt_augmentation: the deployment has it switched on (SPEC-005 §19.1, 4).
         focus: what the gateway continues with by itself; ``None`` for the caller's own query.
         cache_status: what a comparison before the window said (SPEC-003 §11.2); empty = none was made.
+        leans_on: questions of the session that the query leans on, nearest first (ADR 0096).
     """
 
     command: DispatchCommand
@@ -32,6 +34,7 @@ class Job:
     prompt_augmentation: bool = True
     focus: Focus | None = None
     cache_status: str = ""
+    leans_on: tuple[str, ...] = ()
 
     @property
     def instruction(self) -> str:
@@ -41,8 +44,11 @@ class Job:
 
     @property
     def envelope_query(self) -> str:
-        """What facts are selected for: a continuation's are those on what is left to answer (SPEC-005 §10.3, 2)."""
-        return self.command.query if self.focus is None else self.focus.query
+        """What facts are selected for: a continuation's are those on what is left to answer (SPEC-005 §10.3, 2).
+
+        A follow-up is searched for with the questions that it leans on (ADR 0096).
+        """
+        return joined(self.command.query, self.leans_on) if self.focus is None else self.focus.query
 
     def terms(self, *, over_budget: bool = False) -> RemedyTerms:
         """Return what decides which remedies are due."""

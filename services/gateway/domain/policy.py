@@ -62,6 +62,7 @@ class SafetyPolicy:
     require_oversight: OversightMode | None = None
     require_flow: float | None = None
     require_completeness: float | None = None
+    require_relevance: float | None = None
     block_ungrounded: bool = False
     block_parametric: bool = False
     block_pii: bool = False
@@ -231,6 +232,7 @@ _READERS: Final[dict[str, Callable[[str, list[str]], object]]] = {
     "require_oversight": _oversight,
     "require_flow": _fraction,
     "require_completeness": _fraction,
+    "require_relevance": _fraction,
     "block_ungrounded": _flag,
     "block_parametric": _flag,
     "block_pii": _flag,
@@ -274,6 +276,7 @@ _STRICTER: Final[dict[str, Callable[..., object]]] = {
     "require_oversight": _most_rank,
     "require_flow": max,
     "require_completeness": max,
+    "require_relevance": max,
     "max_repetition": _least_rank,
     "oversight": _most_rank,
 }

@@ -23,6 +23,7 @@ CONTINUATION_NOTICE: Final = (
     "This continues an earlier answer of the same session. Do not repeat what the earlier answer already said."
 )
 MERGE_NOTICE: Final = "This merges answers of the same session. Say what they say, once, without repeating yourself."
+EARLIER_QUESTIONS: Final = "Said before in this conversation, to read the question below with:"
 EARLIER_ANSWER: Final = "(from the earlier answer)"
 NO_CONTEXT: Final = "(no facts were found)"
 
@@ -61,6 +62,14 @@ def system_prompt(instruction: str, envelope: BuiltEnvelope, *, notice: str = ""
 def fixed_prompt(instruction: str) -> str:
     """Return what the system message holds besides facts and grounding instruction, for counting it before."""
     return "\n\n".join(part for part in (instruction.strip(), CONTINUATION_NOTICE, DATA_NOTICE, _fact_list(())) if part)
+
+
+def asked_of_model(query: str, leans_on: Sequence[str]) -> str:
+    """Return the user's message: the question, after those of the session that it leans on (ADR 0096)."""
+    if not leans_on:
+        return query
+    earlier = "\n".join(indented(question) for question in reversed(leans_on))
+    return f"{EARLIER_QUESTIONS}\n{earlier}\n\n{query}"
 
 
 def enclosed(label: str, body: str) -> str:

@@ -43,12 +43,17 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class PriorWindow:
-    """An earlier window's answer, or a verified summary of it; empty where it was erased."""
+    """An earlier window's answer, or a verified summary of it; empty where it was erased.
+
+    Attributes:
+        query: the question that it answers; empty where it was erased or not kept.
+    """
 
     window_id: str
     window_number: int
     text: str
     is_summary: bool = False
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +99,18 @@ class OpenedWindow:
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeFact:
-    """A fact of the envelope; ``carried_from`` names the window whose answer it carries, empty for knowledge."""
+    """A fact of the envelope; ``carried_from`` names the window whose answer it carries, empty for knowledge.
+
+    Attributes:
+        location: headings that it stands under in its source; empty when unknown.
+    """
 
     fact_id: str
     content: str
     relevance_score: float
     carried_from: str
     stale: bool
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +199,8 @@ class ReportSummary:
         contradicted_claims: claims with the verdict CONTRADICTED; ``None`` when stage 3 gave none.
         composite_level: §7.4 of the composite score alone; ``None`` without one (ADR 0093).
         floors: level and reason of everything that keeps ``risk_level`` from being lower.
+        relevance_status: whether the answer answers the question (ADR 0096); empty when stage 8 did not run.
+        relevance_reason: why that was not assessed.
     """
 
     report_id: str
@@ -228,6 +240,9 @@ class ReportSummary:
     ai_system_version: int = 0
     regulatory_rows: tuple[str, ...] = ()
     report_hash: str = ""
+    relevance_status: str = ""
+    relevance_score: float | None = None
+    relevance_reason: str = ""
     contradicted_claims: int | None = None
     composite_level: RiskLevel | None = None
     floors: tuple[tuple[RiskLevel, str], ...] = ()

@@ -16,7 +16,7 @@ def model():
 
 def request(**changes):
     values = {
-        "query": "What is the fee by rule one and by rule two?",
+        "query": "What is the fee by rule one, and what is the fee by rule two?",
         "messages": (ChatMessage(ChatRole.USER, "x"),),
         "evidence": FACTS,
         "model": "words",
@@ -27,7 +27,7 @@ def request(**changes):
 async def test_it_names_itself_and_the_text_it_composed():
     reply = await model().complete(request())
     assert reply.text == "Rule one is that the fee is 5 euros. The other fee is 9 euros by rule two."
-    assert reply.model_fingerprint == f"groundtrail-extractive@1;sha256:{sha256_hex(reply.text)}"
+    assert reply.model_fingerprint == f"groundtrail-extractive@2;sha256:{sha256_hex(reply.text)}"
     assert (reply.finish_reason, reply.prompt_tokens) == ("stop", None)
     assert model().default_model == "words"
 

@@ -149,14 +149,16 @@ class ParentTransfer(_message.Message):
     def __init__(self, source_window_id: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., summary_text: _Optional[str] = ..., fidelity_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class PriorWindow(_message.Message):
-    __slots__ = ("window_id", "window_number", "text")
+    __slots__ = ("window_id", "window_number", "text", "query")
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
     window_id: str
     window_number: int
     text: str
-    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
+    query: str
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., query: _Optional[str] = ...) -> None: ...
 
 class OpenWindowResponse(_message.Message):
     __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key", "fresh")

@@ -24,17 +24,23 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63rp/dpe/v1/quality.proto\x12\ncrp.dpe.v1\"\x90\x01\n\x10RegisterMeasures\x12\x1b\n\x13mean_sentence_words\x18\x01 \x01(\x01\x12\x19\n\x11mean_word_letters\x18\x02 \x01(\x01\x12\x15\n\rpassive_ratio\x18\x03 \x01(\x01\x12-\n\x06person\x18\x04 \x01(\x0e\x32\x1d.crp.dpe.v1.GrammaticalPerson\"\xf7\x01\n\x0b\x46lowSignals\x12\x17\n\x0fprior_window_id\x18\x01 \x01(\t\x12\x19\n\x11opening_coherence\x18\x02 \x01(\x01\x12\x18\n\x10topic_continuity\x18\x03 \x01(\x01\x12\x1c\n\x14register_consistency\x18\x04 \x01(\x01\x12\x16\n\x0ehas_transition\x18\x05 \x01(\x08\x12.\n\x08register\x18\x06 \x01(\x0b\x32\x1c.crp.dpe.v1.RegisterMeasures\x12\x34\n\x0eprior_register\x18\x07 \x01(\x0b\x32\x1c.crp.dpe.v1.RegisterMeasures*\x92\x01\n\x11GrammaticalPerson\x12\"\n\x1eGRAMMATICAL_PERSON_UNSPECIFIED\x10\x00\x12\x1c\n\x18GRAMMATICAL_PERSON_FIRST\x10\x01\x12\x1d\n\x19GRAMMATICAL_PERSON_SECOND\x10\x02\x12\x1c\n\x18GRAMMATICAL_PERSON_THIRD\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63rp/dpe/v1/quality.proto\x12\ncrp.dpe.v1\"\x90\x01\n\x10RegisterMeasures\x12\x1b\n\x13mean_sentence_words\x18\x01 \x01(\x01\x12\x19\n\x11mean_word_letters\x18\x02 \x01(\x01\x12\x15\n\rpassive_ratio\x18\x03 \x01(\x01\x12-\n\x06person\x18\x04 \x01(\x0e\x32\x1d.crp.dpe.v1.GrammaticalPerson\"\xf7\x01\n\x0b\x46lowSignals\x12\x17\n\x0fprior_window_id\x18\x01 \x01(\t\x12\x19\n\x11opening_coherence\x18\x02 \x01(\x01\x12\x18\n\x10topic_continuity\x18\x03 \x01(\x01\x12\x1c\n\x14register_consistency\x18\x04 \x01(\x01\x12\x16\n\x0ehas_transition\x18\x05 \x01(\x08\x12.\n\x08register\x18\x06 \x01(\x0b\x32\x1c.crp.dpe.v1.RegisterMeasures\x12\x34\n\x0eprior_register\x18\x07 \x01(\x0b\x32\x1c.crp.dpe.v1.RegisterMeasures\"\xc7\x01\n\tRelevance\x12+\n\x06status\x18\x01 \x01(\x0e\x32\x1b.crp.dpe.v1.RelevanceStatus\x12\x12\n\x05score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12(\n\x08\x65xpected\x18\x03 \x03(\x0e\x32\x16.crp.dpe.v1.AnswerKind\x12\x17\n\x0fquestions_total\x18\x04 \x01(\r\x12\x1c\n\x14unanswered_questions\x18\x05 \x03(\t\x12\x0e\n\x06reason\x18\x06 \x01(\tB\x08\n\x06_score*\x92\x01\n\x11GrammaticalPerson\x12\"\n\x1eGRAMMATICAL_PERSON_UNSPECIFIED\x10\x00\x12\x1c\n\x18GRAMMATICAL_PERSON_FIRST\x10\x01\x12\x1d\n\x19GRAMMATICAL_PERSON_SECOND\x10\x02\x12\x1c\n\x18GRAMMATICAL_PERSON_THIRD\x10\x03*\xdb\x01\n\x0fRelevanceStatus\x12 \n\x1cRELEVANCE_STATUS_UNSPECIFIED\x10\x00\x12\x1d\n\x19RELEVANCE_STATUS_RELEVANT\x10\x01\x12\x1c\n\x18RELEVANCE_STATUS_PARTIAL\x10\x02\x12(\n$RELEVANCE_STATUS_BESIDE_THE_QUESTION\x10\x03\x12\x1c\n\x18RELEVANCE_STATUS_REFUSAL\x10\x04\x12!\n\x1dRELEVANCE_STATUS_NOT_ASSESSED\x10\x05*\xad\x02\n\nAnswerKind\x12\x1b\n\x17\x41NSWER_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41NSWER_KIND_NUMBER\x10\x01\x12\x14\n\x10\x41NSWER_KIND_TIME\x10\x02\x12\x14\n\x10\x41NSWER_KIND_NAME\x10\x03\x12\x15\n\x11\x41NSWER_KIND_PLACE\x10\x04\x12\x16\n\x12\x41NSWER_KIND_YES_NO\x10\x05\x12\x14\n\x10\x41NSWER_KIND_LIST\x10\x06\x12\x19\n\x15\x41NSWER_KIND_PROCEDURE\x10\x07\x12\x16\n\x12\x41NSWER_KIND_REASON\x10\x08\x12\x1a\n\x16\x41NSWER_KIND_DEFINITION\x10\t\x12\x14\n\x10\x41NSWER_KIND_CODE\x10\n\x12\x14\n\x10\x41NSWER_KIND_OPEN\x10\x0b\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.quality_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GRAMMATICALPERSON']._serialized_start=438
-  _globals['_GRAMMATICALPERSON']._serialized_end=584
+  _globals['_GRAMMATICALPERSON']._serialized_start=640
+  _globals['_GRAMMATICALPERSON']._serialized_end=786
+  _globals['_RELEVANCESTATUS']._serialized_start=789
+  _globals['_RELEVANCESTATUS']._serialized_end=1008
+  _globals['_ANSWERKIND']._serialized_start=1011
+  _globals['_ANSWERKIND']._serialized_end=1312
   _globals['_REGISTERMEASURES']._serialized_start=41
   _globals['_REGISTERMEASURES']._serialized_end=185
   _globals['_FLOWSIGNALS']._serialized_start=188
   _globals['_FLOWSIGNALS']._serialized_end=435
+  _globals['_RELEVANCE']._serialized_start=438
+  _globals['_RELEVANCE']._serialized_end=637
 # @@protoc_insertion_point(module_scope)

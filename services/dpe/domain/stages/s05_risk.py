@@ -12,7 +12,9 @@ from services.dpe.domain.analysis import Analysis, Risk
 from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel
 from services.dpe.domain.floors import AMPLIFYING_STAGES, SCORED_STAGES, cut_short, floors_of
 from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.relevance import refused
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
+from services.dpe.domain.unread import mostly_unread
 
 KEY: Final = StageKey(5)
 RISK_STAGES: Final = AMPLIFYING_STAGES
@@ -32,7 +34,9 @@ Signals = tuple[float | None, float | None, float | None, float | None]
 def apply(analysis: Analysis) -> Analysis:
     """Compute the base score and the level that it gives."""
     signals = _signals(analysis)
-    base = base_score(signals, analysis.policy.weights)
+    # A text in a language that is not checked is undecided: no number stands beside it (ADR 0096).
+    unread = mostly_unread(analysis.outputs.sentences)
+    base = None if unread else base_score(signals, analysis.policy.weights)
     degraded = base is None or any(
         outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in SCORED_STAGES
     )
@@ -76,7 +80,8 @@ def _levelled(analysis: Analysis, risk: Risk) -> Risk:
     """Return the risk with its floors and the level that follows (decision 24)."""
     floors = floors_of(replace(analysis, outputs=replace(analysis.outputs, risk=risk)), _worst_level(analysis, risk))
     composite_level = classified(risk.composite_score)
-    level = level_of(composite_level, (floor.level for floor in floors))
+    # A refusal asserts nothing, so that nothing of it can be wrong (decision 28, ADR 0096).
+    level = RiskLevel.LOW if refused(analysis) else level_of(composite_level, (floor.level for floor in floors))
     return replace(risk, composite_level=composite_level, floors=floors, level=level)
 
 

@@ -2,18 +2,25 @@
 
 The parts come from the envelope service, which decomposed the query; without them the query counts as one part. A part
 is covered when some sentence of this or an earlier window that says something about the matter has a calibrated
-similarity above 0.70 to it (decision 12). Where a window was summarised, its summary stands for it (ADR 0037). What is
-in another language covers nothing, and nothing is called uncovered because of it (ADR 0047).
+similarity above 0.70 to it (decision 12) and is no echo: it holds the kind of answer that is expected, or answers the
+part by what it names (ADR 0096). Whether *this* answer answers the query is settled here too. Where a window was
+summarised, its summary stands for it (ADR 0037). What is in another language covers nothing, and nothing is called
+uncovered because of it (ADR 0047).
 """
 
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.questions.answering import answers_kind, is_bare_answer
+from services.common.questions.following import joined
+from services.common.questions.kinds import asked_kind
+from services.common.questions.reading import read_question
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.answering import answering
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.priors import prior_status
+from services.dpe.domain.relevance import assess, question_texts, sentence_texts
 from services.dpe.domain.text_types import Sentence
 from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread, session_texts
 
@@ -26,24 +33,27 @@ def parts(analysis: Analysis) -> list[str]:
 
 
 def texts(analysis: Analysis) -> list[str]:
-    """Return what this stage needs vectors of: the parts, and what the session has said."""
-    return [*parts(analysis), *_said(analysis)]
+    """Return what this stage needs vectors of: the parts and questions, and what the session has said."""
+    return [*_standalone(analysis), *question_texts(analysis), *_said(analysis), *sentence_texts(analysis)]
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Check each part against all sentences of the session."""
-    table = analysis.models.vectors
+    table, relevance = analysis.models.vectors, assess(analysis)
     if table is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
+        failed = StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
+        return analysis.ended(failed, relevance=relevance)
     every, said = parts(analysis), _said(analysis)
     wanted = [part for part in every if not is_unread_text(part)]
     uncovered = wanted
     if said and wanted:
-        best = table.calibration.apply(table.of(wanted) @ table.of(said).T).max(axis=1)
-        uncovered = [part for part, similarity in zip(wanted, best, strict=True) if similarity <= COVERED_SIMILARITY]
+        asked = [joined(part, analysis.input.leans_on) for part in wanted]
+        near = table.calibration.apply(table.of(asked) @ table.of(said).T)
+        uncovered = [part for part, row in zip(wanted, near, strict=True) if not _covered(analysis, part, said, row)]
     session = session_texts(analysis)
     if not wanted or (uncovered and mostly_unread(*session)):
-        return analysis.ended(StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED))
+        unread = StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED)
+        return analysis.ended(unread, relevance=relevance)
     status, reason = StageStatus.COMPLETED, Reason.NONE
     if analysis.input.window_number > 1 and prior_status(analysis, summaries_serve=True)[0] is not status:
         status, reason = StageStatus.DEGRADED, Reason.PRIOR_WINDOWS_MISSING
@@ -54,7 +64,30 @@ def apply(analysis: Analysis) -> Analysis:
         completeness_score=(len(wanted) - len(uncovered)) / len(wanted),
         uncovered_sub_queries=tuple(uncovered),
         sub_queries_total=len(wanted),
+        relevance=relevance,
     )
+
+
+def _standalone(analysis: Analysis) -> list[str]:
+    """Return the parts as vectors are wanted of them: with the questions that the query leans on."""
+    return [joined(part, analysis.input.leans_on) for part in parts(analysis)]
+
+
+def _covered(analysis: Analysis, part: str, said: Sequence[str], near: Sequence[float]) -> bool:
+    """Say whether some sentence answers a part (SPEC-005 §10.2): near enough in meaning, and of the expected kind.
+
+    A bare value covers its part although it is near to nothing; an echo of the question covers none (ADR 0096).
+    """
+    question = read_question(part, analysis.input.leans_on)
+    asks = any(asked_kind(each) is not None for each in (part, *analysis.input.leans_on))
+    following = [*said[1:], ""]
+    for text, after, similarity in zip(said, following, near, strict=True):
+        # A heading or lead-in is near, and the value stands behind it.
+        if similarity > COVERED_SIMILARITY and (not asks or answers_kind(question, text, after)):
+            return True
+        if asks and is_bare_answer(question, text):
+            return True
+    return False
 
 
 def _said(analysis: Analysis) -> list[str]:

@@ -1,0 +1,90 @@
+import pytest
+
+from services.common.questions.answering import ANSWERED, BESIDE, Said, answered
+from services.common.questions.reading import read_question
+from services.common.questions.refusals import refuses
+
+DEADLINE = "Within how many days must a motor accident be reported?"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (DEADLINE, "Within 7 days."),
+        (DEADLINE, "A motor accident must be reported within 7 days."),
+        ("Is damage on race tracks covered?", "No."),
+        ("Is damage on race tracks covered?", "Damage on race tracks is not covered."),
+        ("Who is the Complaints Officer?", "Ingrid Solheim."),
+        ("When was the society founded?", "In 1927."),
+        ("How much is the fee for a copy?", "There is no fee for a copy."),
+    ],
+)
+def test_an_answer_in_short_or_in_full_is_relevant(question, answer):
+    assert answered(read_question(question), [Said(answer)]) >= ANSWERED
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (DEADLINE, "A motor accident must be reported."),  # an echo
+        (DEADLINE, "A motor accident must be reported within a number of days."),
+        (DEADLINE, "Garden furniture stands outside in winter."),
+        ("How long are files kept?", "Files are kept."),
+        ("What does a driver under 25 bear?", "A driver under 25 bears."),
+        ("Who is the Complaints Officer?", "Complaints are read."),
+    ],
+)
+def test_an_echo_or_something_else_is_none(question, answer):
+    assert answered(read_question(question), [Said(answer)]) < ANSWERED
+
+
+def test_nearness_lets_other_words_pass_but_not_a_missing_value():
+    question = read_question(DEADLINE)
+    other_words = "You have one week to tell us about a crash with your vehicle."
+    assert answered(question, [Said(other_words)]) < ANSWERED <= answered(question, [Said(other_words, nearness=0.8)])
+    assert answered(question, [Said("Tell us about a crash with your vehicle soon.", nearness=0.8)]) < ANSWERED
+
+
+def test_nothing_said_answers_nothing():
+    assert answered(read_question(DEADLINE), []) == 0.0 < BESIDE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't know.",
+        "The documents do not say.",
+        "The provided facts do not contain information about the salary.",
+        "There is no information about this in the handbook.",
+        "Unfortunately, the handbook does not mention pets.",
+        "I could not find an answer in the documents.",
+        "Based on the provided context, I cannot answer this question.",
+        "The salary is not mentioned in the provided documents.",
+        "No information about fees is given.",
+        "The context doesn\u2019t specify the fee.",
+        "It is not stated.",
+        "I'm sorry, I don't have that information.",
+        "The provided context does not contain an answer to this question.",
+        "Not specified.",
+    ],
+)
+def test_refusals(text):
+    assert refuses(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Damage on race tracks is not covered.",
+        "There is no deductible for glass repair.",
+        "The policy does not cover wear.",
+        "Nothing is cancelled.",
+        "No premium is collected for 60 days.",
+        "It is not covered.",
+        "The handbook says that 10 years apply.",
+        "Home insurance does not cover loss of data.",
+        "",
+    ],
+)
+def test_statements_that_deny_are_no_refusals(text):
+    assert not refuses(text)
