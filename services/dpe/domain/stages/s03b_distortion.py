@@ -24,6 +24,7 @@ from services.dpe.domain.alignment import (
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.capitals import replaced
+from services.dpe.domain.facts import FactClause
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.polarity import compared
@@ -184,13 +185,23 @@ def _roles(analysis: Analysis, claim: Claim, nearest: Sequence[Match]) -> list[D
     names = [entity for entity in claim.entities if entity.kind in NAMES]
     turned = swapped(claim.text, names, best.clause)
     if turned is not None:
-        return [_exchanged(analysis, claim, best, *turned)]
+        claimed, known = turned
+        return [_exchanged(analysis, claim, best, claimed, _in_place(best.clause, known))]
     sentence = [match.clause for match in nearest if match.clause.sentence == best.clause.sentence]
     clause = crossed(claim.text, [one for one in sentence if one.fact_index == best.clause.fact_index])
     if clause is None:
         return []
     kind, span = DistortionType.ENTITY_SUBSTITUTED, Span(claim.start, claim.end)
     return [Distortion(kind, claim.claim_id, _fact_id(analysis, best), span, clause.span)]
+
+
+def _in_place(clause: FactClause, name: Entity) -> Entity:
+    """Return the name as the clause has it, with its offsets in the fact."""
+    at = clause.text.casefold().find(name.text.casefold())
+    if at < 0 or len(clause.text.casefold()) != len(clause.text):
+        return Entity(name.kind, clause.text, clause.span.start, clause.span.end)
+    start = clause.span.start + at
+    return Entity(name.kind, clause.text[at : at + len(name.text)], start, start + len(name.text))
 
 
 def _exchanged(analysis: Analysis, claim: Claim, nearest: Match, claimed: Entity, known: Entity) -> Distortion:
