@@ -38,7 +38,7 @@ def show_halted(response: "dispatch.DispatchResponse", output: Output) -> None:
     output.say(f"halted: {halted.halt_reason} ({halted.retry_condition})", style="bold red")
     tail = [_advice(halted)]
     tail += [f"report {halted.report_id}"] if halted.report_id else []
-    tail += [f"the record:  groundtrail dag {halted.session_id}"]
+    tail += [f"the record:  groundtrail dag {halted.session_id}"] if halted.session_id else []
     if not halted.HasField("report"):
         for text in (*warnings(response), *tail):
             output.say(text, style="yellow")

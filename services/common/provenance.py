@@ -29,17 +29,15 @@ def kept_report(report: Mapping[str, Any]) -> Mapping[str, Any]:
     Args:
         report: the protobuf JSON mapping of ``crp.dpe.v1.DpeReport``, as for ``report_hash``.
     """
-    kept = dict(report)
-    kept["claims"] = [_unquoted_claim(claim) for claim in report.get("claims", ())]
-    kept["omissions"] = [_unquoted(omission) for omission in report.get("omissions", ())]
-    return kept
+    cut = {"claims": _unquoted_claim, "omissions": _unquoted}
+    return {name: [cut[name](item) for item in value] if name in cut else value for name, value in report.items()}
 
 
 def _unquoted_claim(claim: Mapping[str, Any]) -> dict[str, Any]:
     parts = {
         name: {**part, "evidence": [_unquoted(item) for item in part["evidence"]]}
         for name in ("attribution", "judgement")
-        if (part := claim.get(name))
+        if (part := claim.get(name)) and "evidence" in part
     }
     return {**claim, **parts}
 

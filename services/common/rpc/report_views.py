@@ -15,7 +15,7 @@ MAX_OMISSIONS: Final = 3
 """The worst; their numbers stand in ``omission_summary``."""
 _LEFT_OUT: Final = (
     "ai_system", "attribution_breakdown", "build", "coverage", "flow_signals", "gazetteer_version",
-    "iso_42001_controls", "models", "pii_findings", "regulatory", "risk_signals", "timings",
+    "iso_42001_controls", "models", "pii_findings", "regulatory", "timings",
 )  # fmt: skip
 """Fields that a summary lacks: how the report came about, and tables whose result stands in a field of its own."""
 _SOUND: Final = frozenset({taxonomy.STAGE_STATUS_COMPLETED, taxonomy.STAGE_STATUS_NOT_APPLICABLE})

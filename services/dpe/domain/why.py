@@ -83,11 +83,12 @@ def why(grounds: Grounds) -> str:
 def place_name(fact: EnvelopeFact) -> str:
     """Return where a fact stands as people say it: title, section and page; its id where nothing is known of it."""
     source = fact.source
-    name = _cut((source.title or source.uri) if source is not None else "")
+    name = "" if source is None else _cut(source.title) or _cut(source.uri)
     if source is None or not name:
         return f"fact {fact.fact_id[:_SHORT_ID]}"
-    section = f" › {_cut(source.section)}" if source.section else ""  # noqa: RUF001 - what people read between headings
-    return f"{name}{section}{f', p. {source.page}' if source.page else ''}"
+    section = _cut(source.section)
+    under = f" › {section}" if section else ""  # noqa: RUF001 - what people read between headings
+    return f"{name}{under}{f', p. {source.page}' if source.page else ''}"
 
 
 def _supported(grounds: Grounds) -> str:
