@@ -211,7 +211,7 @@ class KnowledgeServiceServicer:
 
     def GetSource(self, request, context):
         """Returns one source, whatever its status: the tenant's own, or one of a shared namespace that is granted to it. Of an
-        erased one only id, type, status and times are left. Read only; role reader.
+        erased one neither title nor metadata is left. Read only; role reader.
 
         Reasons: INVALID_FIELD, SOURCE_NOT_FOUND.
         """
