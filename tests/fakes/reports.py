@@ -43,9 +43,12 @@ def report(level="HIGH", why=WHY, quote=QUOTE, title="Data retention"):
         start=1,
     ):
         claim = made.claims.add(
-            claim_id=f"c{number}", text=words, span=span(words), claim_type=claim_pb2.CLAIM_TYPE_FACTUAL
+            claim_id=f"c{number}",
+            text=words,
+            span=span(words),
+            claim_type=claim_pb2.CLAIM_TYPE_FACTUAL,
+            verdict=f"CLAIM_VERDICT_{verdict}",
         )
-        claim.verdict = claim_pb2.ClaimVerdict.Value(f"CLAIM_VERDICT_{verdict}")
         claim.judgement.why = said
         claim.judgement.evidence.add(
             fact_id=FACT_ID, fact_span=text_pb2.TextSpan(start=0, end=len(quote)), source=source(title), quote=quote

@@ -168,8 +168,8 @@ class TestWordsOnBothSides:
 
     def test_of_a_turned_bound(self):
         answer, content = "It is paid within 30 days.", "Note: it is paid no earlier than 30 days."
-        spans = [Span(text.index("30 days"), text.index("30 days") + 7) for text in (answer, content)]
-        (found,) = worded(answer, [Distortion(DistortionType.DATE_SHIFTED, "c1", "f1", *spans)], {"f1": content})
+        said, known = (Span(text.index("30 days"), text.index("30 days") + 7) for text in (answer, content))
+        (found,) = worded(answer, [Distortion(DistortionType.DATE_SHIFTED, "c1", "f1", said, known)], {"f1": content})
         assert cut(answer, found.answer_span).endswith("within 30 days")
         assert cut(content, found.fact_span) == "no earlier than 30 days"
 
