@@ -47,6 +47,7 @@ def withheld(report: report_pb2.DpeReport) -> report_pb2.DpeReport:
             claim.judgement.why = ""
         for item in (*claim.attribution.evidence, *claim.judgement.evidence):
             _without_words(item.aligned_values)
+            item.ClearField("quote")  # an answer that quotes its document would stand there whole
     for fabrication in told.fabrications:
         fabrication.entity.text = fabrication.normalised = ""
     for distortion in told.distortions:
