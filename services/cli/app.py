@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.forms import DagForm, ExportForm, GroundingWord
+from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, sure
+from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
-    from services.cli.commands import audit, dag, doctor, ingest, keys, search, sources, systems, version
+    from services.cli.commands import audit, dag, doctor, ingest, keys, search, systems, version
 else:
-    ask_command, audit, dag, doctor, ingest, keys, search, sources, systems, version = (
+    ask_command, audit, dag, doctor, ingest, keys, search, systems, version = (
         Later(f"services.cli.commands.{name}")
-        for name in ("ask", "audit", "dag", "doctor", "ingest", "keys", "search", "sources", "systems", "version")
+        for name in ("ask", "audit", "dag", "doctor", "ingest", "keys", "search", "systems", "version")
     )
 
 app = typer.Typer(
@@ -34,21 +35,10 @@ key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenants, a
 app.add_typer(key_app, name="keys")
 system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
-source_app = typer.Typer(no_args_is_help=True, help="The documents that the knowledge was taken from.")
 app.add_typer(source_app, name="sources")
-fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge.")
 app.add_typer(fact_app, name="facts")
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
-
-
-def _sure(question: str, *, yes: bool, as_json: bool) -> None:
-    if not yes:
-        if as_json:
-            raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
-        typer.confirm(question, abort=True)
 
 
 def _say_version(wanted: bool) -> None:
@@ -127,7 +117,7 @@ def search_facts(
 
 
 @app.command()
-def ask(
+def ask(  # noqa: PLR0913 - one for each option
     question: Annotated[str, typer.Argument(help="The question.")],
     session: Annotated[str, typer.Option(help="Continue this session.")] = "",
     system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
@@ -138,12 +128,13 @@ def ask(
         list[str] | None, typer.Option(metavar="FACT_ID", help="A fact that the context holds already; repeatable.")
     ] = None,
     *,
+    headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question; see the answer, every claim checked, and the CRP headers."""
+    """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
     context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()))
-    asked = partial(ask_command.ask, question=question, session_id=session, ai_system_id=system, context=context)
-    run(asked, as_json=as_json)
+    asked = ask_command.Asked(question, session, system)
+    run(partial(ask_command.ask, asked=asked, context=context, headers=headers), as_json=as_json)
 
 
 Model = Annotated[
@@ -232,8 +223,23 @@ def sessions(*, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def show(report: Annotated[str, typer.Argument(help="A report id.")], *, as_json: AsJson = False) -> None:
-    """Show a stored report: claims, findings, stages, scores."""
+def show(
+    report: Annotated[str, typer.Argument(help="A report id.")],
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", dir_okay=False, help="Write one page for the file instead: question, answer, why."
+        ),
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a stored report: level, answer, claims with the words they rest on, stages, scores."""
+    if html is not None:
+        from services.cli.commands.report_page import write_page
+
+        run(partial(write_page, report_id=report, target=html), as_json=as_json)
+        return
     run(partial(audit.show, report_id=report), as_json=as_json)
 
 
@@ -296,7 +302,7 @@ def erase(
     """Erase a session's answers, reports and event data for good; hashes and proofs stay."""
     from services.cli.commands.erase import erase as command
 
-    _sure(f"Erase the content of {session} for good?", yes=yes, as_json=as_json)
+    sure(f"Erase the content of {session} for good?", yes=yes, as_json=as_json)
     run(partial(command, session_id=session, reason=reason), as_json=as_json)
 
 
@@ -406,42 +412,6 @@ def list_system_versions(
 ) -> None:
     """List every version of a system; reports name the one that stood."""
     run(partial(systems.list_systems, versions_of=system_id), as_json=as_json)
-
-
-@source_app.command("list")
-def list_sources(*, as_json: AsJson = False) -> None:
-    """List the sources with their ids; erased ones stay in the list."""
-    run(sources.list_sources, as_json=as_json)
-
-
-@source_app.command("erase")
-def erase_source(
-    source_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail sources list` shows it.")],
-    *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; nothing brings the facts back.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Erase a source and its facts (GDPR Art. 17)."""
-    _sure(f"Erase {source_id} and its facts for good?", yes=yes, as_json=as_json)
-    run(partial(sources.erase_source, source_id=source_id), as_json=as_json)
-
-
-@fact_app.command("quarantine")
-def quarantine_fact(
-    fact_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail search` shows it.")],
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Withhold a fact from every retrieval."""
-    run(partial(sources.quarantine_fact, fact_id=fact_id), as_json=as_json)
-
-
-@fact_app.command("restore")
-def restore_fact(
-    fact_id: Annotated[str, typer.Argument(metavar="ID", help="Of a withheld fact.")], *, as_json: AsJson = False
-) -> None:
-    """Let a withheld fact be retrieved again."""
-    run(partial(sources.restore_fact, fact_id=fact_id), as_json=as_json)
 
 
 @ercp_app.command("run")

@@ -56,6 +56,37 @@ class Output:
             line = Text.assemble(*(_shown(text, style) for text, style in parts))
             self._out.print(line, soft_wrap=True)
 
+    @property
+    def width(self) -> int:
+        """Columns of what people look at."""
+        return self._out.width
+
+    def folded(self, parts: Sequence[tuple[str, str]], *, indent: int = 0, most: int = 0) -> list[Text]:
+        """Return a paragraph as lines that fit, its parts in their styles.
+
+        Args:
+            parts: text and style, as for ``drawn``.
+            indent: columns that stay empty on the left.
+            most: lines; the last ends with an ellipsis when there is more. 0 = all.
+        """
+        text = Text.assemble(*(_shown(part, style) for part, style in parts))
+        room = max(1, self.width - indent)
+        lines = list(text.wrap(self._out, room, overflow="fold"))
+        if most and len(lines) > most:
+            lines = lines[:most]
+            lines[-1] = Text.assemble(lines[-1], "…")
+            lines[-1].truncate(room, overflow="ellipsis")
+        for line in lines:
+            line.rstrip()
+            line.pad_left(indent)
+        return lines
+
+    def show_lines(self, lines: Sequence[Text]) -> None:
+        """Show people lines that ``folded`` made; silent with ``--json``."""
+        if not self.as_json:
+            for line in lines:
+                self._out.print(line, soft_wrap=True)
+
     def document(self, text: str) -> None:
         """Write a document for another program to stdout, byte for byte; silent with ``--json``."""
         if not self.as_json:
@@ -133,7 +164,11 @@ def _checked(text: Text) -> Text:
     return text if shown.plain == text.plain else shown
 
 
-def _shown(text: str, style: str = "") -> Text:
+def spelled(text: str) -> str:
     """Return the text as it is drawn: line by line, tabs as they are, all else that draws nothing spelled out."""
     lines = ("\t".join(plain(part, len(part)) for part in line.split("\t")) for line in text.split("\n"))
-    return Text("\n".join(lines), style=style)
+    return "\n".join(lines)
+
+
+def _shown(text: str, style: str = "") -> Text:
+    return Text(spelled(text), style=style)

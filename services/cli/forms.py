@@ -1,6 +1,19 @@
-"""The words that options take: known before a command's own module is loaded."""
+"""What options take and how they ask: known before a command's own module is loaded."""
 
 from enum import StrEnum, unique
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+
+
+def sure(question: str, *, yes: bool, as_json: bool) -> None:
+    """Ask whether to go on, unless it was said."""
+    if not yes:
+        if as_json:
+            raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
+        typer.confirm(question, abort=True)
 
 
 @unique

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
-from crp.dpe.v1 import claim_pb2 as claims
 from crp.dpe.v1 import constraint_pb2 as constraints
 from crp.dpe.v1 import report_pb2 as reports
 from rich.text import Text
 
 from services.cli.console import Output
+from services.cli.words import enum_text
 from services.common.rpc.canonical import message_json
 
 if TYPE_CHECKING:
@@ -47,13 +47,6 @@ _STYLES: Final = {
 }
 
 
-def enum_text(enum: Any, value: int) -> str:
-    """Return an enum value's name without its prefix: ``RISK_LEVEL_LOW`` is ``LOW``."""
-    name: str = enum.Name(value)
-    words = "".join("_" + c if c.isupper() else c for c in enum.DESCRIPTOR.name).upper().lstrip("_")
-    return name.removeprefix(words + "_")
-
-
 def style_of(word: str) -> str:
     """Return the style that the word has everywhere; empty for one that has none."""
     return _STYLES.get(word, "")
@@ -62,29 +55,6 @@ def style_of(word: str) -> str:
 def coloured(word: str) -> Text:
     """Return the word in the colour that it has everywhere."""
     return Text(word, style=style_of(word))
-
-
-def show_claims(report: reports.DpeReport, output: Output) -> None:
-    """Show each claim with its attribution, verdict and best evidence."""
-    rows: list[tuple[str | Text, ...]] = []
-    for number, claim in enumerate(report.claims, start=1):
-        attribution = claim.attribution
-        kind = enum_text(claims.AttributionType, attribution.type) if claim.HasField("attribution") else "-"
-        similarity = attribution.calibrated_similarity if attribution.HasField("calibrated_similarity") else None
-        evidence = attribution.evidence[0] if attribution.evidence else None
-        values = [
-            f"{value.answer_text} = {value.fact_text}"
-            if value.relation == claims.VALUE_RELATION_EQUAL
-            else f"{value.answer_text} ≠ {value.fact_text}"
-            for value in (evidence.aligned_values if evidence else ())
-        ]
-        check = Text.assemble(coloured(kind), "" if similarity is None else f" {similarity:.2f}")
-        if claim.verdict:
-            check.append_text(Text("\n")).append_text(coloured(enum_text(claims.ClaimVerdict, claim.verdict)))
-        sort = enum_text(claims.ClaimType, claim.claim_type)
-        fact = f"fact {evidence.fact_id[:8]}" if evidence else "-"
-        rows.append((str(number), f"{claim.text}\n({sort.lower()})", check, "\n".join([fact, *values])))
-    output.table(f"Claims ({len(rows)})", ("#", "claim", "attribution, verdict", "evidence"), rows)
 
 
 def show_stages(report: reports.DpeReport, output: Output) -> None:
@@ -99,31 +69,6 @@ def show_stages(report: reports.DpeReport, output: Output) -> None:
         for stage in report.stages
     ]
     output.table("Stages", ("stage", "name", "status", "reason"), rows)
-
-
-def show_findings(report: reports.DpeReport, output: Output) -> None:
-    """Show fabrications and distortions, when there are any."""
-    rows: list[tuple[str | Text, ...]] = [
-        (coloured_finding("fabrication"), item.entity.text, "no fact, nor the question, names it")
-        for item in report.fabrications
-    ]
-    for item in report.distortions:
-        values = f"{item.values.answer_text} against {item.values.fact_text}" if item.HasField("values") else ""
-        rows.append((coloured_finding(enum_text_distortion(item.type)), values, f"fact {item.fact_id[:8]}"))
-    if rows:
-        output.table("Findings", ("finding", "what", "why"), rows)
-
-
-def coloured_finding(word: str) -> Text:
-    """Return a finding's name in red."""
-    return Text(word, style="red")
-
-
-def enum_text_distortion(value: int) -> str:
-    """Return the name of a distortion type."""
-    from crp.dpe.v1 import finding_pb2 as findings
-
-    return enum_text(findings.DistortionType, value)
 
 
 def show_constraints(report: reports.DpeReport, output: Output) -> None:
@@ -172,21 +117,6 @@ def show_headers(response: "dispatch.DispatchResponse", output: Output) -> None:
             value = f"{value[:MAX_CELL_CHARS]}… ({len(value)} characters)"
         rows.append((header.name, coloured(value)))
     output.table("CRP headers", ("header", "value"), rows)
-
-
-def show_answer(response: "dispatch.DispatchResponse", output: Output, *, headers: bool = True) -> None:
-    """Show an answer whole: text, claims, findings, headers."""
-    answer = response.answer
-    output.say("")
-    output.say(answer.text, style="bold")
-    output.say(f"— {answer.model_fingerprint}", style="dim")
-    output.say("")
-    show_claims(answer.report, output)
-    show_findings(answer.report, output)
-    for warning in response.warnings:
-        output.say(f"warning: {warning.message}", style="yellow")
-    if headers:
-        show_headers(response, output)
 
 
 def show_chain(session_id: str, verdict: sessions.VerifyChainResponse, output: Output) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from services.cli.export_file import ExportedAnalysis
 from services.common.encoding import canonical_json, sha256_hex
-from services.common.provenance import UNHASHED_REPORT_FIELDS, report_hash
+from services.common.provenance import UNHASHED_REPORT_FIELDS, kept_report, report_hash
 
 MARGIN: Final = 1e-5
 """Largest difference of a score between two machines or adapters (ADR 0032); on one machine there is none."""
@@ -137,7 +137,7 @@ def compare(analysis: ExportedAnalysis, again: Mapping[str, Any], altered: tuple
 
 
 def _comparable(report: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in report.items() if key not in _OF_THE_RUN}
+    return {key: value for key, value in kept_report(report).items() if key not in _OF_THE_RUN}
 
 
 def _model_differences(report: Mapping[str, Any], again: Mapping[str, Any]) -> tuple[str, ...]:

@@ -22,7 +22,9 @@ from services.common.ports.sessions import (
     TransferType,
     WindowRecord,
 )
+from services.common.provenance import kept_report
 from services.common.rpc.canonical import message_json
+from services.common.rpc.report_views import in_view
 from services.dag.app import AppendAsk, CreateAsk
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
@@ -83,7 +85,7 @@ def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
         session_id=request.session_id,
         window_id=request.window_id,
         response_text=request.response_text,
-        report=message_json(request.report),
+        report=kept_report(message_json(request.report)),
         risk_level=taxonomy.RiskLevel.Name(request.report.risk_level).removeprefix(_RISK_PREFIX),
         quality_tier=taxonomy.QualityTier.Name(request.quality_tier).removeprefix(_TIER_PREFIX),
         envelope_etag=request.envelope_etag,
@@ -308,7 +310,13 @@ def report_summary(record: ReportRecord) -> pb.ReportSummary:
     )
 
 
-def report(record: ReportRecord) -> pb.GetReportResponse:
-    """Return the report with its stored bytes; fields of an older contract are left to the bytes, all when erased."""
+def report(record: ReportRecord, view: int = report_pb2.REPORT_VIEW_FULL) -> pb.GetReportResponse:
+    """Return the report with its stored bytes; fields of an older contract are left to the bytes, all when erased.
+
+    In another view than FULL it comes without them.
+    """
     message = ParseDict(json.loads(record.body or "{}"), report_pb2.DpeReport(), ignore_unknown_fields=True)
-    return pb.GetReportResponse(report=message, canonical_json=record.body, summary=report_summary(record))
+    whole = view in {report_pb2.REPORT_VIEW_UNSPECIFIED, report_pb2.REPORT_VIEW_FULL}
+    return pb.GetReportResponse(
+        report=in_view(message, view), canonical_json=record.body if whole else "", summary=report_summary(record)
+    )

@@ -155,7 +155,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         """Return a report."""
         validate.get_report(request)
         record = await self._reads.report(_tenant(), request.report_id)
-        return await compute_unless_small(len(record.body), convert.report, record)
+        return await compute_unless_small(len(record.body), convert.report, record, request.view)
 
     async def ListReports(self, request: pb.ListReportsRequest, context: Context) -> pb.ListReportsResponse:
         """List reports."""

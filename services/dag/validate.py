@@ -10,6 +10,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency_pb
 
 from services.common.encoding import canonical_json, sha256_hex
+from services.common.rpc.report_views import check_view
 from services.common.rpc.validation import Violations
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.summaries import FAITHFUL_FROM
@@ -200,6 +201,7 @@ def get_report(request: pb.GetReportRequest) -> None:
     """Check a GetReportRequest; raises InvalidRequestError."""
     found = Violations()
     found.require(request.report_id, "report_id", "must not be empty")
+    check_view(found, "view", request.view)
     found.raise_if_any()
 
 

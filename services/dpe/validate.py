@@ -35,6 +35,8 @@ _VECTOR = "must be a unit vector of little-endian float32: finite, of length 1"
 _MAX_CONSTRAINTS: Final = 200
 _MAX_CONSTRAINT_CHARS: Final = 2_000
 _MAX_CONSTRAINT_SPANS: Final = 64
+_MAX_SOURCE_CHARS: Final = 4_096
+"""More than any title, URI or path of headings that the knowledge base takes."""
 _MAX_WHY_CHARS: Final = 1_000
 _DETECTOR: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _TRAIL_ID: Final = re.compile(r"(crp_trail_[A-Za-z0-9]{16,32})?")
@@ -168,6 +170,8 @@ def _facts(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: str, found
         found.require(fact.fact_id not in seen, f"{path}[{index}].fact_id", "must be unique in the envelope")
         found.require(0.0 <= fact.importance_weight <= 1.0, f"{path}[{index}].importance_weight", "must be 0.0 to 1.0")
         _chars(found, f"{path}[{index}].content", fact.content, settings.max_response_chars)
+        for name in ("source_id", "uri", "title", "section"):
+            _chars(found, f"{path}[{index}].source.{name}", getattr(fact.source, name), _MAX_SOURCE_CHARS)
         _entities(fact, f"{path}[{index}]", found)
         seen.add(fact.fact_id)
     _vectors(request.envelope, path, found)

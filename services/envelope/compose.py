@@ -40,6 +40,7 @@ from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.metrics import RetrievalMetrics
 from services.envelope.ports import DocumentReader, FactSearch
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
+from services.envelope.readable_sources import ReadableSources
 from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Provider, Rescorer, no_model
 from services.envelope.retrieval import Retriever
 from services.envelope.retrieval_counts import RetrievalCounts
@@ -64,6 +65,7 @@ KNOWLEDGE_ROLES: Final = {
     "SearchFacts": Role.READER,
     "ListCommunities": Role.READER,
     "ListSources": Role.READER,
+    "GetSource": Role.READER,
     "GetState": Role.READER,
 }
 ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
@@ -157,6 +159,7 @@ def open_reads(parts: EnvelopeParts, states: StateHashes, searches: RetrievalCou
     facts = ReadableFacts(parts.facts, namespaces, erased)
     return KnowledgeReads(
         facts=facts,
+        sources=ReadableSources(parts.graph, namespaces, erased),
         retriever=open_retriever(parts, searches, facts),
         states=GrantedStates(states, namespaces),
         warm=WarmFacts(parts.settings.warm_facts),

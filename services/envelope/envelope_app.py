@@ -271,6 +271,7 @@ class EnvelopeApp:
         assembly = await _assembled(selection, terms)
         state = await self._states.of(tenant_id, assembly.communities or ("",))
         summary = self._summary(assembly, selection, plan, state)
+        sources = await self._selector.sources(tenant_id, (fact.candidate for fact in assembly.facts))
         sparse = is_sparse(assembly.saturation)
         gap = quality_gap(assembly.verdict, request.accept_quality)
         return BuiltEnvelope(
@@ -287,6 +288,7 @@ class EnvelopeApp:
             gap=gap,
             recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
             stands_until=_stands_until(selection, assembly, plan),
+            sources=sources,
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from services.common.errors import ErrorReason, NotFoundError
 from services.common.ports.embedding import EmbeddingModel
@@ -19,6 +20,8 @@ from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
 from services.envelope.retrieval import SubQueries
 from services.envelope.uninterrupted import uninterrupted
+
+UUID_CHARS: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,25 @@ class KnowledgeApp:
             raise NotFoundError(ErrorReason.FACT_NOT_FOUND, f"fact {fact_id} does not exist", fact_id=fact_id)
         return self._shown(found)[0]
 
-    async def facts(self, tenant_id: str, where: FactFilter, after: str, limit: int) -> list[FactRecord]:
-        """Return up to ``limit`` facts after ``after``, by id."""
-        return self._shown(await self._reads.facts.page(tenant_id, where, after=after, limit=limit))
+    async def facts(
+        self, tenant_id: str, where: FactFilter, after: str, limit: int, prefix: str = ""
+    ) -> list[FactRecord]:
+        """Return up to ``limit`` facts after ``after``, by id, of those whose ids begin with ``prefix``."""
+        # Ids are in order: those with the prefix lie together, right behind what is below it.
+        start = max(after, _just_below(prefix)) if prefix else after
+        found = await self._reads.facts.page(tenant_id, where, after=start, limit=limit)
+        return self._shown([fact for fact in found if fact.fact_id.startswith(prefix)])
+
+    async def source(self, tenant_id: str, source_id: str) -> SourceRecord:
+        """Return one source, of the tenant's own or of a shared namespace that it reads.
+
+        Raises:
+            NotFoundError: SOURCE_NOT_FOUND.
+        """
+        found = await self._reads.sources.get(tenant_id, source_id)
+        if found is None:
+            raise _no_source(source_id)
+        return found
 
     async def search(
         self, tenant_id: str, query: str, mode: SearchMode, where: FactFilter, limit: int
@@ -189,7 +208,7 @@ class KnowledgeApp:
     async def _source(self, tenant_id: str, source_id: str) -> SourceRecord:
         source = await self._stores.graph.get_source(tenant_id, source_id)
         if source is None:
-            raise NotFoundError(ErrorReason.SOURCE_NOT_FOUND, f"source {source_id} does not exist", source_id=source_id)
+            raise _no_source(source_id)
         return source
 
     def _shown_hits(self, found: Sequence[tuple[FactRecord, float]]) -> tuple[FactHit, ...]:
@@ -200,3 +219,12 @@ class KnowledgeApp:
         """Return the facts with the status that they have now (a fact past its ttl is STALE)."""
         now = self._stores.clock.now()
         return [replace(fact, status=effective_status(fact.status, fact.ingested_at, fact.ttl, now)) for fact in facts]
+
+
+def _no_source(source_id: str) -> NotFoundError:
+    return NotFoundError(ErrorReason.SOURCE_NOT_FOUND, f"source {source_id} does not exist", source_id=source_id)
+
+
+def _just_below(prefix: str) -> str:
+    """Return a text below every id that begins so, and above every other id below those: the last of a whole id cut."""
+    return prefix[:-1] if len(prefix) == UUID_CHARS else prefix

@@ -8,6 +8,7 @@ from services.common.ports.graph import KnowledgeGraph
 from services.envelope.domain.namespaces import is_shared
 from services.envelope.granted_states import GrantedStates
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
+from services.envelope.readable_sources import ReadableSources
 from services.envelope.retrieval import Retriever
 from services.envelope.warm_facts import WarmFacts
 
@@ -18,6 +19,7 @@ class KnowledgeReads:
 
     Attributes:
         facts: what callers may read.
+        sources: the documents of which they may read the names.
         retriever: searches it.
         states: at which version it stands.
         warm: what was retrieved a moment ago.
@@ -25,6 +27,7 @@ class KnowledgeReads:
     """
 
     facts: ReadableFacts
+    sources: ReadableSources
     retriever: Retriever
     states: GrantedStates
     warm: WarmFacts

@@ -76,9 +76,10 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         """List facts."""
         validate.list_facts(request)
         where = convert.list_filter(request)
-        bound = ("ListFacts", _tenant(), *where.source_ids, "|", *where.communities, "|", *where.statuses)
+        filters = (*where.source_ids, "|", *where.communities, "|", *where.statuses, "|", request.fact_id_prefix)
+        bound = ("ListFacts", _tenant(), *filters)
         page = decode_page(request.page_size, request.page_token, bound)
-        facts = await self._knowledge.facts(_tenant(), where, page.after, page.limit)
+        facts = await self._knowledge.facts(_tenant(), where, page.after, page.limit, request.fact_id_prefix)
         token = encode_page_token(facts[-1].fact_id, bound) if len(facts) == page.limit else ""
         return pb.ListFactsResponse(facts=[convert.fact_message(fact) for fact in facts], next_page_token=token)
 
@@ -143,6 +144,12 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         token = encode_page_token(found[-1].source_id, bound) if len(found) == page.limit else ""
         sources = [convert.source_message(source) for source in found]
         return pb.ListSourcesResponse(sources=sources, next_page_token=token)
+
+    async def GetSource(self, request: pb.GetSourceRequest, context: Context) -> pb.GetSourceResponse:
+        """Return a source."""
+        validate.source_id(request)
+        source = await self._knowledge.source(_tenant(), request.source_id)
+        return pb.GetSourceResponse(source=convert.source_message(source))
 
     async def GetState(self, request: pb.GetStateRequest, context: Context) -> pb.GetStateResponse:
         """Return the state."""

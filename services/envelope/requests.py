@@ -196,6 +196,7 @@ class BuiltEnvelope:
         gap: why the tier is not accepted; ``None`` when it is.
         recommended_strategy: what may reach an accepted tier, where the caller's policy allows an upgrade.
         stands_until: when it would come out otherwise although nothing was written; ``None`` = never.
+        sources: the documents of the facts, by id; for the reader alone, the build does not depend on them.
     """
 
     summary: EnvelopeSummary
@@ -212,6 +213,7 @@ class BuiltEnvelope:
     recommended_strategy: Strategy | None = None
     not_modified: bool = False
     stands_until: datetime | None = None
+    sources: Mapping[str, SourceRecord] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from services.common.encoding import sha256_hex
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactRecord
+from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.counted_facts import CountedFacts, count_beside
@@ -109,6 +110,10 @@ class Selector:
             found.warnings,
             self._knowledge.facts.shared_with(tenant_id),
         )
+
+    async def sources(self, tenant_id: str, facts: Iterable[Candidate]) -> Mapping[str, SourceRecord]:
+        """Return the documents that facts were taken from, by id."""
+        return await self._knowledge.sources.of_facts(tenant_id, facts)
 
     async def _cascade(self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest) -> tuple[Found, int]:
         """Return what retrieval gives and the highest tier that was asked for it (SPEC-003 §5.2 step 1.4).

@@ -52,7 +52,7 @@ class Conclusions:
         """Return the withheld answer; ``committed`` where the halt came from the budget (SPEC-004 §16.3)."""
         condition = retry_condition(reason)
         return DispatchResult(
-            outcome=Halted(draft.place, reason, condition, draft.report),
+            outcome=Halted(draft.place, reason, condition, draft.report, draft.report_message),
             headers=response_headers(self._inputs(draft, committed, condition)),
             verdict=draft.verdict,
             notices=draft.notices,

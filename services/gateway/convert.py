@@ -9,6 +9,7 @@ from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 
 from services.common.rpc.idempotency import body_hash
+from services.common.rpc.report_views import in_view, withheld
 from services.gateway import wire
 from services.gateway.domain.command import (
     Agent,
@@ -119,8 +120,8 @@ def _agent(request: pb.DispatchRequest) -> Agent:
     )
 
 
-def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
-    """Return the response of a result."""
+def dispatch_response(result: DispatchResult, view: int = report_pb2.REPORT_VIEW_FULL) -> pb.DispatchResponse:
+    """Return the response of a result, its reports in the view that was asked for."""
     response = pb.DispatchResponse(
         headers=[dispatch_pb2.CrpHeader(name=header.name, value=header.value) for header in result.headers],
         violations=[_violation(violation) for violation in result.verdict.violations],
@@ -133,9 +134,9 @@ def dispatch_response(result: DispatchResult) -> pb.DispatchResponse:
     )
     match result.outcome:
         case Answered() as answered:
-            response.answer.CopyFrom(_answer(answered))
+            response.answer.CopyFrom(_answer(answered, view))
         case Halted() as halted:
-            response.halted.CopyFrom(_halted(halted))
+            response.halted.CopyFrom(_halted(halted, view))
         case NotModified(etag, cache_status):
             response.not_modified.CopyFrom(dispatch_pb2.NotModified(etag=etag, cache_status=cache_status))
     return response
@@ -206,12 +207,12 @@ def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:
     )
 
 
-def _answer(answered: Answered) -> dispatch_pb2.Answer:
+def _answer(answered: Answered, view: int) -> dispatch_pb2.Answer:
     draft, committed = answered.last.draft, answered.last.committed
     window = dag_pb2.WindowNode.FromString(committed.message)
     return dispatch_pb2.Answer(
         text=PART_BREAK.join(part.draft.written.text for part in answered.parts),
-        report=_report(draft.report_message, committed),
+        report=in_view(_report(draft.report_message, committed), view),
         window=window,
         session_token=committed.session_token,
         continuation_id=committed.continuation_id,
@@ -224,11 +225,11 @@ def _answer(answered: Answered) -> dispatch_pb2.Answer:
         strategy=_STRATEGIES[draft.strategy],
         chain_integrity=_INTEGRITIES[committed.chain_integrity],
         safety_budget=committed.safety_budget,
-        parts=_parts(answered) if len(answered.parts) > 1 else (),
+        parts=_parts(answered, view) if len(answered.parts) > 1 else (),
     )
 
 
-def _parts(answered: Answered) -> list[dispatch_pb2.AnswerPart]:
+def _parts(answered: Answered, view: int) -> list[dispatch_pb2.AnswerPart]:
     parts, start = [], 0
     for part in answered.parts:
         end = start + len(part.draft.written.text)
@@ -236,7 +237,7 @@ def _parts(answered: Answered) -> list[dispatch_pb2.AnswerPart]:
             dispatch_pb2.AnswerPart(
                 window_id=part.draft.place.window_id,
                 span=text_pb2.TextSpan(start=start, end=end),
-                report=_report(part.draft.report_message, part.committed),
+                report=in_view(_report(part.draft.report_message, part.committed), view),
             )
         )
         start = end + len(PART_BREAK)
@@ -269,8 +270,9 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
     )
 
 
-def _halted(halted: Halted) -> dispatch_pb2.Halted:
+def _halted(halted: Halted, view: int) -> dispatch_pb2.Halted:
     place, report = halted.place, halted.report
+    told = None if report is None else withheld(report_pb2.DpeReport.FromString(halted.report_message))
     return dispatch_pb2.Halted(
         halt_reason=halted.halt_reason,
         session_id=place.session_id,
@@ -281,4 +283,6 @@ def _halted(halted: Halted) -> dispatch_pb2.Halted:
         risk_level=None if report is None else _RISKS[report.risk_level],
         hallucination_score=None if report is None else report.composite_score,
         report_hash="" if report is None else report.report_hash,
+        report_id="" if told is None else told.report_id,
+        report=None if told is None else in_view(told, view),
     )

@@ -33,7 +33,7 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
             if tier := error.metadata.get("best_tier"):
                 context.set_trailing_metadata((("crp-context-quality-tier", tier),))
             raise
-        response = convert.dispatch_response(result)
+        response = convert.dispatch_response(result, request.report_view)
         metadata = convert.header_metadata(response)
         await context.send_initial_metadata(metadata)
         context.set_trailing_metadata(metadata)

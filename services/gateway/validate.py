@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 
@@ -192,6 +193,7 @@ def _enums(request: pb.DispatchRequest, found: Violations) -> None:
         ("stream_safety_mode", dispatch_pb2.StreamSafetyMode),
         ("remediation", dispatch_pb2.RemediationMode),
         ("retrieval_mode", knowledge.SearchMode),
+        ("report_view", report_pb2.ReportView),
     ):
         found.require(getattr(request, field) in enum.values(), field, "is not a value of the enum")
 

@@ -1,6 +1,7 @@
 """The command as scripts use it: JSON on stdout, exit codes, messages that say what to do next."""
 
 import json
+import re
 
 import pytest
 
@@ -83,6 +84,47 @@ def test_ask_goes_on_with_the_session(folder, env, asked):
     assert len(listed["windows"]) == 2
     report = run(folder, env, "show", more["answer"]["report"]["report_id"])
     assert report["report"]["window_id"] == more["answer"]["window"]["window_id"]
+
+
+def read(folder, env, *arguments, columns=80):
+    done = command(folder, *arguments, env=env | {"COLUMNS": str(columns)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_people_see_what_matters_first_why_and_from_where(folder, env, ingested):
+    seen = read(folder, env, "ask", "When must a broken window be reported?")
+    lines = seen.splitlines()
+    assert re.match(r"LOW 0\.\d\d · 1 claim supported · chain ", lines[0])
+    assert len(lines) <= 42  # and how to go on
+    assert max(len(line) for line in lines) <= 80
+    assert "Stands word for word in Glass." in seen
+    assert "CRP-" not in seen
+    assert "\x1b" not in seen
+    assert "CRP-Context-Quality-Tier" in read(
+        folder, env, "ask", "When must glass be reported?", "--headers", columns=120
+    )
+
+
+def test_a_fact_is_shown_by_the_beginning_of_its_id(folder, env, asked):
+    fact_id = asked["answer"]["report"]["claims"][0]["judgement"]["evidence"][0]["fact_id"]
+    assert "7 days" in read(folder, env, "facts", "show", fact_id[:8])
+    shown = run(folder, env, "facts", "show", fact_id[:8])
+    assert (shown["fact"]["fact_id"], shown["source"]["title"]) == (fact_id, "Glass")
+    assert run(folder, env, "facts", "show", "0000-", expect=2)["error"]["reason"] == "INVALID_FIELD"
+    assert run(folder, env, "facts", "show", "x", expect=2)["error"]["fields"][0]["field"] == "ID"
+
+
+def test_a_report_becomes_one_page(folder, env, asked):
+    report_id = asked["answer"]["report"]["report_id"]
+    made = run(folder, env, "show", report_id, "--html", "answer.html")
+    assert made["risk_level"] == "LOW"
+    html = (folder / "answer.html").read_text(encoding="utf-8")
+    for wanted in ("When must a broken window be reported?", "within 7 days", "Glass", report_id, "word for word"):
+        assert wanted in html
+    refused = run(folder, env, "show", report_id, "--html", "nowhere/x.html", expect=2)["error"]
+    assert refused["fields"][0]["field"] == "--html"
+    assert "Stands word for word in Glass." in read(folder, env, "show", report_id)
 
 
 def test_unknown_session_is_not_found_and_says_where_to_look(folder, env):

@@ -65,6 +65,7 @@ def run(tmp_path_factory):
         (("erase", SESSION, "--reason", "test", "--yes"), 4),
         (("sources", "list"), 0),
         (("sources", "erase", NOWHERE, "--yes"), 4),
+        (("facts", "show", NOWHERE), 4),
         (("facts", "quarantine", NOWHERE), 4),
         (("facts", "restore", NOWHERE), 4),
     ],

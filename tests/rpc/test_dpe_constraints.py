@@ -6,7 +6,7 @@ from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, constraint_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
-from services.common.provenance import report_hash
+from services.common.provenance import kept_report, report_hash
 from services.common.rpc.canonical import message_json
 from services.gateway.clients.inputs import request_digest
 from tests.fakes.dpe_world import World, refusal
@@ -61,14 +61,14 @@ async def test_fidelity_with_and_without_the_violation(client):
 
 async def test_what_was_held_stands_under_the_reports_hash(client):
     report = (await client.call("Analyze", told(verdict(denied=["Mondays"]), verdict("r2", UNKNOWN)))).report
-    assert report.report_hash == report_hash(message_json(report))
+    assert report.report_hash == report_hash(kept_report(message_json(report)))
     assert [each.verdict for each in report.constraint_outcomes.outcomes] == [
         verdict(denied=["Mondays"]),
         verdict("r2", UNKNOWN),
     ]
     assert report.constraint_outcomes.not_computed_count == 1
     report.constraint_outcomes.outcomes[1].verdict.why = "Nobody looked."
-    assert report.report_hash != report_hash(message_json(report))
+    assert report.report_hash != report_hash(kept_report(message_json(report)))
 
 
 async def test_the_stream_counts_the_finding_in_stage_3(client):

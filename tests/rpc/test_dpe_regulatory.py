@@ -7,7 +7,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.dpe.v1 import regulatory_pb2, report_pb2
 
 from services.common.encoding import sha256_hex
-from services.common.provenance import report_hash
+from services.common.provenance import kept_report, report_hash
 from services.common.rpc.canonical import message_json
 from tests.fakes.dpe_world import World, refusal
 from tests.rpc.test_dpe_provenance import request
@@ -30,9 +30,9 @@ async def test_the_class_stands_in_the_hashed_report(client):
     report = (await client.call("Analyze", asked)).report
     assert report.eu_ai_act_class == report_pb2.EU_AI_ACT_CLASS_HIGH
     assert (report.ai_system_id, report.ai_system.version) == ("bot", 3)
-    assert report.report_hash == report_hash(message_json(report))
+    assert report.report_hash == report_hash(kept_report(message_json(report)))
     report.ai_system.intended_purpose = "something else"
-    assert report.report_hash != report_hash(message_json(report))
+    assert report.report_hash != report_hash(kept_report(message_json(report)))
     assert report.response_content_hash == sha256_hex(asked.response_text)
 
 

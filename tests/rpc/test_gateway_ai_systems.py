@@ -178,7 +178,7 @@ async def test_the_command_line_registers_lists_and_asks(tmp_path, capsys):
         assert await systems.list_systems(settings, output, "bot") is Exit.OK
         versions = printed(capsys)["ai_systems"]
         await caller.ingest(HANDBOOK / PAGES[0])
-        assert await ask_command.ask(settings, output, QUERY, "", "bot") is Exit.OK
+        assert await ask_command.ask(settings, output, ask_command.Asked(QUERY, ai_system_id="bot")) is Exit.OK
         report = printed(capsys)["answer"]["report"]
         assert await audit.show(settings, people, report["report_id"]) is Exit.OK
     assert "bot, version 2" in said

@@ -167,10 +167,10 @@ async def test_the_command_line_asks_with_both(tmp_path, capsys):
             store=StoreSettings(data_dir=tmp_path / "own"),
         )
         wishes = ContextWishes("hybrid", (far,))
-        assert await ask_command.ask(settings, Output(as_json=True), QUERY, "", context=wishes) is Exit.OK
+        assert await ask_command.ask(settings, Output(as_json=True), ask_command.Asked(QUERY), wishes) is Exit.OK
         envelope = printed(capsys.readouterr().out)["answer"]["envelope"]
         with pytest.raises(InvalidRequestError) as caught:
-            await ask_command.ask(settings, Output(as_json=True), QUERY, "", context=ContextWishes("fuzzy"))
+            await ask_command.ask(settings, Output(as_json=True), ask_command.Asked(QUERY), ContextWishes("fuzzy"))
     assert envelope["retrieval_mode"] == "SEARCH_MODE_HYBRID"
     assert sorted(envelope["fact_ids"]) == sorted([near, far])
     assert [each.field for each in caught.value.violations] == ["--retrieval-mode"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
-from services.cli import render
+from services.cli import outcomes, render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -27,6 +27,15 @@ class ContextWishes:
 
     retrieval_mode: str = ""
     active_fact_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of the command line; empty session = a new one, empty system = none."""
+
+    question: str
+    session_id: str = ""
+    ai_system_id: str = ""
 
 
 async def send(
@@ -75,38 +84,37 @@ async def send(
     return response
 
 
-def show_outcome(response: dispatch.DispatchResponse, output: Output) -> Exit:
+def show_outcome(response: dispatch.DispatchResponse, output: Output, *, headers: bool = False) -> Exit:
     """Show whichever outcome there was and return what it means for a script."""
     outcome = response.WhichOneof("outcome")
     if outcome == "answer":
-        render.show_answer(response, output)
-        return Exit.OK
-    if outcome == "halted":
-        output.say(f"halted: {response.halted.halt_reason} ({response.halted.retry_condition})", style="bold red")
+        outcomes.show_answer(response, output)
+    elif outcome == "halted":
+        outcomes.show_halted(response, output)
     elif outcome == "held_for_review":
         output.say(f"held for review {response.held_for_review.review_id}", style="yellow")
     else:
         output.say("not modified: the knowledge behind the presented ETag is unchanged", style="cyan")
-        return Exit.OK
-    render.show_headers(response, output)
-    return Exit.VERDICT
+    if headers:
+        render.show_headers(response, output)
+    return Exit.OK if outcome in {"answer", "not_modified"} else Exit.VERDICT
 
 
 async def ask(
     settings: Settings,
     output: Output,
-    question: str,
-    session_id: str,
-    ai_system_id: str = "",
+    asked: Asked,
     context: ContextWishes = ContextWishes(),
+    *,
+    headers: bool = False,
 ) -> Exit:
     """Ask, show the checked answer, and say how to go on."""
     from pathlib import Path
 
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
-        response = await send(suite, state, question, session_id, ai_system_id, context)
-    code = show_outcome(response, output)
+        response = await send(suite, state, asked.question, asked.session_id, asked.ai_system_id, context)
+    code = show_outcome(response, output, headers=headers)
     output.result(render.response_json(response))
     if response.HasField("answer") and response.answer.continuation_id:
         output.say(f'go on:  groundtrail ask "…" --session {response.answer.session_id}', style="dim")

@@ -6,9 +6,13 @@ from crp.dag.v1 import session_service_pb2 as sessions
 
 from services.allinone.parts import Part
 from services.cli import render
+from services.cli.answer_screen import answer_lines
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.stored_answers import stored_answer
+from services.cli.told import told_answer
+from services.cli.words import enum_text
 from services.common.settings import Settings
 
 
@@ -46,9 +50,9 @@ async def list_sessions(settings: Settings, output: Output) -> Exit:
     for graph in graphs:
         windows = [w for w in graph.windows if w.status == dag.WINDOW_STATUS_COMMITTED]
         last = windows[-1]
-        status = render.enum_text(dag.SessionStatus, graph.session.status)
-        tier = render.enum_text(taxonomy.QualityTier, last.quality_tier)
-        risk = render.coloured(render.enum_text(taxonomy.RiskLevel, last.risk_level))
+        status = enum_text(dag.SessionStatus, graph.session.status)
+        tier = enum_text(taxonomy.QualityTier, last.quality_tier)
+        risk = render.coloured(enum_text(taxonomy.RiskLevel, last.risk_level))
         rows.append(
             (
                 f"{graph.session.session_id}\n{last.report_id}",
@@ -67,12 +71,13 @@ async def list_sessions(settings: Settings, output: Output) -> Exit:
 
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:
-    """Show a stored report: claims, findings, stages and scores."""
-    async with connect(settings, Part.SESSIONS) as suite:
-        found = await suite.call(suite.sessions.GetReport, sessions.GetReportRequest(report_id=report_id))
-    report = found.report
-    render.show_claims(report, output)
-    render.show_findings(report, output)
+    """Show a stored report: its level, answer and claims as ``ask`` did, then stages and scores."""
+    async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE) as suite:
+        stored = await stored_answer(suite, report_id)
+    report = stored.report
+    if not output.as_json:
+        told = told_answer(report, stored.text, contents=stored.contents)
+        output.show_lines(answer_lines(told, (), (), output, whole=True))
     render.show_constraints(report, output)
     render.show_stages(report, output)
     render.show_regulatory(report, output)
@@ -80,7 +85,7 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
         (name, f"{getattr(report, name):.3f}" if report.HasField(name) else "not computed")
         for name in ("grounding_pct", "fidelity_score", "entailment_score", "composite_score", "quality_score")
     ]
-    risk = render.coloured(render.enum_text(taxonomy.RiskLevel, report.risk_level))
+    risk = render.coloured(enum_text(taxonomy.RiskLevel, report.risk_level))
     output.table(
         "Scores",
         ("score", "value"),
@@ -92,5 +97,5 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
             ("hmac", report.hmac),
         ],
     )
-    output.result(render.response_json(found))
+    output.result(render.response_json(stored.found))
     return Exit.OK

@@ -41,6 +41,7 @@ async def demo(settings: Settings, output: Output) -> Exit:
             how = "opens a session" if number == 1 else "continues it with its token"
             output.say(f"\n{number + 1}. Window {number} {how}: {question}", style="bold cyan")
             response = await send(suite, state, question, session_id)
+            output.say("")
             code = show_outcome(response, output)
             if code is not Exit.OK:
                 output.result({"answers": [render.response_json(response)]})

@@ -82,7 +82,7 @@ async def ingest_all(suite: Suite, files: list[tuple[Path, str]], source_type: s
 async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> Ingested:
     suffix = path.suffix.lower()
     # A name is bytes to the system; those that are no UTF-8 are written as escapes, the same at each ingestion.
-    name, title = (text.encode(errors="backslashreplace").decode() for text in (name, path.stem))
+    name = name.encode(errors="backslashreplace").decode()
     try:
         content = await asyncio.to_thread(path.read_bytes)
         response = await suite.call(
@@ -90,7 +90,6 @@ async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> 
             knowledge.IngestSourceRequest(
                 request_id=str(uuid.uuid4()),
                 uri=f"file:{name}",
-                title=title.replace("-", " ").replace("_", " "),
                 media_type=_MEDIA_TYPES.get(suffix) or mimetypes.types_map.get(suffix, ""),
                 source_type=source_type,
                 content=content,

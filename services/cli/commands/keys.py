@@ -14,6 +14,7 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.words import enum_text
 from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.errors import FieldViolation, InvalidRequestError
@@ -133,8 +134,8 @@ async def list_keys(settings: Settings, output: Output, tenant: str = "") -> Exi
         (
             f"{key.key_id}\n{key.prefix}…",
             f"{key.tenant_id}\n{key.label}",
-            ", ".join(render.enum_text(admin.ApiKeyRole, role).lower() for role in key.roles),
-            render.enum_text(admin.ApiKeyState, key.state).lower(),
+            ", ".join(enum_text(admin.ApiKeyRole, role).lower() for role in key.roles),
+            enum_text(admin.ApiKeyState, key.state).lower(),
             f"{key.expire_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC" if key.HasField("expire_time") else "never",
         )
         for key in keys

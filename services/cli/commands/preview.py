@@ -12,6 +12,7 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.words import enum_text
 from services.common.settings import Settings
 from services.dag.exports.plain import plain
 
@@ -101,7 +102,7 @@ def _show_preview(
     counting: envelope_pb2.TokenCounting,
     output: Output,
 ) -> None:
-    tier = render.enum_text(taxonomy.QualityTier, found.quality_tier)
+    tier = enum_text(taxonomy.QualityTier, found.quality_tier)
     how = f"{counting.tokenizer}, approximate" if counting.approximate else counting.tokenizer
     community = plain(found.communities[0]) if found.communities else "none"
     rows: list[tuple[str | Text, ...]] = [

@@ -10,6 +10,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.modes import search_mode
+from services.cli.words import enum_text
 from services.common.settings import Settings
 
 MAX_FACT_CHARS: Final = 240
@@ -25,7 +26,7 @@ async def search(settings: Settings, output: Output, query: str, mode: str, limi
         (str(place), f"{hit.score:.4f}", _shortened(hit.fact.content), hit.fact.source_location, hit.fact.fact_id)
         for place, hit in enumerate(found.hits, start=1)
     ]
-    title = f"Facts ({render.enum_text(knowledge.SearchMode, found.mode).lower().replace('_', '-')})"
+    title = f"Facts ({enum_text(knowledge.SearchMode, found.mode).lower().replace('_', '-')})"
     output.table(title, ("", "score", "fact", "where", "fact id"), rows)
     if found.keyword_fallback:
         output.say("The vectors returned nothing: found by words.", style="yellow")

@@ -11,6 +11,7 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.words import enum_text
 from services.common.settings import Settings
 
 _PAGE: Final = 100
@@ -31,9 +32,9 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
     rows = [
         (
             each.title or each.uri,
-            render.enum_text(ckf.SourceType, each.source_type).lower(),
+            enum_text(ckf.SourceType, each.source_type).lower(),
             str(each.fact_count),
-            render.enum_text(ckf.SourceStatus, each.status),
+            enum_text(ckf.SourceStatus, each.status),
             f"{each.ingested_at.ToDatetime():%Y-%m-%d %H:%M}",
             each.source_id,
         )
@@ -70,6 +71,6 @@ async def restore_fact(settings: Settings, output: Output, fact_id: str) -> Exit
     request = knowledge.RestoreFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
     async with connect(settings, Part.KNOWLEDGE) as suite:
         changed: knowledge.RestoreFactResponse = await suite.call(suite.knowledge.RestoreFact, request)
-    output.say(f"{fact_id} is {render.enum_text(ckf.FactStatus, changed.status)}.", style="green")
+    output.say(f"{fact_id} is {enum_text(ckf.FactStatus, changed.status)}.", style="green")
     output.result(render.response_json(changed))
     return Exit.OK

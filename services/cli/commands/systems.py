@@ -19,6 +19,7 @@ from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.words import enum_text
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
@@ -82,7 +83,7 @@ def _statements(system: admin.AiSystem) -> list[str]:
     """Return what the class follows from, one line each."""
     flags = ("interacts_with_people", "generates_content", "safety_component", "makes_decisions")
     return [
-        render.enum_text(admin.AiSystemDomain, system.domain),
+        enum_text(admin.AiSystemDomain, system.domain),
         *(regulation.AnnexIiiArea.Name(area) for area in system.annex_iii_areas),
         *(regulation.ProhibitedPractice.Name(practice) for practice in system.prohibited_practices),
         *(flag for flag in flags if getattr(system, flag)),

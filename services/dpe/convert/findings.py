@@ -1,11 +1,13 @@
 """Claims and findings to messages."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.findings import (
     AlignedValue,
     Attribution,
@@ -50,9 +52,13 @@ def entity_message(entity: Entity) -> text_pb2.Entity:
 
 
 def claim_message(
-    claim: Claim, attribution: Attribution | None, verdict: Verdict, judgement: Judgement | None = None
+    claim: Claim,
+    attribution: Attribution | None,
+    verdict: Verdict,
+    judgement: Judgement | None = None,
+    facts: Sequence[EnvelopeFact] = (),
 ) -> claim_pb2.Claim:
-    """Return a claim with what it rests on, and its verdict with what that rests on."""
+    """Return a claim with what it rests on, and its verdict with what that rests on; ``facts`` are the envelope's."""
     message = claim_pb2.Claim(
         claim_id=claim.claim_id,
         text=claim.text,
@@ -63,21 +69,22 @@ def claim_message(
         span=span_message(claim.start, claim.end),
     )
     if attribution is not None:
-        message.attribution.CopyFrom(_attribution(claim, attribution))
+        message.attribution.CopyFrom(_attribution(claim, attribution, facts))
     if verdict is not Verdict.NONE:
         message.verdict = enum_value(claim_pb2.ClaimVerdict, f"CLAIM_VERDICT_{verdict}")
     if judgement is not None and judgement.basis is not None:
-        message.judgement.CopyFrom(_judgement(claim, judgement))
+        message.judgement.CopyFrom(_judgement(claim, judgement, facts))
     return message
 
 
-def _judgement(claim: Claim, item: Judgement) -> claim_pb2.Judgement:
+def _judgement(claim: Claim, item: Judgement, facts: Sequence[EnvelopeFact]) -> claim_pb2.Judgement:
     message = claim_pb2.Judgement(
         basis=enum_value(claim_pb2.VerdictBasis, f"VERDICT_BASIS_{item.basis}"),
         unsupported_spans=[
             claim_pb2.UnsupportedSpan(span=_span(doubt.span), score=doubt.score) for doubt in item.doubtful
         ],
-        evidence=[_evidence(claim, each) for each in item.evidence],
+        evidence=[_evidence(claim, each, facts) for each in item.evidence],
+        why=item.why,
     )
     if item.support is not None:
         message.support_probability = item.support
@@ -99,10 +106,10 @@ def _conflict(item: ConstraintConflict) -> claim_pb2.ConstraintConflict:
     return message
 
 
-def _attribution(claim: Claim, attribution: Attribution) -> claim_pb2.Attribution:
+def _attribution(claim: Claim, attribution: Attribution, facts: Sequence[EnvelopeFact]) -> claim_pb2.Attribution:
     message = claim_pb2.Attribution(
         type=enum_value(claim_pb2.AttributionType, f"ATTRIBUTION_TYPE_{attribution.type}"),
-        evidence=[_evidence(claim, item) for item in attribution.evidence],
+        evidence=[_evidence(claim, item, facts) for item in attribution.evidence],
     )
     if attribution.evidence:
         message.raw_similarity = attribution.evidence[0].raw_similarity
@@ -110,7 +117,8 @@ def _attribution(claim: Claim, attribution: Attribution) -> claim_pb2.Attributio
     return message
 
 
-def _evidence(claim: Claim, item: Evidence) -> claim_pb2.Evidence:
+def _evidence(claim: Claim, item: Evidence, facts: Sequence[EnvelopeFact]) -> claim_pb2.Evidence:
+    source = facts[item.fact_index].source if item.fact_index < len(facts) else None
     return claim_pb2.Evidence(
         fact_id=item.fact_id,
         answer_span=span_message(claim.start, claim.end),
@@ -118,6 +126,14 @@ def _evidence(claim: Claim, item: Evidence) -> claim_pb2.Evidence:
         raw_similarity=item.raw_similarity,
         calibrated_similarity=item.similarity,
         aligned_values=[_aligned(pair) for pair in item.aligned],
+        source=None if source is None else source_message(source),
+    )
+
+
+def source_message(source: FactSource) -> text_pb2.FactSource:
+    """Return the document of a fact."""
+    return text_pb2.FactSource(
+        source_id=source.source_id, uri=source.uri, title=source.title, section=source.section, page=source.page
     )
 
 
@@ -201,8 +217,8 @@ def _reason(reason: ContradictionReason) -> Any:
     return enum_value(finding_pb2.ContradictionReason, f"CONTRADICTION_REASON_{reason}")
 
 
-def omission_message(item: Omission) -> finding_pb2.Omission:
-    """Return an omission."""
+def omission_message(item: Omission, source: FactSource | None = None) -> finding_pb2.Omission:
+    """Return an omission; ``source`` is its fact's."""
     message = finding_pb2.Omission(
         fact_id=item.fact_id,
         severity=enum_value(finding_pb2.OmissionSeverity, f"OMISSION_SEVERITY_{item.severity}"),
@@ -210,6 +226,10 @@ def omission_message(item: Omission) -> finding_pb2.Omission:
     )
     if item.best_similarity is not None:
         message.best_similarity = item.best_similarity
+    if item.query_similarity is not None:
+        message.query_similarity = item.query_similarity
+    if source is not None:
+        message.source.CopyFrom(source_message(source))
     return message
 
 

@@ -17,17 +17,12 @@ from services.dpe.app import Finished
 from services.dpe.convert import findings
 from services.dpe.convert.constraints import fill_constraints
 from services.dpe.convert.findings import enum_value
+from services.dpe.convert.omissions import fill_omissions
 from services.dpe.convert.quality import fill_coherence, fill_quality
+from services.dpe.convert.quotes import add_quotes
 from services.dpe.convert.regulatory import fill_regulatory
-from services.dpe.domain.analysis import Outputs
-from services.dpe.domain.findings import (
-    AttributionType,
-    DistortionType,
-    OmissionSeverity,
-    RiskFloor,
-    RiskLevel,
-    Verdict,
-)
+from services.dpe.domain.analysis import Analysis, Outputs
+from services.dpe.domain.findings import AttributionType, DistortionType, RiskFloor, RiskLevel, Verdict
 from services.dpe.domain.outcome import StageOutcome
 from services.dpe.domain.text_types import Claim, ClaimType
 
@@ -52,8 +47,9 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
         gazetteer_version=analysis.gazetteer.version,
         stages=[outcome_message(outcome) for outcome in analysis.outcomes],
     )
-    _fill_claims(message, outputs)
+    _fill_claims(message, analysis)
     _fill_findings(message, outputs)
+    fill_omissions(message, outputs, given.facts)
     fill_coherence(message, outputs)
     fill_quality(message, outputs)
     _fill_risk(message, outputs)
@@ -63,6 +59,7 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
     if finished.build is not None:
         message.build.CopyFrom(_build(finished.build))
     message.report_hash = report_hash(message_json(message))
+    add_quotes(message, given.facts)
     message.timings.CopyFrom(_timings(finished))
     return message
 
@@ -108,8 +105,9 @@ def duration(seconds: float) -> Duration:
     return message
 
 
-def claims_messages(outputs: Outputs) -> list[claim_pb2.Claim]:
-    """Return the claims with what they rest on, in the order of the answer."""
+def claims_messages(analysis: Analysis) -> list[claim_pb2.Claim]:
+    """Return the claims with what they rest on, in the order of the answer; ``add_quotes`` adds the quotes."""
+    outputs = analysis.outputs
     attributions = outputs.attributions or {}
     return [
         findings.claim_message(
@@ -117,16 +115,18 @@ def claims_messages(outputs: Outputs) -> list[claim_pb2.Claim]:
             attributions.get(claim.claim_id),
             outputs.verdicts.get(claim.claim_id, Verdict.NONE),
             outputs.judgements.get(claim.claim_id),
+            analysis.input.facts,
         )
         for claim in outputs.claims
     ]
 
 
-def _fill_claims(message: report_pb2.DpeReport, outputs: Outputs) -> None:
+def _fill_claims(message: report_pb2.DpeReport, analysis: Analysis) -> None:
+    outputs = analysis.outputs
     attributions = outputs.attributions or {}
     message.claims_total = len(outputs.claims)
     message.claims_by_type.update(claims_by_type(outputs.claims))
-    message.claims.extend(claims_messages(outputs))
+    message.claims.extend(claims_messages(analysis))
     message.coverage.sentences_total = len(outputs.sentences)
     if outputs.attributions is not None:
         counted = Counter(item.type for item in attributions.values())
@@ -160,10 +160,6 @@ def _fill_findings(message: report_pb2.DpeReport, outputs: Outputs) -> None:
         )
     message.coverage.pairs_total = outputs.coverage.pairs_total
     message.coverage.pairs_scored = outputs.coverage.pairs_scored
-    if outputs.omissions is not None:
-        counted = Counter(item.severity for item in outputs.omissions)
-        message.omission_summary.update({str(kind): counted[kind] for kind in OmissionSeverity})
-        message.omissions.extend(findings.omission_message(item) for item in outputs.omissions)
 
 
 def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:

@@ -13,7 +13,7 @@ from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
-from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.findings import RiskLevel
 from services.dpe.domain.text_types import Span
 
@@ -76,8 +76,13 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         tuple(_entity(entity, fact.content) for entity in fact.entities) or None,
         vector,
         fact.source_id,
-        fact.status == ckf_pb2.FACT_STATUS_STALE,
+        superseded=fact.status == ckf_pb2.FACT_STATUS_STALE,
+        source=_source(fact.source) if fact.HasField("source") else None,
     )
+
+
+def _source(source: text_pb2.FactSource) -> FactSource:
+    return FactSource(source.source_id, source.uri, source.title, source.section, source.page)
 
 
 def _entity(entity: text_pb2.Entity, content: str) -> Entity:

@@ -20,7 +20,7 @@ def summary_response(verified: VerifiedSummary) -> pb.VerifySummaryResponse:
         faithful=verdict.faithful,
         fabrications=[fabrication_message(item) for item in outputs.fabrications or ()],
         distortions=[distortion_message(item) for item in outputs.distortions or ()],
-        claims=claims_messages(outputs),
+        claims=claims_messages(verified.analysis),
         stages=[outcome_message(outcome) for outcome in verified.analysis.outcomes],
         models=models_messages(verified.models),
         checked_claims=[_checked(item) for item in verdict.checked],

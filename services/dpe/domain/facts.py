@@ -32,12 +32,29 @@ _ROUNDED_DIGITS: Final = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
+class FactSource:
+    """The document that a fact was taken from, and where in it: for people, no rule reads it (ADR 0097).
+
+    Attributes:
+        section: headings over the fact; empty where there is none.
+        page: 1 and up; 0 for a format without pages.
+    """
+
+    source_id: str
+    uri: str
+    title: str
+    section: str = ""
+    page: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EnvelopeFact:
     """One fact as the envelope gives it; ``entities`` and ``embedding`` are ``None`` when it gives none.
 
     Attributes:
         source_id: of the source that it was ingested from; empty when the envelope names none.
         superseded: its source says something else by now, or it is past its time to live (status STALE).
+        source: its document for people; ``None`` when the envelope names none.
     """
 
     fact_id: str
@@ -47,6 +64,7 @@ class EnvelopeFact:
     embedding: NDArray[np.float32] | None = None
     source_id: str = ""
     superseded: bool = False
+    source: FactSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ class Judgement:
         doubtful: what nothing supports; empty for a supported claim.
         evidence: the facts that were read, the one that decided first.
         conflict: constraints that the claim violates; ``None`` when there are none.
+        why: the verdict in one sentence for people (ADR 0097); empty until it is made, and without a verdict.
     """
 
     verdict: Verdict
@@ -138,6 +139,7 @@ class Judgement:
     doubtful: tuple[DoubtfulSpan, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     conflict: ConstraintConflict | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,12 +281,19 @@ class OmissionSeverity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """An important fact that no sentence covers."""
+    """An important fact that no sentence covers.
+
+    Attributes:
+        asked: it belongs to the question (ADR 0097).
+        query_similarity: largest calibrated similarity of a part of the query to it; ``None`` = none can be read.
+    """
 
     fact_id: str
     severity: OmissionSeverity
     importance_weight: float
     best_similarity: float | None
+    asked: bool = True
+    query_similarity: float | None = None
 
 
 @unique

@@ -3,15 +3,17 @@
 from typing import Final
 
 import numpy as np
-from crp.common.v1 import taxonomy_pb2
+from crp.common.v1 import taxonomy_pb2, text_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
+from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
 from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE
+from services.envelope.domain.places import place_of
 from services.envelope.domain.quality_gap import QualityGap, QualitySignal
 from services.envelope.domain.quality_tier import QualityTier, TierRule
 from services.envelope.domain.saturation import saturation_band
@@ -136,7 +138,7 @@ def _envelope(
         session_id=request.session_id,
         window_number=request.window_number,
         facts=[
-            _fact(fact, position, include_embedding=include_embeddings)
+            _fact(fact, position, built.sources.get(fact.candidate.source_id), include_embedding=include_embeddings)
             for position, fact in enumerate(built.facts, start=1)
         ],
         total_facts_available=summary.total_facts_available,
@@ -163,7 +165,9 @@ def _envelope(
     )
 
 
-def _fact(fact: RankedFact, position: int, *, include_embedding: bool) -> envelope_pb2.EnvelopeFact:
+def _fact(
+    fact: RankedFact, position: int, source: SourceRecord | None, *, include_embedding: bool
+) -> envelope_pb2.EnvelopeFact:
     candidate = fact.candidate
     return envelope_pb2.EnvelopeFact(
         fact_id=candidate.fact_id,
@@ -187,6 +191,14 @@ def _fact(fact: RankedFact, position: int, *, include_embedding: bool) -> envelo
         memory_tier=candidate.memory_tier,
         transfer_type=candidate.transfer_type,
         namespace=candidate.namespace,
+        source=None if source is None or candidate.is_carried else _source(source, candidate.source_location),
+    )
+
+
+def _source(source: SourceRecord, location: str) -> text_pb2.FactSource:
+    place = place_of(location, source.title)
+    return text_pb2.FactSource(
+        source_id=source.source_id, uri=source.uri, title=source.title, section=place.section, page=place.page
     )
 
 

@@ -24,8 +24,10 @@ MAX_KEY_CHARS: Final = 128
 MAX_VALUE_CHARS: Final = 1024
 MAX_TTL_SECONDS: Final = 100 * 365 * 86_400
 MAX_NANOS: Final = 999_999_999
+MIN_PREFIX_CHARS: Final = 4
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ZERO_UUID: Final = "00000000-0000-0000-0000-000000000000"
 _WORD: Final = re.compile(r"\w")
 
 
@@ -80,6 +82,13 @@ def fact_id(request: knowledge_service_pb2.GetFactRequest) -> None:
     found.raise_if_any()
 
 
+def source_id(request: knowledge_service_pb2.GetSourceRequest) -> None:
+    """Check a GetSourceRequest."""
+    found = Violations()
+    found.require(_UUID.fullmatch(request.source_id), "source_id", "must be a UUID")
+    found.raise_if_any()
+
+
 def change_fact(
     request: knowledge_service_pb2.QuarantineFactRequest | knowledge_service_pb2.RestoreFactRequest,
 ) -> None:
@@ -111,6 +120,9 @@ def list_facts(request: knowledge_service_pb2.ListFactsRequest) -> None:
     _filters(found, request.source_ids, request.communities)
     known = set(ckf_pb2.FactStatus.values()) - {ckf_pb2.FACT_STATUS_UNSPECIFIED}
     found.require(set(request.statuses) <= known, "statuses", "must be known statuses")
+    if request.fact_id_prefix:
+        text = "must be the first 4 to 36 characters of a UUID in lower case"
+        found.require(_is_uuid_start(request.fact_id_prefix), "fact_id_prefix", text)
     found.raise_if_any()
 
 
@@ -130,6 +142,10 @@ def get_state(request: knowledge_service_pb2.GetStateRequest) -> None:
     found = Violations()
     found.require(len(request.communities) <= MAX_FILTERS, "communities", f"must have at most {MAX_FILTERS} labels")
     found.raise_if_any()
+
+
+def _is_uuid_start(text: str) -> bool:
+    return len(text) >= MIN_PREFIX_CHARS and _UUID.fullmatch(text + _ZERO_UUID[len(text) :]) is not None
 
 
 def _filters(found: Violations, source_ids: Iterable[str], communities: Iterable[str]) -> None:

@@ -199,12 +199,13 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """The answer is withheld (451); ``report`` is ``None`` when it came to no answer."""
+    """The answer is withheld (451); ``report`` is ``None``, and its message empty, when it came to no answer."""
 
     place: WindowPlace
     halt_reason: str
     retry_condition: str
     report: ReportSummary | None = None
+    report_message: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,20 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import SecretStr
 from rich.text import Text
 
-from services.cli.commands import ask, audit, dag, erase, ingest, keys, offline, preview, search, sources, systems
+from services.cli.commands import (
+    ask,
+    audit,
+    dag,
+    erase,
+    facts,
+    ingest,
+    keys,
+    offline,
+    preview,
+    search,
+    sources,
+    systems,
+)
 from services.cli.console import Output, _checked
 from services.cli.forms import DagForm
 from services.cli.render import coloured
@@ -100,6 +113,8 @@ COMMANDS = {
     "sources list": (sources, sources.list_sources),
     "sources erase": (sources, lambda s, o: sources.erase_source(s, o, TEXT)),
     "facts quarantine": (sources, lambda s, o: sources.quarantine_fact(s, o, TEXT)),
+    "facts show": (facts, lambda s, o: facts.show_fact(s, o, ID)),
+    "facts show PREFIX": (facts, lambda s, o: facts.show_fact(s, o, ID[:8])),
     "facts restore": (sources, lambda s, o: sources.restore_fact(s, o, TEXT)),
     "keys list": (keys, keys.list_keys),
     "keys create": (keys, lambda s, o: keys.create(s, o, keys.Wish(TEXT, ["reader"]))),
@@ -113,7 +128,7 @@ COMMANDS = {
     "erase": (erase, lambda s, o: erase.erase(s, o, TEXT, TEXT)),
     "checkpoint": (offline, lambda s, o: offline.checkpoint(s, o, None)),
     "search": (search, lambda s, o: search.search(s, o, TEXT, "dense", 5)),
-    "ask": (ask, lambda s, o: ask.ask(s, o, TEXT, "", "", ask.ContextWishes("", ()))),
+    "ask": (ask, lambda s, o: ask.ask(s, o, ask.Asked(TEXT), ask.ContextWishes("", ()), headers=True)),
     "preview": (preview, lambda s, o: preview.preview(s, o, TEXT, "", 0, "open")),
     "envelope": (preview, lambda s, o: preview.envelope(s, o, TEXT, "", 0, "open")),
 }

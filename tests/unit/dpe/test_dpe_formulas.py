@@ -109,6 +109,7 @@ def test_fidelity(given, expected):
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(s03_fidelity, "judgements", lambda *_: {})
+        patch.setattr(s03_fidelity, "worded", lambda _, items, __: items)
         ended = s03_fidelity.apply(replace(analysis, outputs=counted))
     assert ended.outputs.fidelity_score == pytest.approx(expected["fidelity_score"], abs=1e-12)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rfc8785
+from crp.dpe.v1 import report_pb2
 
 from services.common import merkle
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
@@ -39,11 +40,21 @@ from services.dag.domain.keys import MasterKey, session_hmac_key
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
+from services.dpe.convert.omissions import fill_omissions
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
-from services.dpe.domain.facts import EnvelopeFact, read_fact
-from services.dpe.domain.findings import ContradictionReason, ContradictionSeverity, FloorReason, RiskLevel, Rule
+from services.dpe.domain.analysis import AnalysisInput, Outputs
+from services.dpe.domain.facts import EnvelopeFact, FactSource, read_fact
+from services.dpe.domain.findings import (
+    ContradictionReason,
+    ContradictionSeverity,
+    FloorReason,
+    Omission,
+    OmissionSeverity,
+    RiskLevel,
+    Rule,
+)
 from services.dpe.domain.passages import choose
-from services.dpe.domain.policy import CONTRADICTION_COST, Amplifiers, Weights
+from services.dpe.domain.policy import CONTRADICTION_COST, COVERED_SIMILARITY, Amplifiers, Weights
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
@@ -69,6 +80,7 @@ from services.envelope.domain.weights import GroundingMode, RankWeights, effecti
 from services.gateway.domain.summaries import within
 from tests import tenth
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
+from tests.unit.dpe.test_dpe_verdicts import near_models
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -587,3 +599,26 @@ def test_0092_the_tenth_of_an_example():
     assert f"the tenth is {', '.join(first)} and {last}: five" in text
     assert taken[80][:5] == taken[40]
     assert len(taken[80]) == 10
+
+
+async def test_0097_a_sentence_its_spans_and_two_counts():
+    text = " ".join(record(97).partition("## Worked")[2].split())
+    fact = "Claims files are kept for 10 years after the file is closed."
+    answer = "Claims files are kept for 3 years after the file is closed."
+    assert fact in text
+    assert answer in text
+    source = FactSource("s", "u", "Data retention", "Retention")
+    given = AnalysisInput("s", "w", 1, query="?", answer=answer, facts=(EnvelopeFact("f1", fact, source=source),))
+    outputs = (await near_models((0.2, 0.7, 0.1), 0.3).analyze(given)).analysis.outputs
+    assert f"`{outputs.judgements['c1'].why}`" in text
+    (found,) = outputs.distortions
+    spans = (found.answer_span.start, found.answer_span.end, found.fact_span.start, found.fact_span.end)
+    assert spans == (26, 33, 26, 34)
+    assert "26 to 33, that of the fact 26 to 34" in text
+    omitted = tuple(
+        Omission(f"f{near}", OmissionSeverity.CRITICAL, 0.95, 0.1, near > COVERED_SIMILARITY, near)
+        for near in (0.83, 0.58)
+    )
+    report = report_pb2.DpeReport()
+    fill_omissions(report, Outputs(omissions=omitted), ())
+    assert (report.omission_summary["CRITICAL"], report.omissions_in_envelope["CRITICAL"]) == (1, 2)

@@ -137,18 +137,20 @@ class GetFactResponse(_message.Message):
     def __init__(self, fact: _Optional[_Union[_ckf_pb2.Fact, _Mapping]] = ...) -> None: ...
 
 class ListFactsRequest(_message.Message):
-    __slots__ = ("source_ids", "communities", "statuses", "page_size", "page_token")
+    __slots__ = ("source_ids", "communities", "statuses", "page_size", "page_token", "fact_id_prefix")
     SOURCE_IDS_FIELD_NUMBER: _ClassVar[int]
     COMMUNITIES_FIELD_NUMBER: _ClassVar[int]
     STATUSES_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    FACT_ID_PREFIX_FIELD_NUMBER: _ClassVar[int]
     source_ids: _containers.RepeatedScalarFieldContainer[str]
     communities: _containers.RepeatedScalarFieldContainer[str]
     statuses: _containers.RepeatedScalarFieldContainer[_ckf_pb2.FactStatus]
     page_size: int
     page_token: str
-    def __init__(self, source_ids: _Optional[_Iterable[str]] = ..., communities: _Optional[_Iterable[str]] = ..., statuses: _Optional[_Iterable[_Union[_ckf_pb2.FactStatus, str]]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    fact_id_prefix: str
+    def __init__(self, source_ids: _Optional[_Iterable[str]] = ..., communities: _Optional[_Iterable[str]] = ..., statuses: _Optional[_Iterable[_Union[_ckf_pb2.FactStatus, str]]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., fact_id_prefix: _Optional[str] = ...) -> None: ...
 
 class ListFactsResponse(_message.Message):
     __slots__ = ("facts", "next_page_token")
@@ -273,6 +275,18 @@ class ListCommunitiesResponse(_message.Message):
     communities: _containers.RepeatedCompositeFieldContainer[_ckf_pb2.Community]
     next_page_token: str
     def __init__(self, communities: _Optional[_Iterable[_Union[_ckf_pb2.Community, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetSourceRequest(_message.Message):
+    __slots__ = ("source_id",)
+    SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    source_id: str
+    def __init__(self, source_id: _Optional[str] = ...) -> None: ...
+
+class GetSourceResponse(_message.Message):
+    __slots__ = ("source",)
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    source: _ckf_pb2.Source
+    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ...) -> None: ...
 
 class ListSourcesRequest(_message.Message):
     __slots__ = ("page_size", "page_token")

@@ -88,6 +88,11 @@ class KnowledgeServiceStub:
                 request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListCommunitiesRequest.SerializeToString,
                 response_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListCommunitiesResponse.FromString,
                 _registered_method=True)
+        self.GetSource = channel.unary_unary(
+                '/crp.ckf.v1.KnowledgeService/GetSource',
+                request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.GetSourceRequest.SerializeToString,
+                response_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.GetSourceResponse.FromString,
+                _registered_method=True)
         self.ListSources = channel.unary_unary(
                 '/crp.ckf.v1.KnowledgeService/ListSources',
                 request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListSourcesRequest.SerializeToString,
@@ -204,6 +209,16 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetSource(self, request, context):
+        """Returns one source, whatever its status: the tenant's own, or one of a shared namespace that is granted to it. Of an
+        erased one neither title nor metadata is left. Read only; role reader.
+
+        Reasons: INVALID_FIELD, SOURCE_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListSources(self, request, context):
         """Lists sources in the order of their ids, erased ones included. Read only; role reader.
 
@@ -275,6 +290,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.ListCommunities,
                     request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListCommunitiesRequest.FromString,
                     response_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListCommunitiesResponse.SerializeToString,
+            ),
+            'GetSource': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSource,
+                    request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.GetSourceRequest.FromString,
+                    response_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.GetSourceResponse.SerializeToString,
             ),
             'ListSources': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSources,
@@ -561,6 +581,33 @@ class KnowledgeService:
             '/crp.ckf.v1.KnowledgeService/ListCommunities',
             crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListCommunitiesRequest.SerializeToString,
             crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.ListCommunitiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.ckf.v1.KnowledgeService/GetSource',
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.GetSourceRequest.SerializeToString,
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.GetSourceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -24,17 +24,19 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63rp/common/v1/text.proto\x12\rcrp.common.v1\"&\n\x08TextSpan\x12\r\n\x05start\x18\x01 \x01(\r\x12\x0b\n\x03\x65nd\x18\x02 \x01(\r\"f\n\x06\x45ntity\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.crp.common.v1.EntityKind\x12\x0c\n\x04text\x18\x02 \x01(\t\x12%\n\x04span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan*\xa9\x03\n\nEntityKind\x12\x1b\n\x17\x45NTITY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTITY_KIND_PERSON\x10\x01\x12\x1c\n\x18\x45NTITY_KIND_ORGANISATION\x10\x02\x12\x18\n\x14\x45NTITY_KIND_LOCATION\x10\x03\x12\x14\n\x10\x45NTITY_KIND_DATE\x10\x04\x12\x14\n\x10\x45NTITY_KIND_TIME\x10\x05\x12\x15\n\x11\x45NTITY_KIND_MONEY\x10\x06\x12\x17\n\x13\x45NTITY_KIND_PERCENT\x10\x07\x12\x18\n\x14\x45NTITY_KIND_QUANTITY\x10\x08\x12\x16\n\x12\x45NTITY_KIND_NUMBER\x10\t\x12\x18\n\x14\x45NTITY_KIND_CITATION\x10\n\x12\x13\n\x0f\x45NTITY_KIND_URL\x10\x0b\x12\x15\n\x11\x45NTITY_KIND_EMAIL\x10\x0c\x12\x17\n\x13\x45NTITY_KIND_PRODUCT\x10\r\x12\x15\n\x11\x45NTITY_KIND_EVENT\x10\x0e\x12\x13\n\x0f\x45NTITY_KIND_LAW\x10\x0f\x12\x15\n\x11\x45NTITY_KIND_OTHER\x10\x10\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63rp/common/v1/text.proto\x12\rcrp.common.v1\"&\n\x08TextSpan\x12\r\n\x05start\x18\x01 \x01(\r\x12\x0b\n\x03\x65nd\x18\x02 \x01(\r\"f\n\x06\x45ntity\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.crp.common.v1.EntityKind\x12\x0c\n\x04text\x18\x02 \x01(\t\x12%\n\x04span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\"Z\n\nFactSource\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x0b\n\x03uri\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0f\n\x07section\x18\x04 \x01(\t\x12\x0c\n\x04page\x18\x05 \x01(\r*\xa9\x03\n\nEntityKind\x12\x1b\n\x17\x45NTITY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTITY_KIND_PERSON\x10\x01\x12\x1c\n\x18\x45NTITY_KIND_ORGANISATION\x10\x02\x12\x18\n\x14\x45NTITY_KIND_LOCATION\x10\x03\x12\x14\n\x10\x45NTITY_KIND_DATE\x10\x04\x12\x14\n\x10\x45NTITY_KIND_TIME\x10\x05\x12\x15\n\x11\x45NTITY_KIND_MONEY\x10\x06\x12\x17\n\x13\x45NTITY_KIND_PERCENT\x10\x07\x12\x18\n\x14\x45NTITY_KIND_QUANTITY\x10\x08\x12\x16\n\x12\x45NTITY_KIND_NUMBER\x10\t\x12\x18\n\x14\x45NTITY_KIND_CITATION\x10\n\x12\x13\n\x0f\x45NTITY_KIND_URL\x10\x0b\x12\x15\n\x11\x45NTITY_KIND_EMAIL\x10\x0c\x12\x17\n\x13\x45NTITY_KIND_PRODUCT\x10\r\x12\x15\n\x11\x45NTITY_KIND_EVENT\x10\x0e\x12\x13\n\x0f\x45NTITY_KIND_LAW\x10\x0f\x12\x15\n\x11\x45NTITY_KIND_OTHER\x10\x10\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.common.v1.text_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENTITYKIND']._serialized_start=188
-  _globals['_ENTITYKIND']._serialized_end=613
+  _globals['_ENTITYKIND']._serialized_start=280
+  _globals['_ENTITYKIND']._serialized_end=705
   _globals['_TEXTSPAN']._serialized_start=43
   _globals['_TEXTSPAN']._serialized_end=81
   _globals['_ENTITY']._serialized_start=83
   _globals['_ENTITY']._serialized_end=185
+  _globals['_FACTSOURCE']._serialized_start=187
+  _globals['_FACTSOURCE']._serialized_end=277
 # @@protoc_insertion_point(module_scope)

@@ -60,3 +60,17 @@ class Entity(_message.Message):
     text: str
     span: TextSpan
     def __init__(self, kind: _Optional[_Union[EntityKind, str]] = ..., text: _Optional[str] = ..., span: _Optional[_Union[TextSpan, _Mapping]] = ...) -> None: ...
+
+class FactSource(_message.Message):
+    __slots__ = ("source_id", "uri", "title", "section", "page")
+    SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    URI_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    SECTION_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    source_id: str
+    uri: str
+    title: str
+    section: str
+    page: int
+    def __init__(self, source_id: _Optional[str] = ..., uri: _Optional[str] = ..., title: _Optional[str] = ..., section: _Optional[str] = ..., page: _Optional[int] = ...) -> None: ...

@@ -429,10 +429,12 @@ class ExportAuditResponse(_message.Message):
     def __init__(self, line: _Optional[str] = ...) -> None: ...
 
 class GetReportRequest(_message.Message):
-    __slots__ = ("report_id",)
+    __slots__ = ("report_id", "view")
     REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
     report_id: str
-    def __init__(self, report_id: _Optional[str] = ...) -> None: ...
+    view: _report_pb2.ReportView
+    def __init__(self, report_id: _Optional[str] = ..., view: _Optional[_Union[_report_pb2.ReportView, str]] = ...) -> None: ...
 
 class GetReportResponse(_message.Message):
     __slots__ = ("report", "canonical_json", "summary")

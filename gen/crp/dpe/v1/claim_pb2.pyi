@@ -94,7 +94,7 @@ class AlignedValue(_message.Message):
     def __init__(self, kind: _Optional[_Union[_text_pb2.EntityKind, str]] = ..., answer_text: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_text: _Optional[str] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_normalised: _Optional[str] = ..., fact_normalised: _Optional[str] = ..., relation: _Optional[_Union[ValueRelation, str]] = ..., derivation: _Optional[str] = ...) -> None: ...
 
 class Evidence(_message.Message):
-    __slots__ = ("fact_id", "answer_span", "fact_span", "raw_similarity", "calibrated_similarity", "aligned_values", "entailment_probability", "contradiction_probability")
+    __slots__ = ("fact_id", "answer_span", "fact_span", "raw_similarity", "calibrated_similarity", "aligned_values", "entailment_probability", "contradiction_probability", "source", "quote")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     ANSWER_SPAN_FIELD_NUMBER: _ClassVar[int]
     FACT_SPAN_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +103,8 @@ class Evidence(_message.Message):
     ALIGNED_VALUES_FIELD_NUMBER: _ClassVar[int]
     ENTAILMENT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    QUOTE_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     answer_span: _text_pb2.TextSpan
     fact_span: _text_pb2.TextSpan
@@ -111,7 +113,9 @@ class Evidence(_message.Message):
     aligned_values: _containers.RepeatedCompositeFieldContainer[AlignedValue]
     entailment_probability: float
     contradiction_probability: float
-    def __init__(self, fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., raw_similarity: _Optional[float] = ..., calibrated_similarity: _Optional[float] = ..., aligned_values: _Optional[_Iterable[_Union[AlignedValue, _Mapping]]] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
+    source: _text_pb2.FactSource
+    quote: str
+    def __init__(self, fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., raw_similarity: _Optional[float] = ..., calibrated_similarity: _Optional[float] = ..., aligned_values: _Optional[_Iterable[_Union[AlignedValue, _Mapping]]] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ..., quote: _Optional[str] = ...) -> None: ...
 
 class UnsupportedSpan(_message.Message):
     __slots__ = ("span", "score")
@@ -132,7 +136,7 @@ class ConstraintConflict(_message.Message):
     def __init__(self, constraint_ids: _Optional[_Iterable[str]] = ..., verdict_without: _Optional[_Union[ClaimVerdict, str]] = ..., constraints_total: _Optional[int] = ...) -> None: ...
 
 class Judgement(_message.Message):
-    __slots__ = ("basis", "support_probability", "entailment_probability", "contradiction_probability", "unsupported_spans", "evidence", "constraint_conflict")
+    __slots__ = ("basis", "support_probability", "entailment_probability", "contradiction_probability", "unsupported_spans", "evidence", "constraint_conflict", "why")
     BASIS_FIELD_NUMBER: _ClassVar[int]
     SUPPORT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     ENTAILMENT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
@@ -140,6 +144,7 @@ class Judgement(_message.Message):
     UNSUPPORTED_SPANS_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     CONSTRAINT_CONFLICT_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
     basis: VerdictBasis
     support_probability: float
     entailment_probability: float
@@ -147,7 +152,8 @@ class Judgement(_message.Message):
     unsupported_spans: _containers.RepeatedCompositeFieldContainer[UnsupportedSpan]
     evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
     constraint_conflict: ConstraintConflict
-    def __init__(self, basis: _Optional[_Union[VerdictBasis, str]] = ..., support_probability: _Optional[float] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., unsupported_spans: _Optional[_Iterable[_Union[UnsupportedSpan, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., constraint_conflict: _Optional[_Union[ConstraintConflict, _Mapping]] = ...) -> None: ...
+    why: str
+    def __init__(self, basis: _Optional[_Union[VerdictBasis, str]] = ..., support_probability: _Optional[float] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., unsupported_spans: _Optional[_Iterable[_Union[UnsupportedSpan, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., constraint_conflict: _Optional[_Union[ConstraintConflict, _Mapping]] = ..., why: _Optional[str] = ...) -> None: ...
 
 class Attribution(_message.Message):
     __slots__ = ("type", "raw_similarity", "calibrated_similarity", "evidence")

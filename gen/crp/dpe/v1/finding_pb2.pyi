@@ -217,16 +217,22 @@ class Contradiction(_message.Message):
     def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., other_is_summary: _Optional[bool] = ..., reason: _Optional[_Union[ContradictionReason, str]] = ...) -> None: ...
 
 class Omission(_message.Message):
-    __slots__ = ("fact_id", "severity", "importance_weight", "best_similarity")
+    __slots__ = ("fact_id", "severity", "importance_weight", "best_similarity", "query_similarity", "source", "quote")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     IMPORTANCE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     BEST_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    QUERY_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    QUOTE_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     severity: OmissionSeverity
     importance_weight: float
     best_similarity: float
-    def __init__(self, fact_id: _Optional[str] = ..., severity: _Optional[_Union[OmissionSeverity, str]] = ..., importance_weight: _Optional[float] = ..., best_similarity: _Optional[float] = ...) -> None: ...
+    query_similarity: float
+    source: _text_pb2.FactSource
+    quote: str
+    def __init__(self, fact_id: _Optional[str] = ..., severity: _Optional[_Union[OmissionSeverity, str]] = ..., importance_weight: _Optional[float] = ..., best_similarity: _Optional[float] = ..., query_similarity: _Optional[float] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ..., quote: _Optional[str] = ...) -> None: ...
 
 class PiiFinding(_message.Message):
     __slots__ = ("category", "type", "origin", "span", "confidence", "counted")

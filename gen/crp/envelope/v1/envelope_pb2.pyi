@@ -125,7 +125,7 @@ class TokenCounting(_message.Message):
     def __init__(self, tokenizer: _Optional[str] = ..., approximate: _Optional[bool] = ..., safety_margin_ratio: _Optional[float] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
 
 class EnvelopeFact(_message.Message):
-    __slots__ = ("fact_id", "content", "source_id", "relevance_score", "importance_weight", "composite_score", "token_count", "position", "community", "ingested_at", "entities", "embedding", "source_location", "content_hash", "status", "carried_from_window_id", "freshness_score", "diversity_bonus", "memory_tier", "transfer_type", "namespace")
+    __slots__ = ("fact_id", "content", "source_id", "relevance_score", "importance_weight", "composite_score", "token_count", "position", "community", "ingested_at", "entities", "embedding", "source_location", "content_hash", "status", "carried_from_window_id", "freshness_score", "diversity_bonus", "memory_tier", "transfer_type", "namespace", "source")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -147,6 +147,7 @@ class EnvelopeFact(_message.Message):
     MEMORY_TIER_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_TYPE_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     content: str
     source_id: str
@@ -168,7 +169,8 @@ class EnvelopeFact(_message.Message):
     memory_tier: int
     transfer_type: str
     namespace: str
-    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., source_id: _Optional[str] = ..., relevance_score: _Optional[float] = ..., importance_weight: _Optional[float] = ..., composite_score: _Optional[float] = ..., token_count: _Optional[int] = ..., position: _Optional[int] = ..., community: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding: _Optional[bytes] = ..., source_location: _Optional[str] = ..., content_hash: _Optional[str] = ..., status: _Optional[_Union[_ckf_pb2.FactStatus, str]] = ..., carried_from_window_id: _Optional[str] = ..., freshness_score: _Optional[float] = ..., diversity_bonus: _Optional[float] = ..., memory_tier: _Optional[int] = ..., transfer_type: _Optional[str] = ..., namespace: _Optional[str] = ...) -> None: ...
+    source: _text_pb2.FactSource
+    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., source_id: _Optional[str] = ..., relevance_score: _Optional[float] = ..., importance_weight: _Optional[float] = ..., composite_score: _Optional[float] = ..., token_count: _Optional[int] = ..., position: _Optional[int] = ..., community: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding: _Optional[bytes] = ..., source_location: _Optional[str] = ..., content_hash: _Optional[str] = ..., status: _Optional[_Union[_ckf_pb2.FactStatus, str]] = ..., carried_from_window_id: _Optional[str] = ..., freshness_score: _Optional[float] = ..., diversity_bonus: _Optional[float] = ..., memory_tier: _Optional[int] = ..., transfer_type: _Optional[str] = ..., namespace: _Optional[str] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ...) -> None: ...
 
 class DeferredFact(_message.Message):
     __slots__ = ("fact_id", "token_count", "composite_score")

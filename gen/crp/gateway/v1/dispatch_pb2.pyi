@@ -247,7 +247,7 @@ class AnswerPart(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ...) -> None: ...
 
 class Halted(_message.Message):
-    __slots__ = ("halt_reason", "session_id", "window_id", "audit_trail_uri", "oversight_required", "retry_condition", "risk_level", "hallucination_score", "report_hash")
+    __slots__ = ("halt_reason", "session_id", "window_id", "audit_trail_uri", "oversight_required", "retry_condition", "risk_level", "hallucination_score", "report_hash", "report_id", "report")
     HALT_REASON_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
@@ -257,6 +257,8 @@ class Halted(_message.Message):
     RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
     HALLUCINATION_SCORE_FIELD_NUMBER: _ClassVar[int]
     REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
+    REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
     halt_reason: str
     session_id: str
     window_id: str
@@ -266,7 +268,9 @@ class Halted(_message.Message):
     risk_level: _taxonomy_pb2.RiskLevel
     hallucination_score: float
     report_hash: str
-    def __init__(self, halt_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., audit_trail_uri: _Optional[str] = ..., oversight_required: _Optional[bool] = ..., retry_condition: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., hallucination_score: _Optional[float] = ..., report_hash: _Optional[str] = ...) -> None: ...
+    report_id: str
+    report: _report_pb2.DpeReport
+    def __init__(self, halt_reason: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., audit_trail_uri: _Optional[str] = ..., oversight_required: _Optional[bool] = ..., retry_condition: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., hallucination_score: _Optional[float] = ..., report_hash: _Optional[str] = ..., report_id: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ...) -> None: ...
 
 class NotModified(_message.Message):
     __slots__ = ("etag", "cache_status")

@@ -189,5 +189,5 @@ def _in_answer_order(analysis: Analysis, ids: Iterable[str]) -> tuple[str, ...]:
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     """Return the facts that are misrepresented or important and not used, in envelope order."""
     ids = {item.fact_id for item in analysis.outputs.distortions or ()}
-    ids |= {item.fact_id for item in analysis.outputs.omissions or ()}
+    ids |= {item.fact_id for item in analysis.outputs.omissions or () if item.asked}
     return tuple(fact.fact_id for fact in analysis.input.facts if fact.fact_id in ids)

@@ -4,15 +4,19 @@ One batch of pairs serves all of them, stage 4 and stage 6; the verdict is decis
 the answer violates counts as one contradiction more (ADR 0078).
 """
 
+from dataclasses import replace
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.constraints import contradicted_by, held_against, violated
+from services.dpe.domain.findings import Distortion
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
 from services.dpe.domain.stages import s03c_contradiction, s04_entailment, s06_coherence
 from services.dpe.domain.verdicts import cases, judgements, named
+from services.dpe.domain.why import explained
+from services.dpe.domain.wording import worded
 
 KEY: Final = StageKey(3)
 _SUB_STAGES: Final = (StageKey(3, "a"), StageKey(3, "b"), StageKey(3, "c"))
@@ -43,7 +47,9 @@ def apply(analysis: Analysis) -> Analysis:
     outcomes = held_against(analysis.input.constraint_verdicts, outputs.claims)
     denied = violated(outcomes)
     cost = sum(len(items) * each for items, each in counts if items is not None)
-    found = contradicted_by(outcomes, judgements(analysis, outputs.distortions or ()))
+    distortions = _worded(analysis)
+    found = contradicted_by(outcomes, judgements(analysis, distortions or ()))
+    analysis = replace(analysis, outputs=replace(outputs, distortions=distortions))
     ended = [outcome for key in _SUB_STAGES if (outcome := analysis.outcome(key))]
     gravest = worst([*ended, StageOutcome(KEY, *_verdict_status(analysis))])
     findings = sum(len(items) for items, _ in counts if items is not None) + denied
@@ -52,9 +58,16 @@ def apply(analysis: Analysis) -> Analysis:
         fidelity_score=_score(analysis, cost + denied * CONTRADICTION_COST),
         fidelity_score_without=_score(analysis, cost),
         constraint_outcomes=outcomes,
-        judgements=found,
+        judgements=explained(analysis, found),
         verdicts=named(found),
     )
+
+
+def _worded(analysis: Analysis) -> tuple[Distortion, ...] | None:
+    """Return the distortions with the words that show them (ADR 0097); ``None`` = stage 3b did not run."""
+    found = analysis.outputs.distortions
+    contents = {fact.fact_id: fact.content for fact in analysis.input.facts}
+    return None if found is None else worded(analysis.input.answer, found, contents)
 
 
 def _score(analysis: Analysis, cost: float) -> float:

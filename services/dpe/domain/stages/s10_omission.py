@@ -1,14 +1,25 @@
 """Stage 10, omission (SPEC-005 §12): important facts of the envelope that no sentence of the answer covers.
 
+An envelope holds what fits, most of it beside the question: of what §12.2 finds, that counts which would itself cover a
+part of the query by §10.2's threshold. The rest is kept and counted apart (ADR 0097).
+
 A fact in another language is not looked for, and an answer that is mostly in one is not said to omit any (ADR 0047).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.findings import Omission, OmissionSeverity
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.policy import OMISSION_SIMILARITY, OMITTED_CRITICAL, OMITTED_HIGH, OMITTED_MEDIUM
+from services.dpe.domain.policy import (
+    COVERED_SIMILARITY,
+    OMISSION_SIMILARITY,
+    OMITTED_CRITICAL,
+    OMITTED_HIGH,
+    OMITTED_MEDIUM,
+)
+from services.dpe.domain.stages.s08_completeness import parts
 from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread
 
 KEY: Final = StageKey(10)
@@ -31,14 +42,22 @@ def apply(analysis: Analysis) -> Analysis:
         similar = table.calibration.apply(fact_vectors(analysis)[important] @ table.of(said).T).max(axis=1)
         best = [float(value) for value in similar]
     missing = [
-        (facts[index], value)
+        (index, value)
         for index, value in zip(important, best, strict=True)
         if value is None or value < OMISSION_SIMILARITY
     ]
+    near = _query_similarities(analysis, important)
     found = tuple(
-        Omission(fact.fact_id, _severity(fact.importance_weight), fact.importance_weight, value)
-        for fact, value in missing
-        if not is_unread_text(fact.content)
+        Omission(
+            facts[index].fact_id,
+            _severity(facts[index].importance_weight),
+            facts[index].importance_weight,
+            value,
+            asked=near is None or near[index] > COVERED_SIMILARITY,
+            query_similarity=None if near is None else near[index],
+        )
+        for index, value in missing
+        if not is_unread_text(facts[index].content)
     )
     unread_facts = len(missing) - len(found)
     if unread_facts == len(important) or (found and mostly_unread(sentences)):
@@ -46,7 +65,19 @@ def apply(analysis: Analysis) -> Analysis:
     status, reason = StageStatus.COMPLETED, Reason.NONE
     if unread_facts or (found and any_unread(sentences)):
         status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
-    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), omissions=found)
+    return analysis.ended(
+        StageOutcome(KEY, status, reason, findings=sum(each.asked for each in found)), omissions=found
+    )
+
+
+def _query_similarities(analysis: Analysis, wanted: Sequence[int]) -> dict[int, float] | None:
+    """Return the largest similarity of a part of the query to each fact; ``None`` when no part of it can be read."""
+    table = analysis.models.vectors
+    read = [part for part in parts(analysis) if not is_unread_text(part)]
+    if table is None or not read:
+        return None
+    similar = table.calibration.apply(fact_vectors(analysis)[list(wanted)] @ table.of(read).T).max(axis=1)
+    return {index: float(value) for index, value in zip(wanted, similar, strict=True)}
 
 
 def _severity(importance: float) -> OmissionSeverity:

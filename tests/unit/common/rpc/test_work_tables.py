@@ -21,7 +21,7 @@ from services.gateway.work import WORK as GATEWAY_WORK
 
 FREE = {
     "EraseSource", "QuarantineFact", "RestoreFact", "GetFact", "ListFacts", "ListCommunities", "ListSources",
-    "GetState", "GetTrace",
+    "GetSource", "GetState", "GetTrace",
 }  # fmt: skip
 TEXT = "The office handles forty claims a month. " * 50
 FACTS = [envelope_pb2.EnvelopeFact(content=TEXT)]

@@ -1,0 +1,115 @@
+"""A checked answer on the screen: first the line that matters, then the answer, its claims and where they stand.
+
+An ordinary answer takes at most 40 lines of 80 columns; the answer itself is always whole. What is wrong is coloured
+and, for those who see no colours, marked: ``>>3 years<<``. Everything is escaped by ``console``.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from services.cli.console import Output
+from services.cli.render import style_of
+from services.cli.told import Mark, Piece, ToldAnswer, ToldClaim
+
+MAX_LINES: Final = 40
+LEAST_CLAIM_LINES: Final = 9
+"""So many lines are left to the claims, however long the answer is."""
+_REASONS: Final = 3
+_STYLES: Final = {Mark.CONTRADICTED: "bold red", Mark.UNSUPPORTED: "yellow"}
+_INDENT: Final = 2
+
+
+def answer_lines(
+    told: ToldAnswer, warnings: Sequence[str], tail: Sequence[str], output: Output, *, whole: bool = False
+) -> list[Text]:
+    """Return the lines of an answer.
+
+    Args:
+        told: what to tell.
+        warnings: violations and warnings, the gravest first; one line each.
+        tail: what stands below: who wrote it, ids, how to go on; one line each.
+        output: whose width holds.
+        whole: every claim, however many there are.
+    """
+    head = [*output.folded([(" · ".join(told.headline), style_of(told.level))])]
+    head += [line for text in warnings for line in output.folded([(f"! {text}", "yellow")], most=2)]
+    head += _reasons(told, output)
+    if told.pieces:
+        head += [Text(""), *output.folded(_answer_parts(told.pieces))]
+    below = _omissions(told, output)
+    below += [Text("")] if tail else []
+    below += [line for text in tail for line in output.folded([(text, "dim")])]
+    room = max(MAX_LINES - len(head) - len(below) - 2, LEAST_CLAIM_LINES)
+    return [*head, *_claims(told.claims, output, 0 if whole else room), *below]
+
+
+def _answer_parts(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
+    return [
+        (piece.text, "bold") if piece.mark is None else (f">>{piece.text}<<", _STYLES[piece.mark]) for piece in pieces
+    ]
+
+
+def _reasons(told: ToldAnswer, output: Output) -> list[Text]:
+    lines: list[Text] = []
+    for text in told.reasons[:_REASONS]:
+        lines += output.folded([(f"because {text}", "")], indent=_INDENT, most=2)
+    for part in told.unanswered[:_REASONS]:
+        lines += output.folded([(f"not answered: {part}", "yellow")], indent=_INDENT, most=1)
+    return lines
+
+
+def _claims(claims: Sequence[ToldClaim], output: Output, room: int) -> list[Text]:
+    """Return the claims that a reader has to look at before the others, and how many found no room (0 = all)."""
+    if not claims:
+        return []
+    ordered = sorted(claims, key=lambda claim: not claim.is_problem)
+    lines: list[Text] = [Text("")]
+    said: set[str] = set()
+    for number, claim in enumerate(ordered):
+        block = _claim(claim, said, output)
+        if room and number and len(lines) + len(block) > room:
+            left = len(ordered) - number
+            lines += output.folded(
+                [(f"and {left} more claim{'s' if left > 1 else ''}: groundtrail show REPORT", "dim")]
+            )
+            break
+        lines += block
+    return lines
+
+
+def _claim(claim: ToldClaim, said: set[str], output: Output) -> list[Text]:
+    """Return a claim's lines; words that stand above already (``said``) are not quoted again."""
+    verdict = (f"{claim.verdict} ", style_of(claim.verdict))
+    lines = output.folded([(f"{claim.claim_id} ", "dim"), verdict, (" ".join(claim.text.split()), "")], most=2)
+    if claim.why:
+        lines += output.folded([(claim.why, "red" if claim.is_problem else "")], indent=_INDENT, most=2)
+    for quote in claim.quotes:
+        words = " ".join(quote.words.split())
+        if not claim.is_problem and claim.why and (words in said or _same(words, claim.text)):
+            continue  # it is the claim itself
+        said.add(words)
+        place = (
+            quote.fact if quote.document and quote.document in claim.why else f"{quote.document} {quote.fact}".strip()
+        )
+        told = [(f"“{words}” " if words else "", "italic"), (f"— {place}", "dim")]
+        lines += output.folded(told, indent=_INDENT, most=2)
+    return lines
+
+
+def _same(words: str, claim: str) -> bool:
+    return bool(words) and words.casefold().rstrip(".") == " ".join(claim.split()).casefold().rstrip(".")
+
+
+def _omissions(told: ToldAnswer, output: Output) -> list[Text]:
+    if not told.omitted_total:
+        return []
+    rest = told.omitted_total - len(told.omitted)
+    more = f", the worst {len(told.omitted)}" if rest > 0 else ""
+    lines = [Text(""), *output.folded([(f"left out of the answer: {told.omitted_total}{more}", "yellow")])]
+    for severity, quote in told.omitted:
+        words = f": “{' '.join(quote.words.split())}”" if quote.words else ""
+        named = [(f"{severity} ", style_of(severity)), (f"{quote.document} {quote.fact}{words}".strip(), "")]
+        lines += output.folded(named, indent=_INDENT, most=2)
+    return lines

@@ -1,0 +1,65 @@
+"""``groundtrail facts show ID``: a fact whole, and the document that it was taken from (ADR 0097)."""
+
+import re
+from typing import Final
+
+from crp.ckf.v1 import ckf_pb2 as ckf
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+
+from services.allinone.parts import Part
+from services.cli import render
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.words import enum_text
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
+from services.common.settings import Settings
+
+UUID_CHARS: Final = 36
+_PREFIX: Final = re.compile(r"[0-9a-f-]{4,36}")
+_SHOWN_SIMILAR: Final = 5
+
+
+async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
+    """Show one fact; the beginning of its id is enough where no other fact begins so."""
+    if not _PREFIX.fullmatch(fact_id):
+        raise InvalidRequestError.of(FieldViolation("ID", "must be a fact's id, or its first 4 or more characters"))
+    async with connect(settings, Part.KNOWLEDGE) as suite:
+        fact = await _fact(suite, fact_id)
+        asked = knowledge.GetSourceRequest(source_id=fact.source_id)
+        source = (await suite.call(suite.knowledge.GetSource, asked)).source
+    output.say(fact.content, style="bold")
+    rows = [
+        ("document", source.title or source.uri),
+        ("where", fact.source_location or "-"),
+        ("uri", source.uri),
+        ("status", render.coloured(enum_text(ckf.FactStatus, fact.status))),
+        ("importance", f"{fact.importance_weight:.2f}"),
+        ("ingested (UTC)", f"{fact.ingested_at.ToDatetime():%Y-%m-%d %H:%M}"),
+        ("fact id", fact.fact_id),
+        ("source id", fact.source_id),
+    ]
+    output.table("", ("what", "value"), rows)
+    output.result({"fact": render.response_json(fact), "source": render.response_json(source)})
+    return Exit.OK
+
+
+async def _fact(suite: Suite, fact_id: str) -> ckf.Fact:
+    """Return the fact that is meant.
+
+    Raises:
+        NotFoundError: FACT_NOT_FOUND.
+        InvalidRequestError: INVALID_FIELD: several begin so.
+    """
+    if len(fact_id) == UUID_CHARS:
+        found = await suite.call(suite.knowledge.GetFact, knowledge.GetFactRequest(fact_id=fact_id))
+        return found.fact  # type: ignore[no-any-return]  # calls are untyped
+    request = knowledge.ListFactsRequest(fact_id_prefix=fact_id, page_size=_SHOWN_SIMILAR + 1)
+    facts: list[ckf.Fact] = list((await suite.call(suite.knowledge.ListFacts, request)).facts)
+    if not facts:
+        raise NotFoundError(ErrorReason.FACT_NOT_FOUND, f"no fact's id begins with {fact_id}", fact_id=fact_id)
+    if len(facts) > 1:
+        named = ", ".join(fact.fact_id for fact in facts[:_SHOWN_SIMILAR])
+        more = " and more" if len(facts) > _SHOWN_SIMILAR else ""
+        raise InvalidRequestError.of(FieldViolation("ID", f"several facts begin with {fact_id}: {named}{more}"))
+    return facts[0]

@@ -1,0 +1,60 @@
+"""``groundtrail show REPORT --html FILE``: the report as one page (ADR 0097)."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import session_service_pb2 as sessions
+
+from services.allinone.parts import Part
+from services.cli.connection import Suite, connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.page import PageMatter, page
+from services.cli.stored_answers import StoredAnswer, stored_answer
+from services.cli.told import told_answer
+from services.cli.words import enum_text
+from services.common.errors import FieldViolation, InvalidRequestError, PermissionDeniedError
+from services.common.settings import Settings
+
+_RECORD = "analysis"
+
+
+async def write_page(settings: Settings, output: Output, report_id: str, target: Path) -> Exit:
+    """Write the page; a file that is there is replaced."""
+    async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE) as suite:
+        stored = await stored_answer(suite, report_id)
+        session_id = stored.found.summary.session_id
+        verdict = await suite.call(suite.sessions.VerifyChain, sessions.VerifyChainRequest(session_id=session_id))
+        question = await _question(suite, stored)
+    integrity = enum_text(taxonomy.ChainIntegrity, verdict.integrity)
+    chain = f"{integrity}, {verdict.windows_verified} of {verdict.windows_total} windows recomputed"
+    told = told_answer(stored.report, stored.text, chain=integrity, contents=stored.contents)
+    matter = PageMatter(stored.report, told, question, chain, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}")
+    _keep(target, page(matter))
+    output.say(f"{told.level}: written to {target}")
+    output.result({"html": str(target), "report_id": report_id, "risk_level": told.level, "chain_integrity": integrity})
+    return Exit.OK
+
+
+def _keep(target: Path, text: str) -> None:
+    try:
+        target.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InvalidRequestError.of(FieldViolation("--html", f"{target}: {error.strerror}")) from None
+
+
+async def _question(suite: Suite, stored: StoredAnswer) -> str:
+    """Return the question as the analysis was given it; empty where it was not kept or may not be read."""
+    window_id = stored.found.summary.window_id
+    request = sessions.ExportAuditRequest(session_id=stored.found.summary.session_id, with_content=True)
+    try:
+        async for message in suite.stream(suite.sessions.ExportAudit, request):
+            line: dict[str, Any] = json.loads(message.line)
+            if line.get("record") == _RECORD and line.get("window_id") == window_id:
+                return str((line.get("inputs") or {}).get("request", {}).get("query", ""))
+    except PermissionDeniedError:
+        return ""
+    return ""

@@ -1,0 +1,63 @@
+"""``groundtrail sources`` and ``groundtrail facts``: what they are called and take."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from services.cli.forms import AsJson, sure
+from services.cli.later import Later, run
+
+if TYPE_CHECKING:
+    from services.cli.commands import facts, sources
+else:
+    facts, sources = (Later(f"services.cli.commands.{name}") for name in ("facts", "sources"))
+
+source_app = typer.Typer(no_args_is_help=True, help="The documents that the knowledge was taken from.")
+fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge.")
+
+
+@source_app.command("list")
+def list_sources(*, as_json: AsJson = False) -> None:
+    """List the sources with their ids; erased ones stay in the list."""
+    run(sources.list_sources, as_json=as_json)
+
+
+@source_app.command("erase")
+def erase_source(
+    source_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail sources list` shows it.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; nothing brings the facts back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a source and its facts (GDPR Art. 17)."""
+    sure(f"Erase {source_id} and its facts for good?", yes=yes, as_json=as_json)
+    run(partial(sources.erase_source, source_id=source_id), as_json=as_json)
+
+
+@fact_app.command("show")
+def show_fact(
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="A fact's id, or its first 4 or more characters.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a fact whole, with its document, section and page."""
+    run(partial(facts.show_fact, fact_id=fact_id), as_json=as_json)
+
+
+@fact_app.command("quarantine")
+def quarantine_fact(
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail search` shows it.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Withhold a fact from every retrieval."""
+    run(partial(sources.quarantine_fact, fact_id=fact_id), as_json=as_json)
+
+
+@fact_app.command("restore")
+def restore_fact(
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="Of a withheld fact.")], *, as_json: AsJson = False
+) -> None:
+    """Let a withheld fact be retrieved again."""
+    run(partial(sources.restore_fact, fact_id=fact_id), as_json=as_json)

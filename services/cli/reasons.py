@@ -1,0 +1,77 @@
+"""Why a risk level is what it is, in words: what raised the composite and what stands beside it (SPEC-005 §7, §17)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dpe.v1 import report_pb2
+
+from services.cli.words import enum_text
+
+TOLD_FROM: Final = 0.05
+"""A signal below this raises no level by itself."""
+_SIGNALS: Final = {
+    report_pb2.RISK_SIGNAL_KIND_ATTRIBUTION: "{share:.0%} of the claims rest on no fact of the envelope",
+    report_pb2.RISK_SIGNAL_KIND_FIDELITY: "what was found in the answer takes {share:.2f} off its fidelity",
+    report_pb2.RISK_SIGNAL_KIND_ENTAILMENT: "one sentence follows from its facts with a probability of {rest:.2f} only",
+    report_pb2.RISK_SIGNAL_KIND_SPECIFICITY: "{share:.0%} of the claims are specific and cannot be checked",
+}
+_AMPLIFIERS: Final = {
+    "gdpr_pii": "personal data",
+    "eu_high_risk": "an AI system of high risk (EU AI Act)",
+    "sector": "a regulated sector",
+    "loop_depth": "the depth of the agents' loop",
+    "cross_window_contradiction": "a contradiction with an earlier answer",
+    "severe_repetition": "severe repetition",
+}
+
+
+def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
+    """Yield one sentence for everything that raised the level; nothing for a LOW one."""
+    if report.risk_level in {taxonomy.RISK_LEVEL_LOW, taxonomy.RISK_LEVEL_UNSPECIFIED}:
+        return
+    yield from _floors(report)
+    for signal in report.risk_signals:
+        if signal.HasField("value") and signal.value >= TOLD_FROM and signal.kind in _SIGNALS:
+            yield _SIGNALS[signal.kind].format(share=signal.value, rest=1.0 - signal.value)
+    for name in report.amplifiers_applied:
+        yield f"raised by {_AMPLIFIERS.get(name, name)}"
+    if report.risk_degraded or not report.HasField("composite_score"):
+        missing = [
+            stage.name
+            for stage in report.stages
+            if stage.number <= _RISK_STAGES and enum_text(taxonomy.StageStatus, stage.status) in _UNSOUND
+        ]
+        named = f" ({', '.join(dict.fromkeys(missing))})" if missing else ""
+        yield f"not everything could be checked{named}, so it is never better than MEDIUM"
+
+
+def _floors(report: report_pb2.DpeReport) -> Iterator[str]:
+    """Yield what keeps the level up beside the composite; nothing from a report of before there were floors."""
+    for floor in getattr(report, "risk_floors", ()):
+        kind = floor.DESCRIPTOR.fields_by_name["reason"].enum_type.values_by_number[floor.reason]
+        word = kind.name.removeprefix("RISK_FLOOR_REASON_")
+        told = _FLOORS.get(word, word.lower().replace("_", " "))
+        claims = ", ".join(floor.claim_ids[:_CLAIMS_NAMED])
+        more = " and others" if len(floor.claim_ids) > _CLAIMS_NAMED else ""
+        level = enum_text(taxonomy.RiskLevel, floor.level)
+        yield f"{told}{f' ({claims}{more})' if claims else ''}: at least {level}"
+
+
+_CLAIMS_NAMED: Final = 4
+_FLOORS: Final = {
+    "SEVERAL_CONTRADICTED_BY_RULE": "the documents contradict several claims",
+    "CONTRADICTED_BY_RULE": "a document contradicts a claim",
+    "CONTRADICTED_BY_MODEL": "a document seems to contradict a claim",
+    "FABRICATED": "a name or value stands in no document",
+    "UNDECIDED": "nothing could be said about a claim",
+    "UNSUPPORTED": "no document bears a claim out",
+    "SUPERSEDED_FACT": "only a document that was replaced bears a claim out",
+    "BESIDE_QUESTION": "the answer is beside the question",
+    "NOT_COMPUTED": "not everything could be checked",
+    "LEFT_OUT": "time ran out before everything was checked",
+    "INCOMPLETE_UNDER_POLICY": "time ran out, and the policy asks for this level then",
+}
+"""Reasons of floors (architecture decision 24) in words; one that is not here is told by its own name."""
+_RISK_STAGES: Final = 5
+_UNSOUND: Final = frozenset({"SKIPPED", "DEGRADED", "FAILED"})
