@@ -16,11 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from services.allinone.check import CheckOrder
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.metrics import auroc
 from tools.evaluation.shares import Share
 from tools.evaluation.tables import Table
-from tools.evaluation.verdict_engine import Asked, Outcome, VerdictEngine
+from tools.evaluation.verdict_engine import Outcome, VerdictEngine
 from tools.evaluation.words import token_recall
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "dpe" / "pairs"
@@ -127,7 +128,7 @@ async def measure_pairs(records: Sequence[PairRecord], engine: VerdictEngine) ->
         for answer, true in ((record.true_answer, True), (record.false_answer, False))
         if answer is not None
     ]
-    outcomes = await engine.check([Asked(answer, record.facts, record.question) for record, answer, _ in both])
+    outcomes = await engine.check([CheckOrder(answer, record.facts, record.question) for record, answer, _ in both])
     judged = [Judged(*one, outcome) for one, outcome in zip(both, outcomes, strict=True)]
     return measurement_of(judged)
 
@@ -159,7 +160,7 @@ def figures_of(name: str, judged: Sequence[Judged]) -> PairFigures:
         name,
         Share.among(one.outcome.passes for one in judged if not one.true),
         Share.among(not one.outcome.supported for one in judged if one.true),
-        Share.among(one.outcome.rank[0] > 1 for one in judged if one.true),
+        Share.among(one.outcome.is_high for one in judged if one.true),
     )
 
 

@@ -1,34 +1,15 @@
-"""What the engine makes of answers beside their facts, many at a time: level, composite, verdicts of the claims."""
+"""What users get when they check an answer, over many answers: ``services.allinone.check`` with a memory (ADR 0098)."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
-from services.common.clock import SystemClock
-from services.common.ids import RandomIds
+from services.allinone.check import Checker, CheckOrder, open_checker
+from services.allinone.check_result import CheckResult, Level
 from services.common.settings import Settings
-from services.dpe.app import Limits, ProvenanceApp, Workplace
-from services.dpe.compose import open_models, policy_of
-from services.dpe.domain.analysis import AnalysisInput, Outputs
-from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.findings import RiskLevel, Verdict
-from services.dpe.gazetteer import load_gazetteer
 from tools.evaluation.encoder_memory import EncoderMemory, RememberingAdapters
-
-AT_ONCE: Final = 16
-"""Answers that are checked together: the encoders batch over all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An answer to check, beside facts, and the question that it answers (may be empty)."""
-
-    answer: str
-    facts: tuple[str, ...]
-    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,82 +22,78 @@ class Outcome:
         verdicts: of the claims that got one, in the order of the answer.
         bases: what each verdict rests on.
         support: least support of these claims; 0 when there is none.
+        contradictions_with_earlier: found between the answer and earlier ones.
     """
 
-    level: RiskLevel
+    level: Level
     composite: float | None
-    verdicts: tuple[Verdict, ...]
-    bases: tuple[str, ...]
-    support: float
+    verdicts: tuple[str, ...]
+    bases: tuple[str, ...] = ()
+    support: float = 0.0
+    contradictions_with_earlier: int = 0
 
     @property
     def supported(self) -> bool:
         """Every claim with a verdict is SUPPORTED, and there is one."""
-        return bool(self.verdicts) and set(self.verdicts) == {Verdict.SUPPORTED}
+        return bool(self.verdicts) and set(self.verdicts) == {"SUPPORTED"}
 
     @property
     def passes(self) -> bool:
         """A reader would take it for right: SUPPORTED, or of level LOW."""
-        return self.supported or self.level is RiskLevel.LOW
+        return self.supported or self.level is Level.LOW
+
+    @property
+    def is_high(self) -> bool:
+        """A reader is warned: HIGH or worse."""
+        return self.level.rank >= Level.HIGH.rank
 
     @property
     def rank(self) -> tuple[int, float]:
         """Level, then composite: from good to bad."""
-        return tuple(RiskLevel).index(self.level), self.composite if self.composite is not None else 1.0
+        return self.level.rank, self.composite if self.composite is not None else 1.0
 
 
 class VerdictEngine(Protocol):
     """Checks answers."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Of all models that are asked."""
-        ...
-
-    async def check(self, asked: Sequence[Asked]) -> list[Outcome]:
+    async def check(self, orders: Sequence[CheckOrder]) -> list[Outcome]:
         """Return what is said of each answer, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysisEngine:
-    """``VerdictEngine`` over the product's analysis, in this process."""
+class CheckEngine:
+    """``VerdictEngine`` over the function that users call."""
 
-    app: ProvenanceApp
-    fingerprint: str
+    checker: Checker
 
-    async def check(self, asked: Sequence[Asked]) -> list[Outcome]:
-        """Analyse the answers, ``AT_ONCE`` together."""
-        turns = asyncio.Semaphore(AT_ONCE)
-
-        async def one(number: int, given: Asked) -> Outcome:
-            facts = tuple(EnvelopeFact(f"f{place}", text) for place, text in enumerate(given.facts))
-            async with turns:
-                found = await self.app.analyze(
-                    AnalysisInput("session", f"w{number}", 1, given.question, given.answer, facts)
-                )
-            return outcome_of(found.analysis.outputs)
-
-        return list(await asyncio.gather(*(one(number, given) for number, given in enumerate(asked))))
+    async def check(self, orders: Sequence[CheckOrder]) -> list[Outcome]:
+        """Check the answers, several together."""
+        return [outcome_of(result) for result in await self.checker.check_all(orders)]
 
 
-def outcome_of(outputs: Outputs) -> Outcome:
-    """Return what an analysis says of its answer."""
-    judged = list(outputs.judgements.values())
-    level, composite = RiskLevel.MEDIUM, None
-    if outputs.risk is not None:
-        level, composite = outputs.risk.level, outputs.risk.composite_score
-    support = min(
-        (1.0 if item.support is None and item.verdict is Verdict.SUPPORTED else item.support or 0.0 for item in judged),
-        default=0.0,
-    )
+def outcome_of(result: CheckResult) -> Outcome:
+    """Return what the measurements need of a result."""
+    judged = result.judged
     return Outcome(
-        level, composite, tuple(item.verdict for item in judged), tuple(str(item.basis) for item in judged), support
+        result.level,
+        result.composite,
+        tuple(claim.verdict for claim in judged),
+        tuple(claim.basis for claim in judged),
+        min((_support(claim.verdict, claim.support) for claim in judged), default=0.0),
+        result.contradictions_with_earlier,
     )
+
+
+def _support(verdict: str, support: float | None) -> float:
+    """Return a claim's support; a quotation has none and needs none."""
+    if support is None:
+        return 1.0 if verdict == "SUPPORTED" else 0.0
+    return support
 
 
 @asynccontextmanager
-async def open_verdict_engine(settings: Settings, memory: Path | str) -> AsyncIterator[AnalysisEngine]:
+async def open_verdict_engine(settings: Settings, memory: Path | str) -> AsyncIterator[CheckEngine]:
     """Open all models; ``memory`` is the file of what they said in earlier runs.
 
     Raises:
@@ -124,10 +101,7 @@ async def open_verdict_engine(settings: Settings, memory: Path | str) -> AsyncIt
     """
     known = EncoderMemory(memory)
     try:
-        async with RememberingAdapters(settings, known) as adapters:
-            models = await open_models(adapters)
-            workplace = Workplace(policy_of(settings.dpe), load_gazetteer(), Limits(), SystemClock(), RandomIds())
-            prints = ", ".join(fingerprint for _, fingerprint in models.fingerprints())
-            yield AnalysisEngine(ProvenanceApp(models, workplace), prints)
+        async with RememberingAdapters(settings, known) as adapters, open_checker(settings, adapters) as checker:
+            yield CheckEngine(checker)
     finally:
         known.close()

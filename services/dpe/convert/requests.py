@@ -25,7 +25,6 @@ _MODES: Final = {
 def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
     """Return the domain's view of a validated request."""
     envelope = request.envelope
-    mode = _MODES.get(request.grounding_mode) or _MODES.get(envelope.grounding_mode)
     return AnalysisInput(
         session_id=request.session_id,
         window_id=request.window_id,
@@ -37,7 +36,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
             for fact in envelope.facts
             if is_evidence(fact.carried_from_window_id, fact.transfer_type)  # ADR 0023
         ),
-        grounding_mode=mode or GroundingMode.CONTEXT_PREFERRED,
+        grounding_mode=grounding_mode(request.grounding_mode, envelope.grounding_mode),
         prior_windows=tuple(
             PriorWindow(window.window_id, window.window_number, window.text, window.is_summary)
             for window in sorted(request.prior_windows, key=lambda window: (window.window_number, window.window_id))
@@ -55,6 +54,11 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         cache_no_store=request.cache_no_store,
         constraint_verdicts=constraint_verdicts(request),
     )
+
+
+def grounding_mode(*asked: "taxonomy_pb2.GroundingMode") -> GroundingMode:
+    """Return the first mode that is given, CONTEXT_PREFERRED where none is (decision 15)."""
+    return next((_MODES[mode] for mode in asked if mode in _MODES), GroundingMode.CONTEXT_PREFERRED)
 
 
 def grounded_spans(request: pb.VerifySummaryRequest) -> tuple[Span, ...]:

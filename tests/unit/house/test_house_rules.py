@@ -204,7 +204,7 @@ THREADS = {
     "services/common/composition.py": "the start",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
     "services/envelope/communit": "in the background, for no caller in particular",
-    "services/envelope/document_reading.py": "for tests and measurements; a deployment reads documents apart",
+    "services/common/documents/cutting.py": "for tests and measurements; a deployment reads documents apart",
     "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",
     "services/ercp/deciding.py": "waits for Z3, which has a thread of its own and is interrupted",
     "services/gateway/http/ercp_routes.py": "reads a body, in one call into C",

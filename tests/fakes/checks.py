@@ -1,0 +1,18 @@
+"""``Checker`` over the provenance servicer with models in memory."""
+
+from services.allinone.check import Checker
+from services.common.settings.dpe import DpeSettings
+from services.dpe.compose import provenance_servicer
+from tests.fakes.documents import ThreadReader
+from tests.fakes.dpe_world import FixedIds, StandingClock, TableEntailment, TableGrounding, models
+
+FEE = "The fee for late reports is 5 euros."
+
+
+def checker():
+    """Return one that supports what stands in a passage and finds any two different sentences contradictory."""
+    support = TableGrounding(lambda request: float(any(request.claim in passage for passage in request.passages)))
+    opposite = TableEntailment(lambda premise, text: (0.9, 0.1, 0.0) if premise == text else (0.0, 0.02, 0.98))
+    held = models(entailment=opposite, grounding=support)
+    servicer, _ = provenance_servicer(held, DpeSettings(), StandingClock(), FixedIds(), ThreadReader())
+    return Checker(lambda request: servicer.Check(request, None))
