@@ -103,7 +103,7 @@ async def test_earlier_answers_are_windows_before_this_one(client):
     report = (await client.call("Check", asked)).report
     assert report.window_number == 3
     (found,) = report.cross_window_contradictions
-    assert found.prior_window_id == "check-2"
+    assert {found.window_id, found.other_window_id} == {"check", "check-2"}
 
 
 REFUSED = [
