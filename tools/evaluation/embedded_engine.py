@@ -18,6 +18,7 @@ from services.common.errors import StartupError
 from services.common.ports.grounding import GroundingModel
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import Settings
+from services.dpe.compose import open_models
 from services.dpe.domain.findings import Basis, Judgement, Verdict
 from tools.evaluation.encoder_memory import EncoderMemory, RememberingAdapters
 from tools.evaluation.labelled import LabelledClaim
@@ -66,21 +67,10 @@ async def open_engine(settings: Settings, memory: Path | str = ":memory:") -> As
     known = EncoderMemory(memory)
     try:
         async with RememberingAdapters(settings, known) as adapters, open_checker(settings, adapters) as checker:
-            grounding = await adapters.grounding()
-            if grounding is None:
+            models = await open_models(adapters)
+            if models.grounding is None:
                 raise StartupError("the model repository lacks the grounding model: there is no verdict to measure")
-            prints = await _fingerprints(adapters)
-            yield EmbeddedEngine(checker, grounding, await open_token_counter(settings.inference), prints)
+            prints = ", ".join(fingerprint for _, fingerprint in models.fingerprints())
+            yield EmbeddedEngine(checker, models.grounding, await open_token_counter(settings.inference), prints)
     finally:
         known.close()
-
-
-async def _fingerprints(adapters: RememberingAdapters) -> str:
-    models = [
-        await adapters.embedding(),
-        await adapters.entity_recognizer(),
-        await adapters.entailment(),
-        await adapters.grounding(),
-        await adapters.personal_data(),
-    ]
-    return ", ".join(model.fingerprint for model in models if model is not None)

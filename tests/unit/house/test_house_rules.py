@@ -200,6 +200,7 @@ def test_no_environment_file_or_key_is_tracked():
 
 THREADS = {
     "services/cli/": "one command, one caller",
+    "services/allinone/check.py": "reads the caller's own files, in the caller's own process",
     "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
     "services/common/composition.py": "the start",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
