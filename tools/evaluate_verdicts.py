@@ -25,6 +25,7 @@ from rich.console import Console
 from services.allinone.parts import Part as SuitePart
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
+from services.common.telemetry import configure_logs
 from tools.evaluation import asked_questions, misquotes, pairs, two_windows
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.embedded_suite import open_suite
@@ -174,7 +175,9 @@ def run(arguments: Sequence[str]) -> int:
         options.mistakes.unlink(missing_ok=True)
     started = time.monotonic()
     try:
-        runs = Runs(options, load_settings())
+        settings = load_settings()
+        configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
+        runs = Runs(options, settings)
         tasks = [options.task]
         if options.task == "all":
             there = [name for name, (folder, file) in SETS.items() if ((options.data or folder) / file).is_file()]

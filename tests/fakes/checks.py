@@ -9,10 +9,14 @@ from tests.fakes.dpe_world import FixedIds, StandingClock, TableEntailment, Tabl
 FEE = "The fee for late reports is 5 euros."
 
 
-def checker():
-    """Return one that supports what stands in a passage and finds any two different sentences contradictory."""
+def memory_models():
+    """Return models that support what stands in a passage and find any two different sentences contradictory."""
     support = TableGrounding(lambda request: float(any(request.claim in passage for passage in request.passages)))
     opposite = TableEntailment(lambda premise, text: (0.9, 0.1, 0.0) if premise == text else (0.0, 0.02, 0.98))
-    held = models(entailment=opposite, grounding=support)
-    servicer, _ = provenance_servicer(held, DpeSettings(), StandingClock(), FixedIds(), ThreadReader())
+    return models(entailment=opposite, grounding=support)
+
+
+def checker():
+    """Return a ``Checker`` over ``memory_models``."""
+    servicer, _ = provenance_servicer(memory_models(), DpeSettings(), StandingClock(), FixedIds(), ThreadReader())
     return Checker(lambda request: servicer.Check(request, None))

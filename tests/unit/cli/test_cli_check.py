@@ -2,6 +2,7 @@
 
 import json
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 from typer.testing import CliRunner
@@ -9,10 +10,27 @@ from typer.testing import CliRunner
 from services.allinone.check_result import CheckResult, Level
 from services.cli.app import app
 from services.cli.commands import check as command
-from services.cli.commands.check import exit_of_result
-from tests.fakes.checks import FEE, checker
+from services.cli.commands.check import CheckWish, exit_of_result
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.settings import ClientSettings, Settings
+from tests.fakes.checks import FEE, checker, memory_models
+from tests.fakes.dpe_world import World
+from tests.patience import patient
 
 WRONG = "The fee for late reports is 7 euros."
+
+
+@dataclass
+class Served:
+    """What the command takes for the suite."""
+
+    provenance: object
+
+    async def call(self, method, request):
+        return await method(request, metadata=(("authorization", "reader"),), timeout=patient(20))
+
+
 LEVELS = {Level.LOW: 0, Level.MEDIUM: 10, Level.HIGH: 11, Level.CRITICAL: 12}
 
 
@@ -87,6 +105,29 @@ def test_wrong_input_is_told_with_its_code(run, arguments, code, words):
     assert done.exit_code == code
     assert words in done.stderr
     assert not done.stdout
+
+
+async def test_a_server_that_the_settings_name_is_asked(monkeypatch, capsys, tmp_path):
+    asked = []
+
+    @asynccontextmanager
+    async def connect(settings):
+        asked.append(settings.client.server)
+        async with World(models=memory_models()).serving() as client:
+            yield Served(client.stub)
+
+    def opened(_settings):
+        raise AssertionError("models were opened beside the server")
+
+    monkeypatch.setattr(command, "connect", connect)
+    monkeypatch.setattr(command, "open_checker", opened)
+    (tmp_path / "wrong.txt").write_text(WRONG, encoding="utf-8")
+    settings = Settings(client=ClientSettings(server="checks.example:443"))
+    wish = CheckWish(str(tmp_path / "wrong.txt"), (), (FEE,))
+    code = await command.check(settings, Output(as_json=False), wish)
+    assert asked == ["checks.example:443"]
+    assert "5 euros; the answer says 7 euros" in capsys.readouterr().out
+    assert code in {Exit.RISK_MEDIUM, Exit.RISK_HIGH}
 
 
 def test_an_answer_that_is_no_text_is_refused(run, tmp_path):
