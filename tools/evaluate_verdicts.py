@@ -1,8 +1,8 @@
 """Measure what verdicts, levels and answers are worth on sets where one thing makes the difference.
 
     python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
-    python -m tools.evaluate_verdicts misquotes [--data DIR] [--documents DIR]
-    python -m tools.evaluate_verdicts neighbours | planted | questions [--data DIR]
+    python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
+    python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
 Everything is checked by the function that users call, services.allinone.check. Prints tables; --save keeps the figures
 as JSON in docs/results, --mistakes the wrong ones. What the encoders say is kept in .cache/evaluation (another file:
@@ -30,6 +30,7 @@ from tools.evaluation import asked_questions, misquotes, pairs, two_windows
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.embedded_suite import open_suite
 from tools.evaluation.encoder_memory import DEFAULT_FILE
+from tools.evaluation.held_back import is_there
 from tools.evaluation.results import plain
 from tools.evaluation.tables import Table
 from tools.evaluation.verdict_engine import open_verdict_engine
@@ -38,10 +39,10 @@ MEMORY: Final = "GROUNDTRAIL_EVAL_MEMORY"
 RESULTS: Final = Path("docs/results")
 WIDTH: Final = 170
 SETS: Final = {
-    "misquotes": (misquotes.FOLDER, "misquotes.jsonl"),
-    two_windows.NEIGHBOURS: (two_windows.FOLDER, "neighbours.jsonl"),
-    two_windows.PLANTED: (two_windows.FOLDER, "planted.jsonl"),
-    "questions": (asked_questions.FOLDER, "questions.jsonl"),
+    "misquotes": (misquotes.FOLDER, "misquotes"),
+    two_windows.NEIGHBOURS: (two_windows.FOLDER, "neighbours"),
+    two_windows.PLANTED: (two_windows.FOLDER, "planted"),
+    "questions": (asked_questions.FOLDER, "{part}-questions"),
 }
 """Folder of each set, and the file without which it is not there."""
 EVERY: Final = ("pairs", *SETS)
@@ -60,11 +61,15 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     described = argparse.RawDescriptionHelpFormatter
     found = argparse.ArgumentParser("python -m tools.evaluate_verdicts", description=__doc__, formatter_class=described)
-    found.add_argument("task", choices=(*EVERY, "all"), help="what to measure; all: every set that is there")
+    found.add_argument("task", choices=(*EVERY, "all"), help="what to measure; all: every set that is open")
     found.add_argument(
-        "--part", type=pairs.Part, choices=tuple(pairs.Part), default=pairs.Part.DEVELOPMENT, help="half of the pairs"
+        "--part",
+        type=pairs.Part,
+        choices=tuple(pairs.Part),
+        default=pairs.Part.DEVELOPMENT,
+        help="half of pairs and questions",
     )
-    found.add_argument("--open-test", action="store_true", help="open the test half, which is done once")
+    found.add_argument("--open-test", action="store_true", help="open what is held back, which is done once")
     found.add_argument("--kind", action="append", metavar="KIND", help="of the pairs these kinds alone; repeatable")
     found.add_argument("--data", type=Path, metavar="DIR", help="folder of the set; tests/vectors/dpe/… unless told")
     found.add_argument(
@@ -111,7 +116,7 @@ class Runs:
 
     async def _misquotes(self) -> Report:
         folder = self._folder("misquotes")
-        sentences = misquotes.read_sentences(folder)
+        sentences = misquotes.read_sentences(folder, open_test=self._options.open_test)
         if self._options.limit:
             groups = [[one for one in sentences if one.group == group] for group in misquotes.FILES]
             sentences = [one for group in groups for one in group[: self._options.limit]]
@@ -124,7 +129,8 @@ class Runs:
         return Report((misquotes.table_of_sentences(found),), document, misquotes.mistakes_of_sentences(found))
 
     async def _windows(self, task: str) -> Report:
-        rows = two_windows.read_windows(task, self._folder(task))[: self._options.limit]
+        rows = two_windows.read_windows(task, self._folder(task), open_test=self._options.open_test)
+        rows = rows[: self._options.limit]
         async with open_verdict_engine(self._settings, self._memory) as engine:
             found = await two_windows.measure_windows(rows, engine)
         shares = {kind: share.plain() for kind, share in two_windows.shares_of(found).items()}
@@ -133,12 +139,13 @@ class Runs:
 
     async def _questions(self) -> Report:
         folder = self._folder("questions")
-        questions = asked_questions.read_questions(folder)[: self._options.limit]
+        part, open_test = self._options.part, self._options.open_test
+        questions = asked_questions.read_questions(part, folder, open_test=open_test)[: self._options.limit]
         async with open_suite(self._settings, self._memory, self._documents(folder)) as known:
             found = await asked_questions.ask_all(questions, known)
         shares = {name: share.plain() for name, share in asked_questions.shares_of_answers(found).items()}
         table, mistakes = asked_questions.table_of_answers(found), asked_questions.mistakes_of_answers(found)
-        return Report((table,), {"questions": len(questions), "shares": shares}, mistakes)
+        return Report((table,), {"part": str(part), "questions": len(questions), "shares": shares}, mistakes)
 
     def _folder(self, task: str) -> Path:
         named: Path | None = self._options.data
@@ -153,7 +160,7 @@ def give(task: str, options: argparse.Namespace, report: Report) -> None:
     """Print and keep what was measured."""
     text = json.dumps(plain(report.document), indent=1, ensure_ascii=False)
     if options.save:
-        name = f"pairs-{options.part}" if task == "pairs" else task
+        name = f"{task}-{options.part}" if task in {"pairs", "questions"} else task
         (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     if options.mistakes is not None:
         lines = [json.dumps({"task": task} | plain(one), ensure_ascii=False) + "\n" for one in report.mistakes]
@@ -164,6 +171,11 @@ def give(task: str, options: argparse.Namespace, report: Report) -> None:
         return
     for table in report.tables:
         table.show(Console(width=WIDTH))
+
+
+def _is_open(task: str, options: argparse.Namespace) -> bool:
+    folder, file = SETS[task]
+    return is_there(options.data or folder, file.format(part=options.part), open_test=options.open_test)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -180,8 +192,7 @@ def run(arguments: Sequence[str]) -> int:
         runs = Runs(options, settings)
         tasks = [options.task]
         if options.task == "all":
-            there = [name for name, (folder, file) in SETS.items() if ((options.data or folder) / file).is_file()]
-            tasks = ["pairs", *there]
+            tasks = ["pairs", *(name for name in SETS if _is_open(name, options))]
         for task in tasks:
             give(task, options, asyncio.run(runs.run(task)))
     except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:

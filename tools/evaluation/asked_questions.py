@@ -1,11 +1,11 @@
 """Questions to the suite without a language model: does the answer hold what it must, and nothing that it must not?
 
-    questions.jsonl: {"id", "conversation", "question", "must", "must_not", "document", "quote"}
-    unanswerable.jsonl: {"id", "conversation", "question", "why"}
+    PART-questions.jsonl: {"id", "conversation", "question", "must", "must_not", "document", "quote"}
+    PART-unanswerable.jsonl: {"id", "conversation", "question", "why"}
 
 ``must`` is a list of groups of alternatives; an answer is right when each group is hit, nothing of ``must_not`` is
 there, and it has at most two sentences. An alternative is matched whole: "7" is not in "17", "5,000" not in "15,000".
-``conversation`` is a list of questions that were asked before, or a name: rows of one name share a session, in order.
+``conversation`` lists the questions that were asked before, oldest first: they are asked first, in the same session.
 """
 
 import re
@@ -20,8 +20,9 @@ from services.cli.commands.ask import send
 from services.cli.local_state import LocalState
 from services.common.documents.sentences import split_sentences
 from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW
-from tools.evaluation.data import EvaluationDataError, read_rows
+from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.embedded_suite import KnownSuite
+from tools.evaluation.held_back import rows_of
 from tools.evaluation.shares import Share
 from tools.evaluation.tables import Table
 
@@ -39,13 +40,11 @@ class AskedQuestion:
     """A question; ``must`` is empty for one that no document answers.
 
     Attributes:
-        session: questions of one session have one name, in order; empty = a session of its own.
-        before: questions that are asked first in a session of its own.
+        before: questions that are asked first in the same session, oldest first.
     """
 
     id: str
     question: str
-    session: str
     before: tuple[str, ...]
     must: tuple[tuple[str, ...], ...]
     must_not: tuple[str, ...]
@@ -89,43 +88,35 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", _DASHES.sub("-", text).replace("\u2019", "'")).strip().casefold()
 
 
-def read_questions(folder: Path = FOLDER) -> list[AskedQuestion]:
-    """Return the questions of both files.
+def read_questions(part: str, folder: Path = FOLDER, *, open_test: bool = False) -> list[AskedQuestion]:
+    """Return the questions of both files of a part, ``development`` or ``test``.
 
     Raises:
-        EvaluationDataError: a file is not there, or a row lacks a field.
+        EvaluationDataError: a file is not there or held back, or a row lacks a field.
     """
-    found = [_question(row, answerable=True) for row in read_rows(folder / "questions.jsonl")]
-    return found + [_question(row, answerable=False) for row in read_rows(folder / "unanswerable.jsonl")]
+    asked = rows_of(folder, f"{part}-questions", open_test=open_test)
+    open_ = rows_of(folder, f"{part}-unanswerable", open_test=open_test)
+    return [_question(row, answerable=True) for row in asked] + [_question(row, answerable=False) for row in open_]
 
 
 def _question(row: Mapping[str, Any], *, answerable: bool) -> AskedQuestion:
-    conversation = row.get("conversation") or ""
-    before = tuple(conversation) if isinstance(conversation, list) else ()
     try:
-        must = (
-            tuple((group,) if isinstance(group, str) else tuple(group) for group in row["must"]) if answerable else ()
-        )
-        session = "" if isinstance(conversation, list) else str(conversation)
-        must_not = tuple(row.get("must_not") or ())
-        return AskedQuestion(str(row["id"]), row["question"], session, before, must, must_not, answerable)
+        must = tuple(map(tuple, row["must"])) if answerable else ()
+        before, must_not = tuple(row.get("conversation") or ()), tuple(row.get("must_not") or ())
+        return AskedQuestion(str(row["id"]), row["question"], before, must, must_not, answerable)
     except KeyError as error:
         raise EvaluationDataError(f"question {row.get('id', '?')}: the field {error} is not there") from None
 
 
 async def ask_all(questions: Sequence[AskedQuestion], known: KnownSuite) -> list[Answered]:
-    """Ask the questions, each session in order."""
+    """Ask the questions, each in a session of its own after those before it."""
     state = LocalState(known.folder)
-    sessions: dict[str, str] = {}
     answered = []
     for asked in questions:
-        session = sessions.get(asked.session, "") if asked.session else ""
+        session = ""
         for earlier in asked.before:
             session = _session_of(await send(known.suite, state, earlier, session), session)
-        response = await send(known.suite, state, asked.question, session)
-        if asked.session:
-            sessions[asked.session] = _session_of(response, session)
-        answered.append(Answered(asked, *_said(response)))
+        answered.append(Answered(asked, *_said(await send(known.suite, state, asked.question, session))))
     return answered
 
 
@@ -152,24 +143,13 @@ def _is_refusal(report: Any) -> bool:
 
 def shares_of_answers(answered: Sequence[Answered]) -> dict[str, Share]:
     """Return the share of right answers: first questions, follow-ups, all, and of refusals."""
-    follow_up = _follow_ups(answered)
     right = [one for one in answered if one.asked.answerable]
     return {
-        "first questions": Share.among(not one.faults for one in right if one.asked.id not in follow_up),
-        "follow-ups": Share.among(not one.faults for one in right if one.asked.id in follow_up),
+        "first questions": Share.among(not one.faults for one in right if not one.asked.before),
+        "follow-ups": Share.among(not one.faults for one in right if one.asked.before),
         "answered right": Share.among(not one.faults for one in right),
         "without an answer: refused": Share.among(one.refused for one in answered if not one.asked.answerable),
     }
-
-
-def _follow_ups(answered: Sequence[Answered]) -> set[str]:
-    seen: set[str] = set()
-    found = set()
-    for one in answered:
-        if one.asked.before or (one.asked.session and one.asked.session in seen):
-            found.add(one.asked.id)
-        seen.add(one.asked.session)
-    return found
 
 
 def table_of_answers(answered: Sequence[Answered]) -> Table:

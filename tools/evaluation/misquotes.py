@@ -16,7 +16,8 @@ import numpy as np
 
 from services.allinone.check import CheckOrder, Fact
 from services.allinone.check_result import Level
-from tools.evaluation.data import EvaluationDataError, read_rows
+from tools.evaluation.data import EvaluationDataError
+from tools.evaluation.held_back import is_there, rows_of
 from tools.evaluation.metrics import auroc
 from tools.evaluation.shares import Share
 from tools.evaluation.tables import Table
@@ -26,7 +27,7 @@ FOLDER: Final = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "dpe
 MISQUOTED: Final = "misquoted"
 QUOTED: Final = "quoted"
 CONVERTED: Final = "converted"
-FILES: Final = {MISQUOTED: "misquotes.jsonl", QUOTED: "quoted.jsonl", CONVERTED: "converted.jsonl"}
+FILES: Final = {MISQUOTED: "misquotes", QUOTED: "quoted", CONVERTED: "converted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +51,22 @@ class CheckedSentence:
     facts: tuple[Fact, ...]
 
 
-def read_sentences(folder: Path = FOLDER) -> list[Sentence]:
+def read_sentences(folder: Path = FOLDER, *, open_test: bool = False) -> list[Sentence]:
     """Return the sentences of the files that there are; without quoted ones the truths of the misquotes are those.
 
     Raises:
-        EvaluationDataError: there is no misquote, or a row lacks a field.
+        EvaluationDataError: there is no misquote, a file is held back, or a row lacks a field.
     """
-    found: list[Sentence] = []
-    rows = read_rows(folder / FILES[MISQUOTED])
-    found += [_sentence(MISQUOTED, row, ("misquote",)) for row in rows]
-    if (folder / FILES[QUOTED]).is_file():
-        found += [_sentence(QUOTED, row, ("answer", "truth", "quote")) for row in read_rows(folder / FILES[QUOTED])]
-    else:
-        found += [_sentence(QUOTED, row, ("truth", "quote")) for row in rows]
-    if (folder / FILES[CONVERTED]).is_file():
-        converted = read_rows(folder / FILES[CONVERTED])
-        found += [_sentence(CONVERTED, row, ("answer", "truth", "quote")) for row in converted]
+    rows = rows_of(folder, FILES[MISQUOTED], open_test=open_test)
     if not rows:
-        raise EvaluationDataError(f"{folder / FILES[MISQUOTED]} holds no misquote")
+        raise EvaluationDataError(f"{folder}: there is no misquote")
+    found = [_sentence(MISQUOTED, row, ("misquote",)) for row in rows]
+    for group in (QUOTED, CONVERTED):
+        if is_there(folder, FILES[group], open_test=open_test):
+            some = rows_of(folder, FILES[group], open_test=open_test)
+            found += [_sentence(group, row, ("answer", "truth", "quote")) for row in some]
+        elif group is QUOTED:
+            found += [_sentence(QUOTED, row, ("truth", "quote")) for row in rows]
     return found
 
 

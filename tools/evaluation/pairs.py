@@ -5,9 +5,6 @@ SUPPORTED when every claim of it that gets a verdict is. Overlap, the share of a
 facts, is shown beside: on these pairs it should tell nothing.
 """
 
-import gzip
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -17,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from services.allinone.check import CheckOrder
-from tools.evaluation.data import EvaluationDataError
+from tools.evaluation.data import read_rows
+from tools.evaluation.held_back import require_digest, rows_of
 from tools.evaluation.metrics import auroc
 from tools.evaluation.shares import Share
 from tools.evaluation.tables import Table
@@ -100,18 +98,12 @@ def read_part(part: Part, folder: Path = FOLDER, *, open_test: bool = False) -> 
     Raises:
         EvaluationDataError: the test part without ``open_test``, another SHA-256 than the README's, or no such file.
     """
-    if part is Part.TEST and not open_test:
-        raise EvaluationDataError("the test part is opened once: say --open-test when this is that once")
-    path = folder / ("test.jsonl.gz" if part is Part.TEST else "development.jsonl")
-    try:
-        data = path.read_bytes()
-        lines = gzip.decompress(data) if path.suffix == ".gz" else data
-        page = (folder / "README.md").read_text(encoding="utf-8")
-    except OSError as error:
-        raise EvaluationDataError(f"{path} cannot be read: {error}") from error
-    if hashlib.sha256(lines).hexdigest() not in page:
-        raise EvaluationDataError(f"{path} is not the file whose SHA-256 the README tells: {folder / 'README.md'}")
-    return [_record(json.loads(line)) for line in lines.decode().splitlines() if line.strip()]
+    if part is Part.TEST:
+        return [_record(row) for row in rows_of(folder, part, open_test=open_test)]
+    path = folder / f"{part}.jsonl"
+    rows = read_rows(path)
+    require_digest(path, path.read_bytes())
+    return [_record(row) for row in rows]
 
 
 def _record(row: Mapping[str, Any]) -> PairRecord:

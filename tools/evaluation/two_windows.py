@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.allinone.check import CheckOrder
-from tools.evaluation.data import EvaluationDataError, read_rows
+from tools.evaluation.data import EvaluationDataError
+from tools.evaluation.held_back import rows_of
 from tools.evaluation.shares import Share
 from tools.evaluation.tables import Table
 from tools.evaluation.verdict_engine import Outcome, VerdictEngine
@@ -44,13 +45,14 @@ class Flagged:
         return self.outcome.contradictions_with_earlier > 0
 
 
-def read_windows(name: str, folder: Path = FOLDER) -> list[TwoWindows]:
+def read_windows(name: str, folder: Path = FOLDER, *, open_test: bool = False) -> list[TwoWindows]:
     """Return the rows of a set.
 
     Raises:
-        EvaluationDataError: the file is not there, or a row lacks a field.
+        EvaluationDataError: the file is not there or held back, or a row lacks a field.
     """
-    return [_windows(name, number, row) for number, row in enumerate(read_rows(folder / f"{name}.jsonl"), start=1)]
+    rows = rows_of(folder, name, open_test=open_test)
+    return [_windows(name, number, row) for number, row in enumerate(rows, start=1)]
 
 
 def _windows(name: str, number: int, row: Mapping[str, Any]) -> TwoWindows:

@@ -15,6 +15,7 @@ from tools.evaluation import misquotes, two_windows
 from tools.evaluation.asked_questions import Answered, AskedQuestion, hit, read_questions, shares_of_answers
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.encoder_memory import EncoderMemory, RememberedEmbedding, RememberedGrounding
+from tools.evaluation.held_back import is_there
 from tools.evaluation.pairs import Part, measure_pairs, read_part, tables_of_pairs
 from tools.evaluation.shares import Share
 from tools.evaluation.verdict_engine import Outcome
@@ -179,7 +180,7 @@ def test_what_an_answer_must_hold_is_matched_whole(text, alternative, there):
 
 
 def question(**more):
-    given = {"id": "q", "question": "?", "session": "", "before": (), "must": (("7", "seven"), ("years",))}
+    given = {"id": "q", "question": "?", "before": (), "must": (("7", "seven"), ("years",))}
     return AskedQuestion(**(given | {"must_not": ("10",), "answerable": True} | more))
 
 
@@ -203,28 +204,39 @@ def test_a_refusal_is_right_only_where_there_is_no_answer():
     assert Answered(question(), "7 years.", refused=True).faults == ("refused",)
 
 
-def test_questions_of_one_conversation_are_follow_ups(tmp_path):
+def test_questions_after_others_are_follow_ups(tmp_path):
     rows = [
-        {"id": "a", "conversation": "c1", "question": "?", "must": [["7"]], "must_not": []},
-        {"id": "b", "conversation": "c1", "question": "?", "must": ["7"], "must_not": []},
-        {"id": "c", "conversation": ["before?"], "question": "?", "must": [["7"]], "must_not": []},
+        {"id": "a", "conversation": [], "question": "?", "must": [["7"]], "must_not": []},
+        {"id": "b", "conversation": ["before?", "then?"], "question": "?", "must": [["7", "seven"]], "must_not": []},
     ]
-    write(tmp_path / "questions.jsonl", rows)
-    write(tmp_path / "unanswerable.jsonl", [{"id": "d", "conversation": None, "question": "?", "why": "nowhere"}])
-    asked = read_questions(tmp_path)
-    assert [(one.session, one.before, one.answerable) for one in asked] == [
-        ("c1", (), True),
-        ("c1", (), True),
-        ("", ("before?",), True),
-        ("", (), False),
+    write(tmp_path / "development-questions.jsonl", rows)
+    lacking = [{"id": "d", "conversation": [], "question": "?", "why": "nowhere"}]
+    write(tmp_path / "development-unanswerable.jsonl", lacking)
+    asked = read_questions(Part.DEVELOPMENT, tmp_path)
+    assert [(one.before, one.must, one.answerable) for one in asked] == [
+        ((), (("7",),), True),
+        (("before?", "then?"), (("7", "seven"),), True),
+        ((), (), False),
     ]
     shares = shares_of_answers([Answered(one, "7", refused=not one.answerable) for one in asked])
     assert shares == {
         "first questions": Share(1, 1),
-        "follow-ups": Share(2, 2),
-        "answered right": Share(3, 3),
+        "follow-ups": Share(1, 1),
+        "answered right": Share(2, 2),
         "without an answer: refused": Share(1, 1),
     }
+
+
+def test_what_is_held_back_is_opened_only_when_it_is_said_and_as_the_readme_has_it(tmp_path):
+    lines = (json.dumps(misquote(1, "right", "wrong")) + "\n").encode()
+    (tmp_path / "misquotes.jsonl.gz").write_bytes(gzip.compress(lines))
+    assert not is_there(tmp_path, "misquotes", open_test=False)
+    with pytest.raises(EvaluationDataError, match="--open-test"):
+        misquotes.read_sentences(tmp_path)
+    with pytest.raises(EvaluationDataError, match="SHA-256"):
+        misquotes.read_sentences(tmp_path, open_test=True)
+    (tmp_path / "README.md").write_text(hashlib.sha256(lines).hexdigest(), encoding="utf-8")
+    assert [one.answer for one in misquotes.read_sentences(tmp_path, open_test=True)] == ["wrong", "right"]
 
 
 async def test_what_an_encoder_said_is_not_asked_again_in_the_next_run(tmp_path):
