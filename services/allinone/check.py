@@ -83,7 +83,7 @@ class Checker:
         self,
         answer: str,
         facts: Iterable[Source],
-        question: str = "",
+        question: str | None = None,
         *,
         policy: str = "",
         earlier_answers: Iterable[str] = (),
@@ -93,7 +93,7 @@ class Checker:
         Args:
             answer: the answer, complete.
             facts: what it is checked against.
-            question: that it answers; empty = not known.
+            question: that it answers; ``None`` = not known.
             policy: safety policy to hold it against, as in ``CRP-Safety-Policy``; empty = none.
             earlier_answers: of the same conversation, oldest first.
 
@@ -103,7 +103,9 @@ class Checker:
             CrpError: a limit, or a model that does not answer.
             OSError: a file cannot be read.
         """
-        return await self._one(CheckOrder(answer, tuple(facts), question, tuple(earlier_answers)), in_force(policy))
+        return await self._one(
+            CheckOrder(answer, tuple(facts), question or "", tuple(earlier_answers)), in_force(policy)
+        )
 
     async def check_all(self, orders: Iterable[CheckOrder], *, policy: str = "") -> list[CheckResult]:
         """Return what is found in each answer, in order; ``AT_ONCE`` are checked together. Raises as ``check``."""
@@ -184,7 +186,7 @@ async def open_checker(settings: Settings | None = None, adapters: Adapters | No
 async def check_async(
     answer: str,
     facts: Sequence[Source],
-    question: str = "",
+    question: str | None = None,
     *,
     policy: str = "",
     earlier_answers: Sequence[str] = (),
@@ -198,7 +200,7 @@ async def check_async(
 def check(
     answer: str,
     facts: Sequence[Source],
-    question: str = "",
+    question: str | None = None,
     *,
     policy: str = "",
     earlier_answers: Sequence[str] = (),

@@ -156,6 +156,9 @@ def _why(claim: claim_pb2.Claim, verdict: str, quoted: tuple[Quoted, ...]) -> st
     """Say the verdict in one sentence: the values that differ, else the words that were held against the claim."""
     if not verdict:
         return ""
+    told: str = getattr(claim.judgement, "why", "")  # a server that tells it knows more than the evidence shows
+    if told:
+        return told
     if not quoted:
         return f"{verdict}: no fact speaks of it."
     place = f" in {quoted[0].title}" if quoted[0].title else ""
