@@ -36,9 +36,14 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DEFAULT_FILE: Final = ROOT / ".cache" / "evaluation" / "encoders.sqlite3"
-_CODE: Final = ("services/common/*.py", "services/common/grounding/**/*.py", "services/common/adapters/encoders/*.py")
+_CODE: Final = (
+    "services/common/calibration.py",
+    "services/common/letters.py",
+    "services/common/grounding/**/*.py",
+    "services/common/adapters/encoders/*.py",
+)
 _CODE_OF_NAMES: Final = (
-    "services/common/*.py",
+    "services/common/letters.py",
     "services/common/adapters/spacy/*.py",
     "services/common/adapters/presidio/*.py",
 )
