@@ -20,7 +20,7 @@ from services.common.workers.errors import JobLimitError, QueueFullError, Worker
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
-_MODULE: Final = "services.common.documents.process"
+_MODULE: Final = "services.common.documents.document_process"
 _THREADS: Final = 2
 _NICENESS: Final = 5
 """Whoever answers calls goes first."""
@@ -114,7 +114,7 @@ class WorkerDocumentReader:
     """``DocumentReader`` in processes of their own.
 
     Args:
-        pool: of processes that run ``process``.
+        pool: of processes that run ``document_process``.
     """
 
     def __init__(self, pool: WorkerPool) -> None:
