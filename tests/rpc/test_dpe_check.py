@@ -112,7 +112,11 @@ REFUSED = [
     pytest.param(pb.CheckRequest(answer=FEE, facts=[fact(" ")]), ["facts[0].content"], id="blank-fact"),
     pytest.param(pb.CheckRequest(answer=FEE, facts=[fact(title="t" * 1_001)]), ["facts[0].title"], id="long-title"),
     pytest.param(pb.CheckRequest(answer=FEE, facts=[fact()], question="q" * 100_001), ["question"], id="long-question"),
-    pytest.param(pb.CheckRequest(answer=FEE, facts=[fact()], grounding_mode=99), ["grounding_mode"], id="mode"),
+    pytest.param(
+        pb.CheckRequest(answer=FEE, facts=[fact()], grounding_mode=99),  # type: ignore[arg-type]  # no such mode
+        ["grounding_mode"],
+        id="unknown-grounding-mode",
+    ),
     pytest.param(
         pb.CheckRequest(answer=FEE, documents=[document(b"", "")]),
         ["documents[0].name", "documents[0].content"],

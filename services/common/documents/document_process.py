@@ -1,4 +1,4 @@
-"""``python -m services.common.documents.document_process``: reads documents and cuts them, for ``WorkerDocumentReader``."""
+"""``python -m services.common.documents.document_process``: reads and cuts documents, for ``WorkerDocumentReader``."""
 
 import importlib
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,6 @@
 """``python -m tools.evaluate_verdicts``: how answers are counted, on samples whose figures can be worked out."""
 
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -180,8 +181,8 @@ def test_what_an_answer_must_hold_is_matched_whole(text, alternative, there):
 
 
 def question(**more):
-    given = {"id": "q", "question": "?", "before": (), "must": (("7", "seven"), ("years",))}
-    return AskedQuestion(**(given | {"must_not": ("10",), "answerable": True} | more))
+    given = AskedQuestion("q", "?", (), (("7", "seven"), ("years",)), ("10",), answerable=True)
+    return dataclasses.replace(given, **more)
 
 
 @pytest.mark.parametrize(
