@@ -67,6 +67,7 @@ bench: $(DEV_STAMP) ## Measure against named baselines in the same run
 eval: $(DEV_STAMP) ## Measure quality on the data that GROUNDTRAIL_EVAL_DATA names
 	@$(BIN)/python -m tools.evaluate
 	@$(BIN)/python -m tools.evaluate_models pipeline
+	@$(BIN)/python -m tools.evaluate_verdicts all
 	@$(BIN)/python -m tools.evaluate_ercp
 
 eval-models: $(DEV_STAMP) ## Measure the encoders on that data, with the figures of other systems beside them

@@ -171,6 +171,13 @@ _CALLS: Final = (
     Place(_PROVENANCE + "SegmentClaims", "text", 200_000),
     Place(_PROVENANCE + "VerifySummary", "summary", 200_000, {"original": FACT}),
     Place(_PROVENANCE + "VerifySummary", "original", 200_000, {"summary": FACT}, **_MINOR),
+    Place(_PROVENANCE + "Check", "answer", 200_000, {"facts": [{"content": FACT}]}, **_MINOR),
+    Place(_PROVENANCE + "Check", "question", 100_000, {"answer": FACT, "facts": [{"content": FACT}]}, **_MINOR),
+    Place(_PROVENANCE + "Check", "facts.content", 200_000, {"answer": FACT}, **_MINOR),
+    Place(
+        _PROVENANCE + "Check", "documents.content", 200_000, {"answer": FACT, "documents": [{"name": "a.md"}]}, **_MINOR
+    ),
+    Place(_PROVENANCE + "Check", "earlier_answers", 200_000, {"answer": FACT}, **_MINOR),
     Place(_BUILD_RPC, "query", 32_768, _BUILD),
     Place(_BUILD_RPC, "system_prompt", 200_000, _BUILD, **_MINOR),
     Place(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from services.cli.check_command import check_answer
 from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, sure
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
@@ -26,7 +27,7 @@ app = typer.Typer(
     "Commands talk to the server that GROUNDTRAIL_CLIENT__SERVER names; without one they run what they ask inside "
     "the process, on the data under GROUNDTRAIL_STORE__DATA_DIR (default .groundtrail).\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong input, 3 negative verdict (broken chain, halted answer, refused file), "
-    "4 not found, 5 denied, 6 unavailable or over a limit, 130 stopped by Ctrl-C.",
+    "4 not found, 5 denied, 6 unavailable or over a limit, 130 stopped by Ctrl-C; of check also 10, 11, 12: the level.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=True,
@@ -136,6 +137,8 @@ def ask(  # noqa: PLR0913 - one for each option
     asked = ask_command.Asked(question, session, system)
     run(partial(ask_command.ask, asked=asked, context=context, headers=headers), as_json=as_json)
 
+
+app.command("check")(check_answer)
 
 Model = Annotated[
     str, typer.Option(help="Target model: its tokenizer and context window; none = that of your settings.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # generated code and services: loaded by the command that ask
     from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
     from crp.dag.v1 import session_service_pb2_grpc as sessions
     from crp.dag.v1 import transparency_service_pb2_grpc as transparency
+    from crp.dpe.v1 import provenance_service_pb2_grpc as provenance
     from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
     from crp.gateway.v1 import admin_service_pb2_grpc as admin
     from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
@@ -59,6 +60,13 @@ class Suite:
         from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 
         return EnvelopeServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def provenance(self) -> "provenance.ProvenanceServiceStub":
+        """Analyses and checks."""
+        from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
+
+        return ProvenanceServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     @cached_property
     def sessions(self) -> "sessions.SessionServiceStub":

@@ -30,6 +30,10 @@ class Exit(IntEnum):
     DENIED = 5
     UNAVAILABLE = 6
     """A limit, a deadline or a backend that is down: the same command may succeed later."""
+    RISK_MEDIUM = 10
+    """``check``: the answer's risk level is MEDIUM."""
+    RISK_HIGH = 11
+    RISK_CRITICAL = 12
 
 
 _BY_ERROR: tuple[tuple[type[CrpError], Exit], ...] = (

@@ -41,3 +41,13 @@ class GroundingWord(StrEnum):
     STRICT = "context-strict"
     PREFERRED = "context-preferred"
     OPEN = "open"
+
+
+@unique
+class LevelWord(StrEnum):
+    """What ``--fail-on`` takes (CRP-SPEC-005 §7.4)."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    CRITICAL = "CRITICAL"

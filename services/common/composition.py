@@ -37,6 +37,7 @@ from services.common.workers.pool import WorkerLimits, WorkerPool
 if TYPE_CHECKING:
     from services.common.adapters.sqlite.claims import StoreClaim
     from services.common.adapters.text_workers import TextWorkers
+    from services.common.ports.documents import DocumentReader
     from services.common.rpc.credential_gate import CredentialGate
 
 if TYPE_CHECKING:  # they bring NumPy, which not every process needs
@@ -197,6 +198,15 @@ class Adapters:
         from services.common.adapters.openai.language_model import open_language_model
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
+
+    async def documents(self) -> "DocumentReader":
+        """Return what reads documents and cuts them into facts, in processes of its own (ADR 0085)."""
+        from services.common.documents.cutting import WorkerDocumentReader, document_pool
+
+        async def build() -> "DocumentReader":
+            return WorkerDocumentReader(self.worker_pool(*document_pool(self.settings)))
+
+        return await self._once("documents", build)
 
     async def fact_store(self) -> "FactStore":
         """Return the store of facts and vectors.

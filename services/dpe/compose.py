@@ -12,10 +12,12 @@ from services.common.clock import Clock
 from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.ids import IdSource
+from services.common.ports.documents import DocumentReader
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.dpe import DpeSettings
 from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.checking import CheckApp
 from services.dpe.domain import units
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.gazetteer import load_gazetteer
@@ -31,13 +33,21 @@ PROVENANCE_ROLES: Final = {
     "AnalyzeStream": Role.READER,
     "SegmentClaims": Role.READER,
     "VerifySummary": Role.READER,
+    "Check": Role.READER,
 }
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return ProvenanceService over the process's models."""
     models, build = await open_models(adapters), await adapters.build_identity()
-    return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids, build)]
+    documents = await adapters.documents()
+    return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids, documents, build)]
+
+
+async def open_servicer(settings: Settings, adapters: Adapters) -> ProvenanceServicer:
+    """Return the servicer without a server before it, for whoever checks inside its own process."""
+    models, documents = await open_models(adapters), await adapters.documents()
+    return provenance_servicer(models, settings.dpe, adapters.clock, adapters.ids, documents)[0]
 
 
 async def open_models(adapters: Adapters) -> AnalysisModels:
@@ -61,10 +71,15 @@ async def open_models(adapters: Adapters) -> AnalysisModels:
     )
 
 
-def provenance_service(
-    models: AnalysisModels, settings: DpeSettings, clock: Clock, ids: IdSource, build: BuildIdentity | None = None
-) -> ServedService:
-    """Wire app and servicer over any models; without ``build`` the reports do not say which code made them."""
+def provenance_servicer(
+    models: AnalysisModels,
+    settings: DpeSettings,
+    clock: Clock,
+    ids: IdSource,
+    documents: DocumentReader,
+    build: BuildIdentity | None = None,
+) -> tuple[ProvenanceServicer, ProvenanceApp]:
+    """Wire servicer and app over any models; without ``build`` the reports do not say which code made them."""
     units.warm()
     limits = Limits(
         settings.max_response_chars,
@@ -74,7 +89,19 @@ def provenance_service(
         settings.cache_mib * MIB,
     )
     app = ProvenanceApp(models, Workplace(policy_of(settings), load_gazetteer(), limits, clock, ids, build))
-    servicer = ProvenanceServicer(app, settings)
+    return ProvenanceServicer(app, CheckApp(app, documents, settings.max_facts), settings), app
+
+
+def provenance_service(
+    models: AnalysisModels,
+    settings: DpeSettings,
+    clock: Clock,
+    ids: IdSource,
+    documents: DocumentReader,
+    build: BuildIdentity | None = None,
+) -> ServedService:
+    """Return ProvenanceService over any models."""
+    servicer, app = provenance_servicer(models, settings, clock, ids, documents, build)
     add: Callable[[ProvenanceServicer, grpc.aio.Server], None] = pb_grpc.add_ProvenanceServiceServicer_to_server
     return ServedService(
         PROVENANCE_SERVICE,

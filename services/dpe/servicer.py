@@ -12,17 +12,20 @@ from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
 from services.common.computing import compute
 from services.common.settings.dpe import DpeSettings
 from services.dpe.app import ProvenanceApp
+from services.dpe.checking import CheckApp
+from services.dpe.convert.checks import check_input, check_response
 from services.dpe.convert.requests import analysis_input, grounded_spans
 from services.dpe.convert.responses import analyze_response, segment_response, stream_response
 from services.dpe.convert.summaries import summary_response
-from services.dpe.validate import validate_analyze, validate_segment, validate_summary
+from services.dpe.validate import validate_analyze, validate_check, validate_segment, validate_summary
 
 
 class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
-    """Translates between the wire and ``ProvenanceApp``."""
+    """Translates between the wire and the apps."""
 
-    def __init__(self, app: ProvenanceApp, settings: DpeSettings) -> None:
+    def __init__(self, app: ProvenanceApp, checks: CheckApp, settings: DpeSettings) -> None:
         self._app = app
+        self._checks = checks
         self._settings = settings
 
     async def Analyze(self, request: pb.AnalyzeRequest, _: Any) -> pb.AnalyzeResponse:
@@ -49,3 +52,8 @@ class ProvenanceServicer(pb_grpc.ProvenanceServiceServicer):
         validate_summary(request, self._settings)
         verified = await self._app.verify_summary(request.summary, request.original, grounded_spans(request))
         return await compute(summary_response, verified)
+
+    async def Check(self, request: pb.CheckRequest, _: Any) -> pb.CheckResponse:
+        """Check an answer against facts that the caller brings."""
+        validate_check(request, self._settings)
+        return await compute(check_response, await self._checks.check(check_input(request)))

@@ -38,6 +38,8 @@ _MAX_CONSTRAINT_SPANS: Final = 64
 _MAX_SOURCE_CHARS: Final = 4_096
 """More than any title, URI or path of headings that the knowledge base takes."""
 _MAX_WHY_CHARS: Final = 1_000
+_MAX_TITLE_CHARS: Final = 1_000
+_MAX_DOCUMENTS: Final = 100
 _DETECTOR: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _TRAIL_ID: Final = re.compile(r"(crp_trail_[A-Za-z0-9]{16,32})?")
 
@@ -106,6 +108,35 @@ def validate_summary(request: pb.VerifySummaryRequest, settings: DpeSettings) ->
         for index, span in enumerate(request.grounded_spans):
             inside = span.start < span.end <= len(request.original)
             found.require(inside, f"grounded_spans[{index}]", "must be a stretch inside original, start before end")
+    found.raise_if_any()
+
+
+def validate_check(request: pb.CheckRequest, settings: DpeSettings) -> None:
+    """Refuse a malformed CheckRequest. Raises as ``validate_analyze``."""
+    limit = settings.max_response_chars
+    require_size("answer", request.answer, limit)
+    found = Violations()
+    found.require(request.answer.strip(), "answer", "must not be empty")
+    _chars(found, "question", request.question, _MAX_QUERY_CHARS)
+    require_member(found, "grounding_mode", request.grounding_mode, taxonomy_pb2.GroundingMode)
+    if not request.facts and not request.documents and not request.earlier_answers:
+        text = "must not be empty when there are neither documents nor earlier_answers: a check needs something to hold"
+        found.add("facts", f"{text} the answer against")
+    found.require(len(request.facts) <= settings.max_facts, "facts", f"must be at most {settings.max_facts}")
+    for index, fact in enumerate(request.facts[: settings.max_facts]):
+        found.require(fact.content.strip(), f"facts[{index}].content", "must not be empty")
+        _chars(found, f"facts[{index}].content", fact.content, limit)
+        _chars(found, f"facts[{index}].title", fact.title, _MAX_TITLE_CHARS)
+    found.require(len(request.documents) <= _MAX_DOCUMENTS, "documents", f"must be at most {_MAX_DOCUMENTS}")
+    for index, document in enumerate(request.documents[:_MAX_DOCUMENTS]):
+        named = 0 < len(document.name) <= _MAX_TITLE_CHARS
+        found.require(named, f"documents[{index}].name", f"must hold 1 to {_MAX_TITLE_CHARS} characters")
+        found.require(document.content, f"documents[{index}].content", "must not be empty")
+    most = settings.max_prior_windows
+    found.require(len(request.earlier_answers) <= most, "earlier_answers", f"must be at most {most}")
+    for index, text in enumerate(request.earlier_answers[:most]):
+        found.require(text.strip(), f"earlier_answers[{index}]", "must not be empty")
+        _chars(found, f"earlier_answers[{index}]", text, limit)
     found.raise_if_any()
 
 

@@ -25,9 +25,19 @@ def analysis_units(request: pb.AnalyzeRequest) -> int:
     return CALL_UNITS + compared + _FACT_UNITS * len(facts) + (glanced + unread) // _GLANCED
 
 
+def check_units(request: pb.CheckRequest) -> int:
+    """Return what a check costs: its facts are embedded, and documents read before."""
+    facts = sum(len(fact.content) for fact in request.facts)
+    documents = sum(len(document.content) for document in request.documents)
+    glanced = facts + documents + sum(map(len, request.earlier_answers))
+    compared = len(request.question) + len(request.answer)
+    return CALL_UNITS + compared + _FACT_UNITS * len(request.facts) + glanced // _GLANCED
+
+
 WORK: Final[Mapping[str, Work]] = {
     "Analyze": Work(analysis_units),
     "AnalyzeStream": Work(lambda request: analysis_units(request.analysis)),
     "SegmentClaims": Work(lambda request: (CALL_UNITS + len(request.text)) // _GLANCED),
     "VerifySummary": Work(lambda request: CALL_UNITS + len(request.summary) + len(request.original) // _GLANCED),
+    "Check": Work(check_units),
 }

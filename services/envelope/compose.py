@@ -11,6 +11,8 @@ from crp.envelope.v1 import envelope_service_pb2_grpc as envelope_grpc
 from services.common.clock import Clock
 from services.common.composition import Adapters
 from services.common.context import Role
+from services.common.documents.cutting import CuttingLimits, ThreadDocumentReader
+from services.common.ports.documents import DocumentReader
 from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
 from services.common.ports.reranking import Reranker
@@ -20,12 +22,6 @@ from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.checked_embedding import CheckedEmbedding
 from services.envelope.community_app import CommunityApp
-from services.envelope.document_reading import (
-    CuttingLimits,
-    ThreadDocumentReader,
-    WorkerDocumentReader,
-    document_pool,
-)
 from services.envelope.domain.namespaces import Namespaces
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.envelope_app import EnvelopeApp
@@ -38,7 +34,7 @@ from services.envelope.knowledge_servicer import KnowledgeServicer
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.metrics import RetrievalMetrics
-from services.envelope.ports import DocumentReader, FactSearch
+from services.envelope.ports import FactSearch
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
 from services.envelope.readable_sources import ReadableSources
 from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Provider, Rescorer, no_model
@@ -108,7 +104,7 @@ async def open_parts(settings: Settings, adapters: Adapters) -> EnvelopeParts:
         adapters.clock,
         adapters.reranker,
         adapters.token_vectors,
-        WorkerDocumentReader(adapters.worker_pool(*document_pool(settings))),
+        await adapters.documents(),
     )
 
 

@@ -5,21 +5,21 @@ from types import MappingProxyType
 from typing import Final
 
 from services.common.computing import compute
+from services.common.documents.chunking import MAX_FACT_TOKENS
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name
+from services.common.ports.documents import DocumentReader
 from services.common.ports.facts import FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
 from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
-from services.envelope.domain.chunking import MAX_FACT_TOKENS
 from services.envelope.domain.identity import fact_id_for, source_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
-from services.envelope.ports import DocumentReader
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
 from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
 

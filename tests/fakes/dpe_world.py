@@ -28,6 +28,7 @@ from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.policy import Policy
 from services.dpe.gazetteer import load_gazetteer
 from services.dpe.ports import AnalysisModels
+from tests.fakes.documents import ThreadReader
 
 NOW = datetime(2026, 5, 25, 8, 30, 0, 250000, tzinfo=UTC)
 READER = Caller("tenant-a", "crp_gw_test_reader12", frozenset({Role.READER}), "reader")
@@ -210,7 +211,7 @@ class World:
             dpe=self.settings,
         )
         telemetry = open_telemetry(settings.telemetry, "dpe-test", "0")
-        service = provenance_service(self.models, self.settings, StandingClock(), FixedIds())
+        service = provenance_service(self.models, self.settings, StandingClock(), FixedIds(), ThreadReader())
         server = RpcServer([service], settings, OneCaller(), telemetry)
         await server.start()
         try:

@@ -7,6 +7,7 @@ from services.common.ids import RandomIds
 from services.common.settings.dpe import DpeSettings
 from services.dpe.compose import PROVENANCE_SERVICE, provenance_service
 from services.dpe.ports import AnalysisModels
+from tests.fakes.documents import ThreadReader
 from tests.fakes.dpe_world import StandingClock, models
 from tests.fakes.ercp_world import ErcpWorld
 
@@ -18,7 +19,7 @@ class JudgedErcpWorld(ErcpWorld):
     dpe_models: AnalysisModels = field(default_factory=models)
 
     def _services(self, servicer, channels):
-        dpe = provenance_service(self.dpe_models, DpeSettings(), StandingClock(), RandomIds())
+        dpe = provenance_service(self.dpe_models, DpeSettings(), StandingClock(), RandomIds(), ThreadReader())
         others = [each for each in super()._services(servicer, channels) if each.name != PROVENANCE_SERVICE]
         return [*others, dpe]
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.documents.chunking import chunk
+from services.common.documents.document import Block, BlockKind, Document
 from services.common.ports.facts import FactStatus
 from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.candidates import Candidate
-from services.envelope.domain.chunking import chunk
-from services.envelope.domain.document import Block, BlockKind, Document
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.ranking import RankingTerms, rank, relevance_scores
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights

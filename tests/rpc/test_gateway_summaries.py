@@ -17,7 +17,9 @@ from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.language_model import LanguageReply
 from services.common.settings.dpe import DpeSettings
+from services.dpe.checking import CheckApp
 from services.dpe.servicer import ProvenanceServicer
+from tests.fakes.documents import ThreadReader
 from tests.fakes.dpe_world import app
 from tests.fakes.gateway_world import Fault, GatewayWorld, Script, WordCounter
 from tests.rpc.test_dpe_summaries import WordsGrounding
@@ -55,7 +57,8 @@ def grounded(answer, parts=GROUNDED):
 
 
 def real_checks():
-    return ProvenanceServicer(app(grounding=WordsGrounding()), DpeSettings())
+    analyses = app(grounding=WordsGrounding())
+    return ProvenanceServicer(analyses, CheckApp(analyses, ThreadReader(), max_facts=2_000), DpeSettings())
 
 
 def world(*replies, parent=LONG, report=None, **script):

@@ -4,15 +4,15 @@ import time
 
 import pytest
 
+from services.common.documents.attributes import most_attributes
+from services.common.documents.chunking import MAX_CONTEXT_CHARS, chunk, merge_short
+from services.common.documents.detection import MediaType, detect_media_type
+from services.common.documents.document import MAX_COLUMN_CHARS, Block, BlockKind, Document, row_text
+from services.common.documents.html import MAX_ATTRIBUTES, read_html
+from services.common.documents.sentences import split_sentences
 from services.common.errors import ErrorReason, LimitExceededError
 from services.dpe.domain import quotations, roles
 from services.dpe.domain.clauses import clauses
-from services.envelope.documents.attributes import most_attributes
-from services.envelope.documents.detection import MediaType, detect_media_type
-from services.envelope.documents.html import MAX_ATTRIBUTES, read_html
-from services.envelope.domain.chunking import MAX_CONTEXT_CHARS, chunk, merge_short
-from services.envelope.domain.document import MAX_COLUMN_CHARS, Block, BlockKind, Document, row_text
-from services.envelope.domain.sentences import split_sentences
 
 MOST_SECONDS = 2.0
 """Of processor time: each takes a tenth of it here and took several times as much, or did not end."""

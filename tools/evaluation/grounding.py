@@ -16,10 +16,10 @@ from rich.progress import Progress
 
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
+from services.common.documents.chunking import chunk
 from services.common.ports.embedding import EmbeddingModel
 from services.common.settings.inference import InferenceSettings
 from services.dpe.domain.facts import EnvelopeFact, read_fact
-from services.envelope.domain.chunking import chunk
 from tools.evaluation.data import rows
 from tools.evaluation.embedding import embed_all
 from tools.evaluation.figures import Figure

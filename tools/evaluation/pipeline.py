@@ -6,6 +6,7 @@ claim counts as not supported. Alone, the grounding model is given the whole con
 the product's; the encoder's alone is the best one on the fold ``calibrate``. Figures are of the fold ``report``.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ ENGINE: Final = "whole engine"
 ALONE: Final = "grounding alone"
 ENCODER_ALONE: Final = "encoder alone"
 UNNAMED: Final = "not named"
+AT_ONCE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,13 @@ async def measure(
     if not chosen:
         raise EvaluationDataError("no claim of fold report, and none without a fold: there is nothing to report on")
     alone = await judge(chosen, engine.grounding, progress, "grounding alone")
-    rows = []
-    for claim, verdict in zip(progress.track(chosen, description="whole engine"), alone, strict=True):
-        rows.append((claim, checked(await engine.check(claim), verdict)))
+    found: list[Findings] = []
+    bar = progress.add_task("whole engine", total=len(chosen))
+    for start in range(0, len(chosen), AT_ONCE):  # the encoders batch over texts that are checked together
+        some = chosen[start : start + AT_ONCE]
+        found += await asyncio.gather(*map(engine.check, some))
+        progress.update(bar, advance=len(some))
+    rows = [(claim, checked(one, verdict)) for claim, one, verdict in zip(chosen, found, alone, strict=True)]
     known = first_of_each([one for one in claims if one.fold == CALIBRATE], lambda claim: claim.dataset, limit)
     tuning = [
         (claim, Checked(0.0, (), {}, verdict))

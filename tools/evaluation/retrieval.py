@@ -15,11 +15,11 @@ from rich.progress import Progress
 from services.common.adapters.sqlite.facts import SqliteFactStore
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
+from services.common.documents.chunking import chunk
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactHit, FactRecord, FactStatus
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.stores import StoreSettings
-from services.envelope.domain.chunking import chunk
 from tools.evaluation.data import rows
 from tools.evaluation.embedding import embed_all
 from tools.evaluation.figures import Figure

@@ -28,7 +28,6 @@ _LEVELS: Final = {taxonomy_pb2.RiskLevel.Value(f"RISK_LEVEL_{level}"): level for
 def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
     """Return the domain's view of a validated request."""
     envelope = request.envelope
-    mode = _MODES.get(request.grounding_mode) or _MODES.get(envelope.grounding_mode)
     return AnalysisInput(
         session_id=request.session_id,
         window_id=request.window_id,
@@ -40,7 +39,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
             for fact in envelope.facts
             if is_evidence(fact.carried_from_window_id, fact.transfer_type)  # ADR 0023
         ),
-        grounding_mode=mode or GroundingMode.CONTEXT_PREFERRED,
+        grounding_mode=grounding_mode(request.grounding_mode, envelope.grounding_mode),
         prior_windows=tuple(
             PriorWindow(window.window_id, window.window_number, window.text, window.is_summary)
             for window in sorted(request.prior_windows, key=lambda window: (window.window_number, window.window_id))
@@ -60,6 +59,11 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         incomplete_level=_LEVELS.get(request.incomplete_risk_level),
         leans_on=tuple(question for question in request.leans_on if question.strip()),
     )
+
+
+def grounding_mode(*asked: "taxonomy_pb2.GroundingMode") -> GroundingMode:
+    """Return the first mode that is given, CONTEXT_PREFERRED where none is (decision 15)."""
+    return next((_MODES[mode] for mode in asked if mode in _MODES), GroundingMode.CONTEXT_PREFERRED)
 
 
 def grounded_spans(request: pb.VerifySummaryRequest) -> tuple[Span, ...]:

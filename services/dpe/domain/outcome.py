@@ -57,6 +57,7 @@ class Reason(StrEnum):
     PII_DETECTOR_NOT_CONFIGURED = "PII_DETECTOR_NOT_CONFIGURED"
     PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
     DEADLINE_TOO_SHORT = "DEADLINE_TOO_SHORT"
+    NO_QUESTION = "NO_QUESTION"
 
 
 DETAILS: Final = {
@@ -88,6 +89,7 @@ DETAILS: Final = {
     Reason.PII_DETECTOR_NOT_CONFIGURED: "No detector of personal data is configured.",
     Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
     Reason.DEADLINE_TOO_SHORT: "The caller's deadline left no time for it; the report says what was computed without.",
+    Reason.NO_QUESTION: "No question was given: whether the answer answers it cannot be said.",
 }
 """One sentence for people about each reason."""
 

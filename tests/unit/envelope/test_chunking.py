@@ -2,9 +2,9 @@
 
 import pytest
 
-from services.envelope.domain.chunking import chunk, group_leaning, merge_short, windows
-from services.envelope.domain.document import Block, BlockKind, Document, row_text
-from services.envelope.domain.sentences import split_sentences
+from services.common.documents.chunking import chunk, group_leaning, merge_short, windows
+from services.common.documents.document import Block, BlockKind, Document, row_text
+from services.common.documents.sentences import split_sentences
 
 
 def words(text):

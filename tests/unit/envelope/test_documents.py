@@ -7,8 +7,8 @@ from pypdf import PdfReader, PdfWriter
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from services.common.documents import ReadingLimits, read_document
 from services.common.errors import CrpError
-from services.envelope.documents import ReadingLimits, read_document
 
 LIMITS = ReadingLimits(max_bytes=1_000_000, max_pages=5, max_chars=100_000)
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"

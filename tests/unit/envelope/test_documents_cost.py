@@ -4,11 +4,11 @@ import time
 
 import pytest
 
+from services.common.documents.chunking import chunk
+from services.common.documents.html import MAX_DEPTH, read_html
+from services.common.documents.pdf import _page_blocks, _running_lines, _without_running
+from services.common.documents.text import read_text
 from services.common.errors import ErrorReason, LimitExceededError
-from services.envelope.documents.html import MAX_DEPTH, read_html
-from services.envelope.documents.pdf import _page_blocks, _running_lines, _without_running
-from services.envelope.documents.text import read_text
-from services.envelope.domain.chunking import chunk
 
 
 def read_page(lines):

@@ -78,7 +78,12 @@ def test_named_settings_exist(page):
     named = set(re.findall(r"\bGROUNDTRAIL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
     sections = {name.split("__")[0] for name in known_variables(Settings)}
     files = {f"{name}_FILE" for name in secret_variables(Settings)}
-    known = set(known_variables(Settings)) | files | sections | {"GROUNDTRAIL_EVAL_DATA", "GROUNDTRAIL"}
+    known = (
+        set(known_variables(Settings))
+        | files
+        | sections
+        | {"GROUNDTRAIL_EVAL_DATA", "GROUNDTRAIL_EVAL_MEMORY", "GROUNDTRAIL"}
+    )
     assert sorted(name for name in named if name not in known and not name.startswith("GROUNDTRAIL_TEST_")) == []
 
 

@@ -200,11 +200,12 @@ def test_no_environment_file_or_key_is_tracked():
 
 THREADS = {
     "services/cli/": "one command, one caller",
+    "services/allinone/check.py": "reads the caller's own files, in the caller's own process",
     "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
     "services/common/composition.py": "the start",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
     "services/envelope/communit": "in the background, for no caller in particular",
-    "services/envelope/document_reading.py": "for tests and measurements; a deployment reads documents apart",
+    "services/common/documents/cutting.py": "for tests and measurements; a deployment reads documents apart",
     "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",
     "services/ercp/deciding.py": "waits for Z3, which has a thread of its own and is interrupted",
     "services/gateway/http/ercp_routes.py": "reads a body, in one call into C",

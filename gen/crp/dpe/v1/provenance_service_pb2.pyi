@@ -328,3 +328,59 @@ class VerifySummaryResponse(_message.Message):
     checked_claims: _containers.RepeatedCompositeFieldContainer[SummaryClaim]
     reason: str
     def __init__(self, fidelity_score: _Optional[float] = ..., faithful: _Optional[bool] = ..., fabrications: _Optional[_Iterable[_Union[_finding_pb2.Fabrication, _Mapping]]] = ..., distortions: _Optional[_Iterable[_Union[_finding_pb2.Distortion, _Mapping]]] = ..., claims: _Optional[_Iterable[_Union[_claim_pb2.Claim, _Mapping]]] = ..., stages: _Optional[_Iterable[_Union[_report_pb2.StageOutcome, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., stage3_score: _Optional[float] = ..., supported_ratio: _Optional[float] = ..., checked_claims: _Optional[_Iterable[_Union[SummaryClaim, _Mapping]]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class CheckFact(_message.Message):
+    __slots__ = ("content", "title")
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    content: str
+    title: str
+    def __init__(self, content: _Optional[str] = ..., title: _Optional[str] = ...) -> None: ...
+
+class CheckDocument(_message.Message):
+    __slots__ = ("name", "content", "media_type")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    content: bytes
+    media_type: str
+    def __init__(self, name: _Optional[str] = ..., content: _Optional[bytes] = ..., media_type: _Optional[str] = ...) -> None: ...
+
+class CheckRequest(_message.Message):
+    __slots__ = ("answer", "question", "facts", "documents", "earlier_answers", "grounding_mode")
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    EARLIER_ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
+    answer: str
+    question: str
+    facts: _containers.RepeatedCompositeFieldContainer[CheckFact]
+    documents: _containers.RepeatedCompositeFieldContainer[CheckDocument]
+    earlier_answers: _containers.RepeatedScalarFieldContainer[str]
+    grounding_mode: _taxonomy_pb2.GroundingMode
+    def __init__(self, answer: _Optional[str] = ..., question: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[CheckFact, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[CheckDocument, _Mapping]]] = ..., earlier_answers: _Optional[_Iterable[str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ...) -> None: ...
+
+class CheckedFact(_message.Message):
+    __slots__ = ("fact_id", "content", "title", "location")
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    LOCATION_FIELD_NUMBER: _ClassVar[int]
+    fact_id: str
+    content: str
+    title: str
+    location: str
+    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., title: _Optional[str] = ..., location: _Optional[str] = ...) -> None: ...
+
+class CheckResponse(_message.Message):
+    __slots__ = ("report", "facts", "warnings")
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    report: _report_pb2.DpeReport
+    facts: _containers.RepeatedCompositeFieldContainer[CheckedFact]
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., facts: _Optional[_Iterable[_Union[CheckedFact, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...

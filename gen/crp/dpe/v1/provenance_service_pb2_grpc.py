@@ -56,6 +56,11 @@ class ProvenanceServiceStub:
                 request_serializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.VerifySummaryRequest.SerializeToString,
                 response_deserializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.VerifySummaryResponse.FromString,
                 _registered_method=True)
+        self.Check = channel.unary_unary(
+                '/crp.dpe.v1.ProvenanceService/Check',
+                request_serializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.CheckRequest.SerializeToString,
+                response_deserializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.CheckResponse.FromString,
+                _registered_method=True)
 
 
 class ProvenanceServiceServicer:
@@ -98,6 +103,17 @@ class ProvenanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Check(self, request, context):
+        """Checks an answer against facts that the caller brings, documents or single facts: no session, no chain, nothing is
+        stored (ADR 0098). Documents are read and cut into facts as IngestSource does. Read-only, safe to repeat: the report
+        is that of Analyze over the same facts. A deadline that is too short is dealt with as there. Errors: INVALID_FIELD,
+        UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT, MESSAGE_TOO_LARGE, DOCUMENT_TOO_COMPLEX, QUEUE_FULL, MODEL_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, DEADLINE_EXCEEDED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ProvenanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -120,6 +136,11 @@ def add_ProvenanceServiceServicer_to_server(servicer, server):
                     servicer.VerifySummary,
                     request_deserializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.VerifySummaryRequest.FromString,
                     response_serializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.VerifySummaryResponse.SerializeToString,
+            ),
+            'Check': grpc.unary_unary_rpc_method_handler(
+                    servicer.Check,
+                    request_deserializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.CheckRequest.FromString,
+                    response_serializer=crp_dot_dpe_dot_v1_dot_provenance__service__pb2.CheckResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -232,6 +253,33 @@ class ProvenanceService:
             '/crp.dpe.v1.ProvenanceService/VerifySummary',
             crp_dot_dpe_dot_v1_dot_provenance__service__pb2.VerifySummaryRequest.SerializeToString,
             crp_dot_dpe_dot_v1_dot_provenance__service__pb2.VerifySummaryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Check(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dpe.v1.ProvenanceService/Check',
+            crp_dot_dpe_dot_v1_dot_provenance__service__pb2.CheckRequest.SerializeToString,
+            crp_dot_dpe_dot_v1_dot_provenance__service__pb2.CheckResponse.FromString,
             options,
             channel_credentials,
             insecure,

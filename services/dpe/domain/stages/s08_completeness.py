@@ -28,8 +28,9 @@ KEY: Final = StageKey(8)
 
 
 def parts(analysis: Analysis) -> list[str]:
-    """Return the parts of the query, each once."""
-    return list(dict.fromkeys(analysis.input.sub_queries or (analysis.input.query,)))
+    """Return the parts of the query, each once; none where the answer came without its question (ADR 0098)."""
+    every = analysis.input.sub_queries or (analysis.input.query,)
+    return [part for part in dict.fromkeys(every) if part.strip()]
 
 
 def texts(analysis: Analysis) -> list[str]:
@@ -44,6 +45,8 @@ def apply(analysis: Analysis) -> Analysis:
         failed = StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
         return analysis.ended(failed, relevance=relevance)
     every, said = parts(analysis), _said(analysis)
+    if not every:
+        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_QUESTION))
     wanted = [part for part in every if not is_unread_text(part)]
     uncovered = wanted
     if said and wanted:

@@ -34,6 +34,9 @@ GROWING = [
     (DPE_WORK, "AnalyzeStream", dpe.AnalyzeStreamRequest, {"analysis": dpe.AnalyzeRequest(query=TEXT)}, 1.0),
     (DPE_WORK, "SegmentClaims", dpe.SegmentClaimsRequest, {"text": TEXT}, 0.1),
     (DPE_WORK, "VerifySummary", dpe.VerifySummaryRequest, {"summary": TEXT}, 1.0),
+    (DPE_WORK, "Check", dpe.CheckRequest, {"answer": TEXT}, 1.0),
+    (DPE_WORK, "Check", dpe.CheckRequest, {"documents": [dpe.CheckDocument(content=TEXT.encode())]}, 0.1),
+    (DPE_WORK, "Check", dpe.CheckRequest, {"facts": [dpe.CheckFact(content=TEXT)]}, 0.1),
     (KNOWLEDGE_WORK, "IngestSource", ckf.IngestSourceRequest, {"content": TEXT.encode()}, 0.049),
     (KNOWLEDGE_WORK, "IngestFacts", ckf.IngestFactsRequest, {"facts": [ckf.FactInput(content=TEXT)]}, 0.049),
     (KNOWLEDGE_WORK, "SearchFacts", ckf.SearchFactsRequest, {"query": TEXT}, 0.049),
@@ -76,7 +79,7 @@ def test_a_fact_with_a_vector_costs_little():
 def test_only_what_computes_for_long_takes_a_place():
     tables = {**DPE_WORK, **KNOWLEDGE_WORK, **ENVELOPE_WORK, **GATEWAY_WORK, **ERCP_WORK}
     assert {name for name, work in tables.items() if work.computes} == {
-        "Analyze", "AnalyzeStream", "SegmentClaims", "VerifySummary", "IngestSource", "IngestFacts",
+        "Analyze", "AnalyzeStream", "SegmentClaims", "VerifySummary", "Check", "IngestSource", "IngestFacts",
     }  # fmt: skip
 
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from services.common.context import CallContext, Caller, set_current_call
+from services.common.documents.cutting import WorkerDocumentReader
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.workers.errors import QueueFullError
 from services.common.workers.pool import WorkerLimits, WorkerPool
-from services.envelope.document_reading import WorkerDocumentReader
 
 MODULE = "tests.fakes.worker_process"
 

@@ -7,9 +7,9 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from services.envelope.documents.html import read_html
-from services.envelope.documents.text import collapse
-from services.envelope.domain.document import Block, BlockKind, Document, row_text
+from services.common.documents.document import Block, BlockKind, Document, row_text
+from services.common.documents.html import read_html
+from services.common.documents.text import collapse
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE_LINE: Final = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE)

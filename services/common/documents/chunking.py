@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.sentences import split_sentences
 from services.common.names import plain_name
-from services.envelope.domain.document import Block, BlockKind, Document
-from services.envelope.domain.sentences import split_sentences
 
 CountTokens: TypeAlias = Callable[[str], int]
 

@@ -8,10 +8,10 @@ from typing import Final
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
-from services.envelope.documents.detection import unsupported_media
-from services.envelope.documents.limits import require_at_most
-from services.envelope.documents.text import collapse, lines_to_blocks
-from services.envelope.domain.document import Block, BlockKind, Document
+from services.common.documents.detection import unsupported_media
+from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.limits import require_at_most
+from services.common.documents.text import collapse, lines_to_blocks
 
 _TERMINAL: Final = (".", "!", "?", ":", ";", ",")
 _HEADING_CHARS: Final = 80

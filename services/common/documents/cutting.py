@@ -10,17 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass
 from typing import Final
 
+from services.common.documents.chunking import FactDraft, chunk
 from services.common.errors import ErrorReason, FieldViolation, LimitExceededError, UnavailableError
+from services.common.ports.documents import CutDocument
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.workers.errors import JobLimitError, QueueFullError, WorkerError, WorkerLostError
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
-from services.envelope.domain.chunking import FactDraft, chunk
-from services.envelope.ports import CutDocument
 
-_MODULE: Final = "services.envelope.document_process"
+_MODULE: Final = "services.common.documents.document_process"
 _THREADS: Final = 2
 _NICENESS: Final = 5
 """Whoever answers calls goes first."""
@@ -62,8 +62,8 @@ def read_and_cut(
         LimitExceededError: MESSAGE_TOO_LARGE: too many bytes, pages, characters or facts.
     """
     # The parsers, a tenth of a second: for processes that read documents, not for those that have them read.
-    from services.envelope.documents import ReadingLimits, read_document
-    from services.envelope.documents.limits import require_at_most
+    from services.common.documents import ReadingLimits, read_document
+    from services.common.documents.limits import require_at_most
 
     reading = ReadingLimits(limits.max_bytes, limits.max_pages, limits.max_chars)
     document = read_document(content, media_type, name, reading)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from services.envelope.domain.document import Block, BlockKind, Document
+from services.common.documents.document import Block, BlockKind, Document
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t]*\n\s*")
 _ITEM: Final = re.compile(r"^(\s*)(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+(?=\S)")

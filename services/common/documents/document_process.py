@@ -1,14 +1,14 @@
-"""``python -m services.envelope.document_process``: reads documents and cuts them, for ``WorkerDocumentReader``."""
+"""``python -m services.common.documents.document_process``: reads and cuts documents, for ``WorkerDocumentReader``."""
 
 import importlib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from services.common.adapters.tokens.counter import open_counter_of
+from services.common.documents.cutting import CuttingLimits, read_and_cut
 from services.common.settings.inference import TokenizerSettings
 from services.common.workers.child import Handler, serve
 from services.common.workers.frames import Json
-from services.envelope.document_reading import CuttingLimits, read_and_cut
 
 _DRAFTS_AT_ONCE: Final = 500
 """In one part of an answer, so that reading a part keeps the serving process for a few milliseconds."""
@@ -16,7 +16,7 @@ _DRAFTS_AT_ONCE: Final = 500
 
 def build(configuration: Json) -> Mapping[str, Handler]:
     """Open the tokenizer and load the parsers: no document pays for them out of its time and memory."""
-    importlib.import_module("services.envelope.documents")
+    importlib.import_module("services.common.documents")
     limits = CuttingLimits(*configuration["limits"])
     tokenizers = [TokenizerSettings.model_validate(one) for one in configuration["tokenizers"]]
     counts = open_counter_of(configuration["model"], tokenizers, configuration["approximate_margin_ratio"])

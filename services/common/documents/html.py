@@ -6,10 +6,10 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from services.envelope.documents.attributes import most_attributes
-from services.envelope.documents.limits import require_at_most
-from services.envelope.documents.text import collapse
-from services.envelope.domain.document import Block, BlockKind, Document, row_text
+from services.common.documents.attributes import most_attributes
+from services.common.documents.document import Block, BlockKind, Document, row_text
+from services.common.documents.limits import require_at_most
+from services.common.documents.text import collapse
 
 _DROPPED: Final = ("script", "style", "noscript", "template", "nav", "svg", "iframe", "form", "button", "head")
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}

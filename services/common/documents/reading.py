@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
+from services.common.documents.detection import MediaType, detect_media_type
+from services.common.documents.document import Document
+from services.common.documents.html import read_html
+from services.common.documents.limits import require_at_most
+from services.common.documents.markdown import read_markdown
+from services.common.documents.pdf import read_pdf
+from services.common.documents.text import read_text
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
-from services.envelope.documents.detection import MediaType, detect_media_type
-from services.envelope.documents.html import read_html
-from services.envelope.documents.limits import require_at_most
-from services.envelope.documents.markdown import read_markdown
-from services.envelope.documents.pdf import read_pdf
-from services.envelope.documents.text import read_text
-from services.envelope.domain.document import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,138 @@
+"""``groundtrail check``: an answer against documents or facts, without a session and without a store (ADR 0098)."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from services.allinone.check import Checker, Document, Fact, Source, in_force, open_checker
+from services.allinone.check_result import CheckResult, ClaimResult, Level
+from services.cli.commands.ingest import documents
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.render import response_json, style_of
+from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.settings import Settings
+
+STANDARD_INPUT: Final = "-"
+_EXITS: Final = {
+    Level.LOW: Exit.OK,
+    Level.MEDIUM: Exit.RISK_MEDIUM,
+    Level.HIGH: Exit.RISK_HIGH,
+    Level.CRITICAL: Exit.RISK_CRITICAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckWish:
+    """What the command line asks.
+
+    Attributes:
+        answer: a file, or ``-`` for standard input.
+        paths: documents, or folders of them.
+        facts: texts of single facts.
+        fail_on: the least level that the exit code tells.
+    """
+
+    answer: str
+    paths: tuple[Path, ...]
+    facts: tuple[str, ...] = ()
+    question: str = ""
+    policy: str = ""
+    earlier: tuple[Path, ...] = ()
+    fail_on: str = Level.MEDIUM
+
+
+def exit_of_result(result: CheckResult, fail_on: Level) -> Exit:
+    """Return 3 for an answer that the policy withholds, else the code of the level, 0 below ``fail_on``."""
+    if result.policy is not None and result.policy.halt_reason:
+        return Exit.VERDICT
+    return _EXITS[result.level] if result.level.rank >= fail_on.rank else Exit.OK
+
+
+async def check(settings: Settings, output: Output, wish: CheckWish) -> Exit:
+    """Check and show."""
+    in_force(wish.policy)  # a policy that cannot be read is told before models are loaded
+    sources = [*_sources(wish)]
+    answer = await asyncio.to_thread(_answer, wish.answer)
+    earlier = [path.read_text(encoding="utf-8") for path in wish.earlier]
+    async with _checker(settings) as checker:
+        result = await checker.check(answer, sources, wish.question, policy=wish.policy, earlier_answers=earlier)
+    show(result, output)
+    output.result(document_of(result))
+    return exit_of_result(result, Level(wish.fail_on))
+
+
+@asynccontextmanager
+async def _checker(settings: Settings) -> AsyncIterator[Checker]:
+    """Check on the server that the settings name, else in this process, where nothing but the models is opened."""
+    if not settings.client.server:
+        async with open_checker(settings) as checker:
+            yield checker
+        return
+    async with connect(settings) as suite:
+        yield Checker(lambda request: suite.call(suite.provenance.Check, request))
+
+
+def _sources(wish: CheckWish) -> Sequence[Source]:
+    if not wish.paths and not wish.facts:
+        text = "name at least one document, or a fact with --fact"
+        raise InvalidRequestError.of(FieldViolation("--facts", text))
+    files = documents(wish.paths) if wish.paths else []
+    return [*map(Fact, wish.facts), *(Document(name, path.read_bytes()) for path, name in files)]
+
+
+def _answer(named: str) -> str:
+    data = sys.stdin.buffer.read() if named == STANDARD_INPUT else Path(named).read_bytes()
+    try:
+        return data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InvalidRequestError.of(FieldViolation("--answer", f"{named} is not UTF-8 text")) from None
+
+
+def show(result: CheckResult, output: Output) -> None:
+    """Show first the line that matters, then each claim with the sentence that decided."""
+    score = "" if result.composite is None else f" {result.composite:.2f}"
+    judged = result.judged
+    held = sum(claim.verdict == "SUPPORTED" for claim in judged)
+    found = f" · {', '.join(result.findings)}" if result.findings else ""
+    claims = f"{held} of {len(judged)} claims supported" if judged else "no claim could be judged"
+    output.say(f"{result.level}{score} · {claims}{found}", style=style_of(result.level))
+    for claim in judged:
+        output.say("")
+        output.say(claim.text, style="bold")
+        output.say(claim.why, style=style_of(claim.verdict))
+        for line in _places(claim):
+            output.say(line, style="dim")
+    if result.policy is not None:
+        for finding in result.policy.findings:
+            word = "halts" if finding.halts else "warns"
+            output.say(f"policy {word}: {finding.directive}: {finding.description}", style="yellow")
+        if result.policy.halt_reason:
+            output.say(f"withheld: {result.policy.halt_reason}", style=style_of("CRITICAL"))
+    for warning in result.warnings:
+        output.say(f"warning: {warning}", style="yellow")
+
+
+def _places(claim: ClaimResult) -> list[str]:
+    """Return where the words that decided stand; empty for facts without a document."""
+    first = claim.evidence[:1]
+    return [f"  {one.title}{f', {one.location}' if one.location else ''}" for one in first if one.title]
+
+
+def document_of(result: CheckResult) -> dict[str, Any]:
+    """Return what ``--json`` prints: the result, and the whole report under ``response``."""
+    return {
+        "level": str(result.level),
+        "composite_score": result.composite,
+        "supported": result.supported,
+        "claims": [asdict(claim) for claim in result.claims],
+        "findings": list(result.findings),
+        "warnings": list(result.warnings),
+        "policy": None if result.policy is None else asdict(result.policy),
+        "response": response_json(result.response),
+    }

@@ -1,0 +1,207 @@
+"""Measure what verdicts, levels and answers are worth on sets where one thing makes the difference.
+
+    python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
+    python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
+    python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
+
+Everything is checked by the function that users call, services.allinone.check. Prints tables; --save keeps the figures
+as JSON in docs/results, --mistakes the wrong ones. What the encoders say is kept in .cache/evaluation (another file:
+GROUNDTRAIL_EVAL_MEMORY), so that a run after a changed rule takes seconds.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from services.allinone.parts import Part as SuitePart
+from services.common.errors import CrpError, StartupError
+from services.common.settings import Settings, SettingsError, load_settings
+from services.common.telemetry import configure_logs
+from tools.evaluation import asked_questions, misquotes, pairs, two_windows
+from tools.evaluation.data import EvaluationDataError
+from tools.evaluation.embedded_suite import open_suite
+from tools.evaluation.encoder_memory import DEFAULT_FILE
+from tools.evaluation.held_back import is_there
+from tools.evaluation.results import plain
+from tools.evaluation.tables import Table
+from tools.evaluation.verdict_engine import open_verdict_engine
+
+MEMORY: Final = "GROUNDTRAIL_EVAL_MEMORY"
+RESULTS: Final = Path("docs/results")
+WIDTH: Final = 170
+SETS: Final = {
+    "misquotes": (misquotes.FOLDER, "misquotes"),
+    two_windows.NEIGHBOURS: (two_windows.FOLDER, "neighbours"),
+    two_windows.PLANTED: (two_windows.FOLDER, "planted"),
+    "questions": (asked_questions.FOLDER, "{part}-questions"),
+}
+"""Folder of each set, and the file without which it is not there."""
+EVERY: Final = ("pairs", *SETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a task gives: tables for people, results to keep, and the mistakes."""
+
+    tables: tuple[Table, ...]
+    document: dict[str, Any]
+    mistakes: Sequence[dict[str, Any]]
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser."""
+    described = argparse.RawDescriptionHelpFormatter
+    found = argparse.ArgumentParser("python -m tools.evaluate_verdicts", description=__doc__, formatter_class=described)
+    found.add_argument("task", choices=(*EVERY, "all"), help="what to measure; all: every set that is open")
+    found.add_argument(
+        "--part",
+        type=pairs.Part,
+        choices=tuple(pairs.Part),
+        default=pairs.Part.DEVELOPMENT,
+        help="half of pairs and questions",
+    )
+    found.add_argument("--open-test", action="store_true", help="open what is held back, which is done once")
+    found.add_argument("--kind", action="append", metavar="KIND", help="of the pairs these kinds alone; repeatable")
+    found.add_argument("--data", type=Path, metavar="DIR", help="folder of the set; tests/vectors/dpe/… unless told")
+    found.add_argument(
+        "--documents", type=Path, action="append", metavar="DIR", help="what is ingested; the handbook unless told"
+    )
+    found.add_argument("--limit", type=int, metavar="N", help="the first N rows of each file")
+    found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    found.add_argument("--save", action="store_true", help=f"keep the figures as {RESULTS}/TASK.json")
+    found.add_argument("--mistakes", type=Path, metavar="FILE", help="write the wrong ones, as JSON Lines")
+    found.add_argument("--fresh", action="store_true", help="ask the encoders anew; remember nothing")
+    return found
+
+
+class Runs:
+    """The tasks, on one set of options and settings."""
+
+    def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
+        self._options = options
+        self._settings = settings
+        self._memory: Path | str = ":memory:" if options.fresh else Path(os.environ.get(MEMORY) or DEFAULT_FILE)
+
+    async def run(self, task: str) -> Report:
+        """Run one task.
+
+        Raises:
+            EvaluationDataError: its data are not there.
+        """
+        if task == "pairs":
+            return await self._pairs()
+        if task == "misquotes":
+            return await self._misquotes()
+        return await (self._questions() if task == "questions" else self._windows(task))
+
+    async def _pairs(self) -> Report:
+        options = self._options
+        records = pairs.read_part(options.part, open_test=options.open_test)
+        if options.kind:
+            records = [one for one in records if one.kind in options.kind]
+        records = records[: options.limit]
+        async with open_verdict_engine(self._settings, self._memory) as engine:
+            found = await pairs.measure_pairs(records, engine)
+        facts = {"part": str(options.part), "records": len(records)}
+        return Report(pairs.tables_of_pairs(found), facts | pairs.document_of_pairs(found), found.mistakes)
+
+    async def _misquotes(self) -> Report:
+        folder = self._folder("misquotes")
+        sentences = misquotes.read_sentences(folder, open_test=self._options.open_test)
+        if self._options.limit:
+            groups = [[one for one in sentences if one.group == group] for group in misquotes.FILES]
+            sentences = [one for group in groups for one in group[: self._options.limit]]
+        queries = [misquotes.query_of(one) for one in sentences]
+        async with open_suite(self._settings, self._memory, self._documents(folder), [SuitePart.KNOWLEDGE]) as known:
+            facts = await known.facts_for(queries)
+        async with open_verdict_engine(self._settings, self._memory) as engine:
+            found = await misquotes.measure_sentences(sentences, facts, engine)
+        document = {"sentences": len(sentences)} | misquotes.document_of_sentences(found)
+        return Report((misquotes.table_of_sentences(found),), document, misquotes.mistakes_of_sentences(found))
+
+    async def _windows(self, task: str) -> Report:
+        rows = two_windows.read_windows(task, self._folder(task), open_test=self._options.open_test)
+        rows = rows[: self._options.limit]
+        async with open_verdict_engine(self._settings, self._memory) as engine:
+            found = await two_windows.measure_windows(rows, engine)
+        shares = {kind: share.plain() for kind, share in two_windows.shares_of(found).items()}
+        table = two_windows.table_of_windows(task, found)
+        return Report((table,), {"rows": len(rows), "flagged": shares}, two_windows.mistakes_of_windows(task, found))
+
+    async def _questions(self) -> Report:
+        folder = self._folder("questions")
+        part, open_test = self._options.part, self._options.open_test
+        questions = asked_questions.read_questions(part, folder, open_test=open_test)[: self._options.limit]
+        async with open_suite(self._settings, self._memory, self._documents(folder)) as known:
+            found = await asked_questions.ask_all(questions, known)
+        shares = {name: share.plain() for name, share in asked_questions.shares_of_answers(found).items()}
+        table, mistakes = asked_questions.table_of_answers(found), asked_questions.mistakes_of_answers(found)
+        return Report((table,), {"part": str(part), "questions": len(questions), "shares": shares}, mistakes)
+
+    def _folder(self, task: str) -> Path:
+        named: Path | None = self._options.data
+        return named or SETS[task][0]
+
+    def _documents(self, folder: Path) -> list[Path]:
+        own = folder / "documents"
+        return self._options.documents or [asked_questions.HANDBOOK, *([own] if own.is_dir() else [])]
+
+
+def give(task: str, options: argparse.Namespace, report: Report) -> None:
+    """Print and keep what was measured."""
+    text = json.dumps(plain(report.document), indent=1, ensure_ascii=False)
+    if options.save:
+        name = f"{task}-{options.part}" if task in {"pairs", "questions"} else task
+        (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    if options.mistakes is not None:
+        lines = [json.dumps({"task": task} | plain(one), ensure_ascii=False) + "\n" for one in report.mistakes]
+        with options.mistakes.open("a", encoding="utf-8") as stream:
+            stream.writelines(lines)
+    if options.json:
+        print(text)
+        return
+    for table in report.tables:
+        table.show(Console(width=WIDTH))
+
+
+def _is_open(task: str, options: argparse.Namespace) -> bool:
+    folder, file = SETS[task]
+    return is_there(options.data or folder, file.format(part=options.part), open_test=options.open_test)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the command line says and return the exit status."""
+    options = parser().parse_args(arguments)
+    if options.limit is not None and options.limit < 1:
+        parser().error("--limit must be at least 1")
+    if options.mistakes is not None:
+        options.mistakes.unlink(missing_ok=True)
+    started = time.monotonic()
+    try:
+        settings = load_settings()
+        configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
+        runs = Runs(options, settings)
+        tasks = [options.task]
+        if options.task == "all":
+            tasks = ["pairs", *(name for name in SETS if _is_open(name, options))]
+        for task in tasks:
+            give(task, options, asyncio.run(runs.run(task)))
+    except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not options.json:
+        print(f"{time.monotonic() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
