@@ -132,6 +132,8 @@ def _contradicted(grounds: Grounds) -> str:
 
 def _distorted(grounds: Grounds, item: Distortion) -> str:
     place = grounds.place(item.fact_id)
+    if item.values is not None and item.type is DistortionType.NEGATION_FLIP:
+        return f"“{_cut(item.values.known.text)}” in {place}; the answer says “{_cut(item.values.claimed.text)}”."
     if item.values is not None:
         return f"{_cut(item.values.known.text)} in {place}; the answer says {_cut(item.values.claimed.text)}."
     known, said = grounds.known(item.fact_id, item.fact_span), grounds.said(item.answer_span)

@@ -235,7 +235,7 @@ async def test_a_long_sentence_is_read_claim_by_claim():
 
 async def test_an_answer_that_quotes_is_entailed_and_low():
     using = app(entailment=TableEntailment(lambda *_: NEUTRAL), grounding=TableGrounding(lambda _: 0.5))
-    finished = await analyse(f"{FEE} {FINE}", FEE, FINE, using=using)
+    finished = await analyse(f"{FEE} {FINE}", FEE, FINE, query="", using=using)
     assert finished.analysis.outputs.entailment.score == 1.0
     risk = finished.analysis.outputs.risk
     assert (risk.level, risk.degraded, risk.composite_score) == (RiskLevel.LOW, False, 0.0)

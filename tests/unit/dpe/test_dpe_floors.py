@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Models, Outputs
+from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Models, Outputs, Risk
 from services.dpe.domain.findings import FloorReason, RiskFloor, RiskLevel
 from services.dpe.domain.floors import floors_of
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.risk import base_score, classified
 from services.dpe.domain.stages import s05_risk
 from services.dpe.gazetteer import load_gazetteer
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models
@@ -38,7 +39,7 @@ async def analysed(answer, *contents, superseded=(), support=0.9, entailment=SUR
         grounding=TableGrounding(lambda _: support),
     )
     known = tuple(replace(fact, superseded=index in superseded) for index, fact in enumerate(facts(*contents)))
-    return await using.analyze(AnalysisInput("s1", "w1", 1, "What holds?", answer, known, **more))
+    return await using.analyze(AnalysisInput("s1", "w1", 1, "", answer, known, **more))
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
@@ -137,19 +138,19 @@ def cut_analysis(signals, cut, level_floors=True, incomplete=None):
 )
 def test_what_a_deadline_leaves_out_never_lowers_the_level(signals, cut):
     """With any signals that the whole analysis would have had, the cut one is at least as bad."""
-    whole = s05_risk.classified(s05_risk.base_score(signals, Policy().weights))
+    whole = classified(base_score(signals, Policy().weights))
     analysis, _ = cut_analysis(signals, cut)
     left = tuple(None if fed & cut else value for value, fed in zip(signals, s05_risk._FED_BY, strict=True))
-    base = s05_risk.base_score(left, Policy().weights)
-    risk = s05_risk._levelled(analysis, s05_risk.Risk(left, base, base, RiskLevel.MEDIUM, degraded=True))
+    base = base_score(left, Policy().weights)
+    risk = s05_risk._levelled(analysis, Risk(left, base, base, RiskLevel.MEDIUM, degraded=True))
     assert LEVELS.index(risk.level) >= LEVELS.index(whole)
     assert LEVELS.index(risk.level) >= LEVELS.index(RiskLevel.MEDIUM)
-    assert risk.composite_level is s05_risk.classified(base)
+    assert risk.composite_level is classified(base)
 
 
 def test_an_incomplete_analysis_is_at_least_what_the_policy_asks_for():
     analysis, signals = cut_analysis((0.0, 0.0, 0.0, 0.0), {4}, incomplete=RiskLevel.HIGH)
-    risk = s05_risk._levelled(analysis, s05_risk.Risk(signals, 0.0, 0.0, RiskLevel.MEDIUM, degraded=True))
+    risk = s05_risk._levelled(analysis, Risk(signals, 0.0, 0.0, RiskLevel.MEDIUM, degraded=True))
     assert risk.level is RiskLevel.HIGH
     assert [(floor.level, floor.reason, floor.stages) for floor in risk.floors] == [
         (RiskLevel.MEDIUM, FloorReason.NOT_COMPUTED, ("4",)),

@@ -265,7 +265,7 @@ async def test_a_class_that_could_not_be_told_leaves_the_risk_at_medium_or_worse
         "grounding": TableGrounding(lambda _request: 0.99),
     }
     for system, level in ((AiSystem(Domain.GENERAL_INFORMATION), "LOW"), (DECIDING, "MEDIUM")):
-        finished = await analyse(FEE, FEE, ai_system_id="sys", ai_system=system, using=app(**encoders))
+        finished = await analyse(FEE, FEE, query="", ai_system_id="sys", ai_system=system, using=app(**encoders))
         risk = finished.analysis.outputs.risk
         assert (str(risk.level), risk.degraded) == (level, level == "MEDIUM")
         assert finished.analysis.outputs.gdpr_pii_detected is None

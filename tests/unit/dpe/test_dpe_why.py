@@ -62,12 +62,12 @@ async def sentence(*given, **options):
         (
             "The damage is not covered by the household policy.",
             "The damage is covered by the household policy.",
-            f"The answer says “not”, which {PLACE} does not: it says the opposite.",
+            f"“covered” in {PLACE}; the answer says “not covered”.",
         ),
         (
             "The damage is covered by the household policy.",
             "The damage is not covered by the household policy.",
-            f"“not” in {PLACE} is missing from the answer, which says the opposite.",
+            f"“not covered” in {PLACE}; the answer says “covered”.",
         ),
         (
             "The request was rejected by the Complaints department.",
