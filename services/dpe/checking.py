@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError
+from services.common.locations import place_of
 from services.common.ports.documents import CutDocument, DocumentReader
 from services.common.progress import at
 from services.dpe.app import Finished, ProvenanceApp
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
-from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.facts import EnvelopeFact, FactSource
 
 CHECK_ID = "check"
 """Session and window of a report that belongs to none."""
@@ -99,7 +100,7 @@ class CheckApp:
                 len(priors) + 1,
                 given.question,
                 given.answer,
-                tuple(EnvelopeFact(fact_id(place), fact.content) for place, fact in enumerate(facts)),
+                tuple(_fact(place, fact) for place, fact in enumerate(facts)),
                 given.grounding_mode,
                 priors,
                 prompt=given.question,
@@ -138,6 +139,13 @@ def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the first failure, out of however many groups it stands in."""
     first = failures.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _fact(place: int, fact: BroughtFact) -> EnvelopeFact:
+    if not fact.title:
+        return EnvelopeFact(fact_id(place), fact.content)
+    at = place_of(fact.location, fact.title)
+    return EnvelopeFact(fact_id(place), fact.content, source=FactSource("", "", fact.title, at.section, at.page))
 
 
 def _too_many(actual: int, limit: int) -> LimitExceededError:

@@ -6,8 +6,8 @@ import grpc
 import pytest
 from crp.ckf.v1 import ckf_pb2
 
+from services.common.locations import Place, place_of
 from services.common.settings.envelope import EnvelopeSettings
-from services.envelope.domain.places import Place, place_of
 from tests.fakes.envelope_world import World, refused
 
 INVALID, NOT_FOUND = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND

@@ -16,7 +16,7 @@ from services.common.settings.secret_files import SUFFIX, read_secrets, secret_p
 
 PREFIX: Final = "GROUNDTRAIL_"
 DELIMITER: Final = "__"
-NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA")
+NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA", "GROUNDTRAIL_EVAL_MEMORY")
 """Variables that tests and evaluation read; no process takes settings from them."""
 
 

@@ -33,12 +33,17 @@ from services.dpe.domain.passages import WINDOWS_READ, evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.text_types import Claim, Span
+from services.dpe.domain.words import containment, content_stems
 
 MAX_EVIDENCE: Final = 3
 """Facts that a verdict names, the one that decided first."""
 _OF_VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )
+STATED_WORDS: Final = 0.4
+"""Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
+DENIED: Final = 0.6
+"""Probability of contradiction above which they do not; likewise."""
 DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS}
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
@@ -53,6 +58,7 @@ class Case:
         request: what the grounding model is asked; ``None`` = nothing: the sentence is quoted, or there is no fact.
         pair: nearest fact and claim for the entailment model; ``None`` when no fact is near.
         is_derived: a value of it follows from values of the facts, which no encoder reckons out.
+        is_stated: every value of it is plainly one of the facts, or follows from them, and a fact has its words.
         rewriting: the claim in the notation of its facts, in which the models are asked (ADR 0094).
     """
 
@@ -63,6 +69,7 @@ class Case:
     pair: Pair | None
     rewriting: Rewriting | None = None
     is_derived: bool = False
+    is_stated: bool = False
 
     @property
     def nearest(self) -> NearFact | None:
@@ -87,11 +94,23 @@ def cases(analysis: Analysis) -> list[Case]:
                 case,
                 rewriting=asked,
                 is_derived=any(pair.equal and pair.derivation for pair in aligned),
+                is_stated=_is_stated(analysis, claim, passages),
                 request=GroundingRequest(asked.text, contents, analysis.input.query or None, WINDOWS_READ),
                 pair=(analysis.input.facts[nearest.fact_index].content, asked.text) if nearest and is_near else None,
             )
         found.append(case)
     return found
+
+
+def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
+    """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
+    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+    given = {pair.claimed for pair in aligned if pair.equal and not pair.turned and (pair.is_firm or pair.derivation)}
+    if not claim.values or not given.issuperset(claim.values):
+        return False
+    stems = content_stems(claim.text)
+    facts = (analysis.input.facts[near.fact_index].content for near in passages)
+    return any(containment(stems, content_stems(fact)) >= STATED_WORDS for fact in facts)
 
 
 def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[str, Judgement]:
@@ -150,6 +169,11 @@ class Heard:
     def contradicts(self) -> bool:
         """The nearest fact contradicts the claim more likely than it is neutral or entails it."""
         return self.row is not None and int(self.row.argmax()) == CONTRADICTION
+
+    @property
+    def denies(self) -> bool:
+        """The nearest fact contradicts the claim so likely that equal values do not bear it out."""
+        return self.row is not None and not self.case.is_derived and float(self.row[CONTRADICTION]) > DENIED
 
 
 def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
@@ -222,6 +246,8 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
+    elif heard.case.is_stated and not heard.denies and rules.is_worded and not rules.distortions:
+        found = Verdict.SUPPORTED, Basis.VALUES
     elif heard.contradicts and not heard.case.is_derived:
         found = Verdict.CONTRADICTED, Basis.DISTORTION if rules.distortions else Basis.CONTRADICTION
     elif grounding is not None or rules.distortions or not heard.case.passages:

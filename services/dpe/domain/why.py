@@ -21,6 +21,8 @@ MAX_NAME_CHARS: Final = 120
 """So much is shown of a document's title and of a section."""
 MAX_NAMED: Final = 3
 """Values of one kind that a sentence names."""
+_TELLING: Final = 3
+"""Characters of a doubtful stretch above which it is named: "if" says nothing."""
 _SHORT_ID: Final = 8
 
 
@@ -132,10 +134,13 @@ def _contradicted(grounds: Grounds) -> str:
 
 def _distorted(grounds: Grounds, item: Distortion) -> str:
     place = grounds.place(item.fact_id)
-    if item.values is not None and item.type is DistortionType.NEGATION_FLIP:
-        return f"“{_cut(item.values.known.text)}” in {place}; the answer says “{_cut(item.values.claimed.text)}”."
     if item.values is not None:
-        return f"{_cut(item.values.known.text)} in {place}; the answer says {_cut(item.values.claimed.text)}."
+        form = (
+            "“{}” in {}; the answer says “{}”."
+            if item.type is DistortionType.NEGATION_FLIP
+            else "{} in {}; the answer says {}."
+        )
+        return form.format(_cut(item.values.known.text), place, _cut(item.values.claimed.text))
     known, said = grounds.known(item.fact_id, item.fact_span), grounds.said(item.answer_span)
     match item.type:
         case DistortionType.CONTEXT_STRIPPED:
@@ -170,7 +175,7 @@ def _unsupported(grounds: Grounds) -> str:
     nearest = f"the nearest is {grounds.place(first.fact_id)}"
     doubtful = max(grounds.judgement.doubtful, key=lambda item: (item.score, -item.span.start), default=None)
     words = grounds.said(doubtful.span) if doubtful is not None else ""
-    return f"Nothing that was read bears out {f'“{words}”' if words else 'it'}; {nearest}."
+    return f"Nothing that was read bears {f'“{words}”' if len(words) > _TELLING else 'this'} out; {nearest}."
 
 
 def _distinct(pairs: Sequence[AlignedValue]) -> list[AlignedValue]:

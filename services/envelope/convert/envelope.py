@@ -6,6 +6,7 @@ import numpy as np
 from crp.common.v1 import taxonomy_pb2, text_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
+from services.common.locations import place_of
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
 from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
@@ -13,7 +14,6 @@ from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE
-from services.envelope.domain.places import place_of
 from services.envelope.domain.quality_gap import QualityGap, QualitySignal
 from services.envelope.domain.quality_tier import QualityTier, TierRule
 from services.envelope.domain.saturation import saturation_band

@@ -40,6 +40,7 @@ class VerdictBasis(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     VERDICT_BASIS_CONTRADICTION: _ClassVar[VerdictBasis]
     VERDICT_BASIS_GROUNDING: _ClassVar[VerdictBasis]
     VERDICT_BASIS_CONSTRAINT: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_VALUES: _ClassVar[VerdictBasis]
 
 class ValueRelation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -67,6 +68,7 @@ VERDICT_BASIS_DISTORTION: VerdictBasis
 VERDICT_BASIS_CONTRADICTION: VerdictBasis
 VERDICT_BASIS_GROUNDING: VerdictBasis
 VERDICT_BASIS_CONSTRAINT: VerdictBasis
+VERDICT_BASIS_VALUES: VerdictBasis
 VALUE_RELATION_UNSPECIFIED: ValueRelation
 VALUE_RELATION_EQUAL: ValueRelation
 VALUE_RELATION_DIFFERENT: ValueRelation

@@ -245,7 +245,30 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     if containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
         return None
     limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim))
-    return None if limit is None else Span(start + limit.start, start + limit.end)
+    if limit is None or _is_of_another_value(analysis, claim.claim, match, start + limit.start):
+        return None
+    return Span(start + limit.start, start + limit.end)
+
+
+def _is_of_another_value(analysis: Analysis, claim: Claim, match: Match, limit: int) -> bool:
+    """Say whether a value that measures the same stands between the claim's and the limit: it is the limited one.
+
+    "Kept for 10 years, and for 30 years when a person was injured" limits the 30 years.
+    """
+    sentence = match.clause.sentence
+    values = [
+        value
+        for value in analysis.outputs.fact_views[match.clause.fact_index].values
+        if sentence.start <= value.start < limit
+    ]
+    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+    given = {pair.known.normal for pair in aligned if pair.equal and pair.is_firm}
+    return any(
+        own.normal in given and own.end <= other.start and (other.kind, other.unit) == (own.kind, own.unit)
+        for own in values
+        for other in values
+        if other.normal != own.normal
+    )
 
 
 def _neighbourhood(analysis: Analysis, claim: Claim) -> str:
