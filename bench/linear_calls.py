@@ -36,7 +36,7 @@ SHORT: Final = frozenset(
     review_id comment report_id event_id id etag ckf_communities ckf_state_hash embedding_model tokenizer
     shared_namespaces namespace content_hash carried_from_window_id embedding domain audit_trail_id constraint_id why
     detector string_value predicate_name detected_by error_id source reasoning_id model_fingerprint envelope_etag
-    facts_included
+    facts_included fact_id_prefix compared_policy_hashes policy section
     """.split()  # noqa: SIM905 - a list would be six times as long
 )
 """Names of fields that hold identifiers, names, tokens and the like."""
@@ -144,6 +144,7 @@ _CALLS: Final = (
     Place(_ANALYZE, "response_text", 200_000, _ANALYSIS),
     Place(_ANALYZE, "envelope.facts.content", 200_000, _ANALYSIS),
     Place(_ANALYZE, "query", 100_000, _ANALYSIS, **_MINOR),
+    Place(_ANALYZE, "leans_on", 100_000, _ANALYSIS, **_MINOR),
     Place(_ANALYZE, "prompt", 200_000, _ANALYSIS, **_MINOR),
     Place(
         _ANALYZE,
@@ -159,6 +160,7 @@ _CALLS: Final = (
         for path, most, whole in (
             *((path, 200_000, _ANALYSIS) for path in ("response_text", "envelope.facts.content", "prompt")),
             ("query", 100_000, _ANALYSIS),
+            ("leans_on", 100_000, _ANALYSIS),
             (
                 "prior_windows.text",
                 200_000,

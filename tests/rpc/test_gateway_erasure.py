@@ -19,7 +19,7 @@ from tests.rpc.test_gateway_suite import Caller, MemoryAdapters
 from tests.unit.stores.test_erased_bytes import bytes_on_disk
 
 SECRET = "zyxdeductible"
-FACT = f"The {SECRET} for storm damage is 500 euros."
+FACT = f"The deductible for storm damage is 500 euros, says {SECRET}."
 QUERY = "How much is the deductible for storm damage?"
 
 

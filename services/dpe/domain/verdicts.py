@@ -27,6 +27,7 @@ from services.dpe.domain.findings import (
     Rule,
     Verdict,
 )
+from services.dpe.domain.folding import is_plainly_spelled
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import Rewriting, in_fact_notation
 from services.dpe.domain.passages import WINDOWS_READ, evidence
@@ -42,8 +43,6 @@ _OF_VALUES: Final = frozenset(
 )
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
-DENIED: Final = 0.6
-"""Probability of contradiction above which they do not; likewise."""
 DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS}
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
@@ -106,7 +105,7 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
     """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
     aligned = analysis.outputs.alignments.get(claim.claim_id, ())
     given = {pair.claimed for pair in aligned if pair.equal and not pair.turned and (pair.is_firm or pair.derivation)}
-    if not claim.values or not given.issuperset(claim.values):
+    if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
     stems = content_stems(claim.text)
     facts = (analysis.input.facts[near.fact_index].content for near in passages)
@@ -169,11 +168,6 @@ class Heard:
     def contradicts(self) -> bool:
         """The nearest fact contradicts the claim more likely than it is neutral or entails it."""
         return self.row is not None and int(self.row.argmax()) == CONTRADICTION
-
-    @property
-    def denies(self) -> bool:
-        """The nearest fact contradicts the claim so likely that equal values do not bear it out."""
-        return self.row is not None and not self.case.is_derived and float(self.row[CONTRADICTION]) > DENIED
 
 
 def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
@@ -246,10 +240,10 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
-    elif heard.case.is_stated and not heard.denies and rules.is_worded and not rules.distortions:
-        found = Verdict.SUPPORTED, Basis.VALUES
     elif heard.contradicts and not heard.case.is_derived:
         found = Verdict.CONTRADICTED, Basis.DISTORTION if rules.distortions else Basis.CONTRADICTION
+    elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
+        found = Verdict.SUPPORTED, Basis.VALUES
     elif grounding is not None or rules.distortions or not heard.case.passages:
         # Without a fact in the envelope nothing could bear the claim out.
         found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING

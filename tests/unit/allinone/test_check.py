@@ -27,7 +27,7 @@ async def test_a_wrong_figure_is_contradicted_and_both_values_are_told():
     assert not result.supported
     (claim,) = result.judged
     assert claim.verdict == "CONTRADICTED"
-    assert claim.why == "CONTRADICTED: 5 euros in Fees; the answer says 7 euros."
+    assert claim.why == "5 euros in Fees; the answer says 7 euros."
 
 
 async def test_texts_files_and_documents_are_facts(tmp_path):

@@ -35,7 +35,7 @@ def parts(analysis: Analysis) -> list[str]:
 
 def texts(analysis: Analysis) -> list[str]:
     """Return what this stage needs vectors of: the parts and questions, and what the session has said."""
-    return [*_standalone(analysis), *question_texts(analysis), *_said(analysis), *sentence_texts(analysis)]
+    return [*standalone(analysis), *question_texts(analysis), *_said(analysis), *sentence_texts(analysis)]
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -71,7 +71,7 @@ def apply(analysis: Analysis) -> Analysis:
     )
 
 
-def _standalone(analysis: Analysis) -> list[str]:
+def standalone(analysis: Analysis) -> list[str]:
     """Return the parts as vectors are wanted of them: with the questions that the query leans on."""
     return [joined(part, analysis.input.leans_on) for part in parts(analysis)]
 

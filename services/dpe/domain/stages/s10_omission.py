@@ -19,7 +19,7 @@ from services.dpe.domain.policy import (
     OMITTED_HIGH,
     OMITTED_MEDIUM,
 )
-from services.dpe.domain.stages.s08_completeness import parts
+from services.dpe.domain.stages.s08_completeness import standalone
 from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread
 
 KEY: Final = StageKey(10)
@@ -73,7 +73,7 @@ def apply(analysis: Analysis) -> Analysis:
 def _query_similarities(analysis: Analysis, wanted: Sequence[int]) -> dict[int, float] | None:
     """Return the largest similarity of a part of the query to each fact; ``None`` when no part of it can be read."""
     table = analysis.models.vectors
-    read = [part for part in parts(analysis) if not is_unread_text(part)]
+    read = [part for part in standalone(analysis) if not is_unread_text(part)]
     if table is None or not read:
         return None
     similar = table.calibration.apply(fact_vectors(analysis)[list(wanted)] @ table.of(read).T).max(axis=1)
