@@ -89,7 +89,8 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
 
     if len(chosen.facts) < MANY:
         return _joined(predicate, _decisive(chosen, holds_of), is_stated=chosen.is_stated)
-    answers = _sieve(predicate, predicate.left, chosen, facts).telling(predicate, right, holds_of)
+    sieve = _sieve(predicate, predicate.left, chosen, facts)
+    answers = sieve.telling(predicate, right, holds_of, ahead=0 if chosen.is_stated else _MAX_EVIDENCE)
     return _joined(predicate, answers, is_stated=chosen.is_stated)
 
 

@@ -50,7 +50,7 @@ class Sieve:
         self._rows = [_row(row, places) for alike in kinds.values() for row in _rising(alike)]
 
     def telling(
-        self, predicate: Predicate, right: Constant, holds_of: Callable[[ValueFact], Holds]
+        self, predicate: Predicate, right: Constant, holds_of: Callable[[ValueFact], Holds], *, ahead: int
     ) -> list[tuple[ValueFact, Holds]]:
         """Return what facts say, in their order: of every answer the first facts and those of the first places.
 
@@ -58,8 +58,9 @@ class Sieve:
             predicate: a comparison with a constant, which is
             right: in base units.
             holds_of: asks one fact.
+            ahead: so many facts are told of in any case, the first ones.
         """
-        told = {number: holds_of(self._facts[number]) for number in range(min(MOST_SHOWN, len(self._facts)))}
+        told = {number: holds_of(fact) for number, fact in enumerate(self._facts[:ahead])}
         for row in self._rows:
             for start, end in self._alike(row, predicate, right):
                 holds = holds_of(self._facts[row.numbers[start]])
