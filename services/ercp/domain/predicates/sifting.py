@@ -52,7 +52,9 @@ class Sieve:
     def telling(
         self, predicate: Predicate, right: Constant, holds_of: Callable[[ValueFact], Holds], *, ahead: int
     ) -> list[tuple[ValueFact, Holds]]:
-        """Return what facts say, in their order: of every answer the first facts and those of the first places.
+        """Return what facts say that decides, in their order: the first facts and those of the first places.
+
+        What fits decides nothing where something does not fit, and what leaves it open never does.
 
         Args:
             predicate: a comparison with a constant, which is
@@ -60,11 +62,14 @@ class Sieve:
             holds_of: asks one fact.
             ahead: so many facts are told of in any case, the first ones.
         """
-        told = {number: holds_of(fact) for number, fact in enumerate(self._facts[:ahead])}
+        stretches = defaultdict[Holds, list[tuple[_Row, int, int]]](list)
         for row in self._rows:
             for start, end in self._alike(row, predicate, right):
-                holds = holds_of(self._facts[row.numbers[start]])
-                told |= dict.fromkeys(row.least(start, end), holds)
+                stretches[holds_of(self._facts[row.numbers[start]])].append((row, start, end))
+        told = {number: holds_of(fact) for number, fact in enumerate(self._facts[:ahead])}
+        decisive = Holds.FALSE if stretches[Holds.FALSE] else Holds.TRUE
+        for row, start, end in stretches[decisive]:
+            told |= dict.fromkeys(row.least(start, end), decisive)
         return [(self._facts[number], told[number]) for number in sorted(told)]
 
     def _alike(self, row: "_Row", predicate: Predicate, right: Constant) -> Iterator[tuple[int, int]]:
@@ -101,14 +106,15 @@ class _Row:
     def least(self, start: int, end: int) -> set[int]:
         """Return the numbers of the first facts of a stretch and of those that stand in the first places."""
         size = len(self.numbers)
-        first: _Least = ()
-        leading: _Least = ()
+        first: list[tuple[int, int]] = []
+        leading: list[tuple[int, int]] = []
         low, high = start + size, end + size
         while low < high:
             for node in ([low] if low & 1 else []) + ([high - 1] if high & 1 else []):
-                first, leading = _merged(first, self.first[node]), _merged(leading, self.leading[node])
+                first += self.first[node]
+                leading += self.leading[node]
             low, high = (low + 1) // 2, high // 2
-        return {number for _, number in (*first, *leading)}
+        return {number for _, number in (*_least(first), *_least(leading))}
 
 
 def _row(row: Sequence[tuple[_Values, int]], places: Sequence[int]) -> _Row:
@@ -122,15 +128,13 @@ def _row(row: Sequence[tuple[_Values, int]], places: Sequence[int]) -> _Row:
 def _tree(leaves: Sequence[tuple[int, int]]) -> list[_Least]:
     nodes: list[_Least] = [()] * len(leaves) + [(leaf,) for leaf in leaves]
     for at in range(len(leaves) - 1, 0, -1):
-        nodes[at] = _merged(nodes[2 * at], nodes[2 * at + 1])
+        nodes[at] = _least((*nodes[2 * at], *nodes[2 * at + 1]))
     return nodes
 
 
-def _merged(first: _Least, second: _Least) -> _Least:
-    """Return the least of two, one fact for each place."""
-    if not first or not second:
-        return first or second
-    by_place = dict(sorted((*first, *second), reverse=True))
+def _least(facts: Sequence[tuple[int, int]]) -> _Least:
+    """Return the least of some, one fact for each place."""
+    by_place = dict(sorted(facts, reverse=True))
     return tuple(sorted(by_place.items())[:MOST_SHOWN])
 
 
