@@ -183,7 +183,8 @@ class _Reader:
 
 
 def _weighed(index: PassageIndex, text: str, share: float) -> dict[str, float]:
-    weights = {stem: share * index.weight(stem) for stem in stems(text)}
+    """Return what the words of a text weigh that the passages hold; the others bring no sentence nearer."""
+    weights = {stem: share * index.weight(stem) for stem in stems(text) if stem in index.postings}
     return {stem: weight for stem, weight in weights.items() if weight > 0.0}
 
 

@@ -1,5 +1,6 @@
 """Predicate checks: a text against constraints, against itself and against the values of passages (ERCP 1.0 §7, §8)."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -121,6 +122,7 @@ def _place(answer: Evaluation) -> tuple[int, int] | None:
 
 
 def _sentence(facts: TextFacts, at: int) -> str:
-    return next(
-        (facts.text[each.start : each.end] for each in facts.sentences if each.start <= at < each.end), facts.text
-    )
+    place = bisect_right(facts.sentences, at, key=lambda each: each.start) - 1
+    if place < 0 or at >= facts.sentences[place].end:
+        return facts.text
+    return facts.text[facts.sentences[place].start : facts.sentences[place].end]

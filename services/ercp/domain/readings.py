@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from services.common.grounding.words import stem
@@ -171,12 +171,7 @@ def apart(facts: TextFacts, first: Sentence, second: Sentence) -> bool:
 
     A thing that is named more closely in one of them is taken for the same.
     """
-    mine = [each for each in facts.values if first.start <= each.span.start < first.end]
-    theirs = [each for each in facts.values if second.start <= each.span.start < second.end]
-    alike = [(one, other) for one in mine for other in theirs if one.dimension == other.dimension]
-    return bool(alike) and not any(
-        _subject(one) <= _subject(other) or _subject(other) <= _subject(one) for one, other in alike
-    )
+    return _are_of_two(facts.values_in(first.start, first.end), facts.values_in(second.start, second.end))
 
 
 def values_differ(first: Sequence[Mention], second: Sequence[Mention]) -> bool | None:
@@ -239,19 +234,21 @@ def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
     answers = [each.holds for each in evaluated if any(_touches(place, span) for place in each.evidence)]
     if Holds.FALSE in answers:
         return False
-    mine = facts.values_in(*span)
-    alike = [(one, each) for one in mine for each in theirs.values if one.dimension == each.dimension]
-    return Holds.TRUE in answers or (bool(alike) and all(_are_two(one, each) for one, each in alike))
+    return Holds.TRUE in answers or _are_of_two(facts.values_in(*span), theirs.values)
 
 
 def _touches(place: Span, span: tuple[int, int]) -> bool:
     return place.start < span[1] and span[0] < place.end
 
 
-def _are_two(first: ValueFact, second: ValueFact) -> bool:
-    """Say whether two values are of different things: each is called by a word that the other is not called by."""
-    mine, theirs = _subject(first), _subject(second)
-    return not mine <= theirs and not theirs <= mine
+def _are_of_two(first: Iterable[ValueFact], second: Iterable[ValueFact]) -> bool:
+    """Say whether two lists of values have some of one kind, and those are all of different things.
+
+    They are when each is called by a word that the other is not called by. What many values are of is compared once.
+    """
+    mine, theirs = ({(each.dimension, _subject(each)) for each in own} for own in (first, second))
+    alike = [(one, other) for kind, one in mine for another, other in theirs if kind == another]
+    return bool(alike) and not any(one <= other or other <= one for one, other in alike)
 
 
 def _subject(fact: ValueFact) -> frozenset[str]:

@@ -141,7 +141,7 @@ class GroundingReader:
     def _statements(self, claim: str, start: int, end: int, query: str | None) -> list[tuple[int, Statement]]:
         """Return how a piece is presented, cut further where the encoder could not read it beside a window."""
         text = claim[start:end]
-        for shown in (statement(text, query), Statement(text, 0, len(text))):
+        for shown in dict.fromkeys((statement(text, query), Statement(text, 0, len(text)))):
             if len(self._tokenizer.ids([shown.text])[0]) <= self._room - LEAST_PREMISE_TOKENS:
                 return [(start, shown)]
         middle = start + len(text) // 2

@@ -6,7 +6,6 @@ nothing about the predicate never changes the answer (ADR 0070).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
@@ -20,6 +19,7 @@ from services.ercp.domain.predicates.naming import condition_of, path_words
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
 from services.ercp.domain.predicates.selection import about_attribute, under
+from services.ercp.domain.predicates.sifting import MANY, MOST_SHOWN, Sieve
 from services.ercp.domain.predicates.units import (
     DIMENSIONLESS,
     PER,
@@ -35,12 +35,11 @@ from services.ercp.domain.predicates.values import (
     agree_as_written,
     constant_of,
     demanded,
-    seconds,
+    same_text,
+    year_of,
 )
 
-_MAX_EVIDENCE: Final = 8
-_FIRST_YEAR: Final = 1000
-_LAST_YEAR: Final = 2999
+_MAX_EVIDENCE: Final = MOST_SHOWN
 _WAYS: Final = {
     "<": frozenset("<"), "<=": frozenset("<="), ">": frozenset(">"), ">=": frozenset(">="), "=": frozenset("="),
     "!=": frozenset("<>"),
@@ -84,7 +83,14 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
         return _compare_attributes(predicate, chosen.facts, facts)
     right = constant_of(predicate.right)
     assert right is not None
-    answers = _decisive(chosen, lambda fact: _one(predicate, right, fact))
+
+    def holds_of(fact: ValueFact) -> Holds:
+        return _one(predicate, right, fact)
+
+    if len(chosen.facts) < MANY:
+        return _joined(predicate, _decisive(chosen, holds_of), is_stated=chosen.is_stated)
+    sieve = _sieve(predicate, predicate.left, chosen, facts)
+    answers = sieve.telling(predicate, right, holds_of, ahead=0 if chosen.is_stated else _MAX_EVIDENCE)
     return _joined(predicate, answers, is_stated=chosen.is_stated)
 
 
@@ -125,8 +131,18 @@ def _chosen(predicate: Predicate, path: Path, facts: TextFacts) -> Selection:
     found = facts.selected.get(asked)
     if not isinstance(found, Selection):
         chosen, is_stated = under(about_attribute(facts, path), condition)
-        in_order = all(first.span.start <= second.span.start for first, second in pairwise(chosen))
+        places = ((fact.span.start, fact.span.end) for fact in chosen)
+        in_order = all(first <= second for first, second in pairwise(places))
         found = facts.selected[asked] = Selection(chosen, is_stated, in_order)
+    return found
+
+
+def _sieve(predicate: Predicate, path: Path, chosen: Selection, facts: TextFacts) -> Sieve:
+    """Return the sieve of what was chosen, made once: many predicates ask about one attribute."""
+    asked = (Sieve, path, condition_of([predicate.condition]))
+    found = facts.selected.get(asked)
+    if not isinstance(found, Sieve):
+        found = facts.selected[asked] = Sieve(chosen.facts)
     return found
 
 
@@ -156,7 +172,7 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
     """Hold kilograms against days: no value of another dimension is the one demanded; a bare number may be."""
     if fact.negated or predicate.name is PredicateName.NOT_EQUAL:
         return Holds.UNKNOWN
-    year = _year(predicate.right) if fact.dimension == CALENDAR else None
+    year = year_of(predicate.right) if fact.dimension == CALENDAR else None
     if year is not None:
         return _inside(fact.interval or Interval(), demanded(replace(predicate, right=None), Constant(year, CALENDAR)))
     bare_number = isinstance(predicate.right, Amount) and not predicate.right.unit
@@ -178,17 +194,6 @@ def _is_rate_of(right: Operand | None, fact: ValueFact) -> bool:
     return (lines and same_above) or are_inverse(base.dimension, fact.dimension)
 
 
-def _year(right: Operand | None) -> Interval | None:
-    """Return the seconds of a year that is written as a bare number; ``None`` for any other number."""
-    if not isinstance(right, Amount) or right.unit or right.number != int(right.number):
-        return None
-    year = int(right.number)
-    if not _FIRST_YEAR <= year <= _LAST_YEAR:
-        return None
-    start, end = (seconds(datetime(each, 1, 1, tzinfo=UTC)) for each in (year, year + 1))
-    return Interval(start, end, high_closed=False)
-
-
 def _as_equality(predicate: Predicate, *, is_same: bool, negated: bool) -> Holds:
     if negated and not is_same:
         return Holds.UNKNOWN
@@ -206,12 +211,6 @@ def _inside(stated: Interval, allowed: Interval) -> Holds:
     if stated.within(allowed):
         return Holds.TRUE
     return Holds.UNKNOWN if stated.meets(allowed) else Holds.FALSE
-
-
-def same_text(first: str, second: str) -> bool:
-    """Say whether two text values are one, articles and case apart."""
-    left, right = (text.casefold().removeprefix("the ").strip(" .") for text in (first, second))
-    return left == right
 
 
 def _compare_attributes(predicate: Predicate, lefts: Sequence[ValueFact], facts: TextFacts) -> Evaluation:

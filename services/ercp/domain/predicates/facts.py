@@ -214,7 +214,7 @@ class Selection:
     Attributes:
         facts: in the order of their values.
         is_stated: they were stated for the condition, or for none.
-        in_order: their spans begin in the same order.
+        in_order: their spans stand in the same order.
     """
 
     facts: Sequence[ValueFact]

@@ -23,6 +23,8 @@ _ROUNDING: Final = Fraction(2, 100)
 """The most that rounding after a conversion of units may change."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = Fraction(86_400)
+_FIRST_YEAR: Final = 1000
+_LAST_YEAR: Final = 2999
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +125,33 @@ def _rounds_to(exact: Fraction, written: Decimal) -> bool:
     assert isinstance(exponent, int)
     place = Fraction(10) ** min(exponent, 0)
     return abs(exact - Fraction(written)) * 2 <= place
+
+
+def agreeing_within(amount: Amount, unit: str) -> Fraction:
+    """Return how far from an amount, in base units, one in another unit may lie and still agree as it is written.
+
+    What is rounded to a whole number changes by half a unit at most, and by no more than the share of the greater.
+    """
+    half = max(distance_in_base(Amount(Decimal(1), each)).value for each in (amount.unit, unit)) / 2
+    return min(half, abs(in_base(amount).value) * _ROUNDING / (1 - _ROUNDING))
+
+
+def year_of(right: Operand | None) -> Interval | None:
+    """Return the seconds of a year that is written as a bare number; ``None`` for any other number."""
+    if not isinstance(right, Amount) or right.unit or right.number != int(right.number):
+        return None
+    year = int(right.number)
+    if not _FIRST_YEAR <= year <= _LAST_YEAR:
+        return None
+    start, end = (seconds(datetime(each, 1, 1, tzinfo=UTC)) for each in (year, year + 1))
+    return Interval(start, end, high_closed=False)
+
+
+def text_key(text: str) -> str:
+    """Return what text values have in common that are one, articles and case apart."""
+    return text.casefold().removeprefix("the ").strip(" .")
+
+
+def same_text(first: str, second: str) -> bool:
+    """Say whether two text values are one, articles and case apart."""
+    return text_key(first) == text_key(second)
