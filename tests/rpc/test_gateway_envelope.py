@@ -342,7 +342,7 @@ async def test_logs_name_calls_and_hold_no_word_of_facts_queries_or_answers(tmp_
     secret = "Zyrthax covers quartz damage within 11 days."
     async with suite(tmp_path) as caller:
         await ingest_text(caller, secret)
-        response = await caller.ask("Within how many days does Zyrthax cover quartz damage?")
+        response = await caller.ask("Within how many days does Zyrthax cover damage?")
         await refusal(caller.ask("Why Zyrthax?", accept_quality=[taxonomy.QUALITY_TIER_S]))
         await refusal(caller.ask("Zyrthax?", cache_directives=["only-if-ckf"], model="no-such-model"))
     assert "11 days" in response.answer.text
