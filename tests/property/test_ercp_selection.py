@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from services.ercp.domain import readings
 from services.ercp.domain.predicates.facts import Condition, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import Path
 from services.ercp.domain.predicates.naming import path_words, words_of
-from services.ercp.domain.predicates.selection import about_attribute, subject_words
+from services.ercp.domain.predicates.selection import about_attribute, selected, subject_words
 
 _THINGS = ("cost", "bridge", "canal bridge", "shipping cost", "maximum load", "load", "team", "deadline of the team")
 _SENTENCE = st.builds(
@@ -29,10 +29,28 @@ _PATHS = st.builds(
     ).map(tuple),
 )
 
+_OF_ONE = st.lists(
+    st.builds(
+        "The cost of the bridge is {} euros{}.".format,
+        st.integers(1, 9),
+        st.sampled_from(("", " in winter", " in winter", " for the team", " in the canal")),
+    ),
+    max_size=8,
+)
+_CONDITIONS = st.lists(st.sampled_from(("winter", "team", "canal")), max_size=2)
+
 
 def _facts(sentences: list[str]) -> TextFacts:
     text = " ".join(sentences)
     return readings.facts_of(text, readings.sentences_of(text))
+
+
+def _under_by_walk(values: list[ValueFact], condition: Condition) -> tuple[list[ValueFact], bool]:
+    plain = [fact for fact in values if not fact.condition.words]
+    if condition.words:
+        stated = [fact for fact in values if condition.words <= fact.condition.words]
+        return (stated, True) if stated else (plain, True)
+    return (plain, True) if plain else (values, False)
 
 
 def _about_by_walk(facts: TextFacts, path: Path) -> list[ValueFact]:
@@ -66,6 +84,14 @@ def _about_by_walk(facts: TextFacts, path: Path) -> list[ValueFact]:
 def test_the_index_finds_what_a_walk_finds(sentences: list[str], path: Path) -> None:
     facts = _facts(sentences)
     assert about_attribute(facts, path) == _about_by_walk(facts, path)
+
+
+@given(_OF_ONE, st.sampled_from((Path(("bridge", "cost")), Path(("cost",)))), _CONDITIONS)
+def test_what_holds_under_a_condition_is_what_a_walk_finds(sentences: list[str], path: Path, words: list[str]) -> None:
+    facts, condition = _facts(sentences), Condition(frozenset(words), " ".join(words))
+    found = selected(facts, path, condition)
+    event(f"{len(found.facts)} facts")
+    assert (list(found.facts), found.is_stated) == _under_by_walk(_about_by_walk(facts, path), condition)
 
 
 @given(st.lists(_SENTENCE, max_size=8), st.integers(0, 300), st.integers(0, 100))

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from services.ercp.domain import readings
 from services.ercp.domain.predicates import Predicate, evaluate, evaluation, parse_predicate
-from services.ercp.domain.predicates.facts import Evaluation, TextFacts
+from services.ercp.domain.predicates.facts import Evaluation, Holds, TextFacts, ValueFact
+from services.ercp.domain.predicates.values import Constant
 
 _NUMBERS = st.one_of(st.integers(0, 12), st.sampled_from((1609, 1600, 1999, 2020, 1.6, 2.54, 0.5, 100, 101, 3600)))
 _UNITS = st.sampled_from(("", " km", " miles", " m", " hours", " minutes", " euros", " °C", " °F", " km/h"))
@@ -66,10 +67,10 @@ def test_few_facts_are_asked() -> None:
     asked = 0
     one = evaluation._one
 
-    def counting(*args: object) -> object:
+    def counting(predicate: Predicate, right: Constant, fact: ValueFact) -> Holds:
         nonlocal asked
         asked += 1
-        return one(*args)
+        return one(predicate, right, fact)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "_one", counting)

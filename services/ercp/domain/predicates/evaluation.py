@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from typing import Final
 
 from services.ercp.domain.predicates.agreement import entity_agrees
@@ -18,7 +18,7 @@ from services.ercp.domain.predicates.model import Amount, Operand, Path, Predica
 from services.ercp.domain.predicates.naming import condition_of, path_words
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
-from services.ercp.domain.predicates.selection import about_attribute, under
+from services.ercp.domain.predicates.selection import selected
 from services.ercp.domain.predicates.sifting import MANY, MOST_SHOWN, Sieve
 from services.ercp.domain.predicates.units import (
     DIMENSIONLESS,
@@ -89,8 +89,7 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
 
     if len(chosen.facts) < MANY:
         return _joined(predicate, _decisive(chosen, holds_of), is_stated=chosen.is_stated)
-    sieve = _sieve(predicate, predicate.left, chosen, facts)
-    answers = sieve.telling(predicate, right, holds_of, ahead=0 if chosen.is_stated else _MAX_EVIDENCE)
+    answers = _sieve(chosen).telling(predicate, right, holds_of, ahead=0 if chosen.is_stated else _MAX_EVIDENCE)
     return _joined(predicate, answers, is_stated=chosen.is_stated)
 
 
@@ -126,23 +125,14 @@ def _follows(predicate: Predicate, relation: str) -> Holds:
 
 
 def _chosen(predicate: Predicate, path: Path, facts: TextFacts) -> Selection:
-    condition = condition_of([predicate.condition])
-    asked = (path, condition)
-    found = facts.selected.get(asked)
-    if not isinstance(found, Selection):
-        chosen, is_stated = under(about_attribute(facts, path), condition)
-        places = ((fact.span.start, fact.span.end) for fact in chosen)
-        in_order = all(first <= second for first, second in pairwise(places))
-        found = facts.selected[asked] = Selection(chosen, is_stated, in_order)
-    return found
+    return selected(facts, path, condition_of([predicate.condition]))
 
 
-def _sieve(predicate: Predicate, path: Path, chosen: Selection, facts: TextFacts) -> Sieve:
-    """Return the sieve of what was chosen, made once: many predicates ask about one attribute."""
-    asked = (Sieve, path, condition_of([predicate.condition]))
-    found = facts.selected.get(asked)
+def _sieve(chosen: Selection) -> Sieve:
+    """Return the sieve of what was chosen, made once."""
+    found = chosen.made.get(Sieve)
     if not isinstance(found, Sieve):
-        found = facts.selected[asked] = Sieve(chosen.facts)
+        found = chosen.made[Sieve] = Sieve(chosen.facts)
     return found
 
 

@@ -220,6 +220,8 @@ class Selection:
     facts: Sequence[ValueFact]
     is_stated: bool
     in_order: bool
+    made: dict[object, object] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What was made of the facts before: many predicates ask about them."""
 
 
 @unique

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
-from services.ercp.domain.predicates.facts import Condition, TextFacts, ValueFact, Words
+from services.ercp.domain.predicates.facts import Condition, Selection, TextFacts, ValueFact, Words
 from services.ercp.domain.predicates.model import Path
 from services.ercp.domain.predicates.naming import path_words, words_of
 
@@ -99,17 +100,46 @@ def about_entity(facts: TextFacts, path: Path) -> list[ValueFact]:
     ]
 
 
-def under(values: Sequence[ValueFact], condition: Condition) -> tuple[list[ValueFact], bool]:
-    """Return the facts that hold under a condition, and whether they were stated for it.
+def selected(facts: TextFacts, path: Path, condition: Condition) -> Selection:
+    """Return the facts about an attribute that hold under a condition, and whether they were stated for it.
 
     A fact without a condition holds under every one that no other fact speaks of; one under another condition says
     nothing.
     """
-    if condition.words:
-        stated = [fact for fact in values if condition.words <= fact.condition.words]
-        return (stated, True) if stated else ([fact for fact in values if not fact.condition.words], True)
-    plain = [fact for fact in values if not fact.condition.words]
-    return (plain, True) if plain else (list(values), False)
+    found = facts.selected.get((_Conditions, path))
+    if not isinstance(found, _Conditions):
+        found = facts.selected[_Conditions, path] = _Conditions(about_attribute(facts, path))
+    return found.under(condition)
+
+
+class _Conditions:
+    """The facts about one attribute, so that those under a condition are found without a walk through all of them."""
+
+    def __init__(self, values: Sequence[ValueFact]) -> None:
+        plain = [fact for fact in values if not fact.condition.words]
+        self._plain = _selection(plain, is_stated=True)
+        self._any = self._plain if plain else _selection(values, is_stated=False)
+        self._known: dict[frozenset[str], Selection] = {}
+        self._holding: dict[str, list[ValueFact]] = {}
+        for fact in values:
+            for word in fact.condition.words:
+                self._holding.setdefault(word, []).append(fact)
+
+    def under(self, condition: Condition) -> Selection:
+        if not condition.words:
+            return self._any
+        found = self._known.get(condition.words)
+        if found is None:
+            near = min((self._holding.get(word, []) for word in condition.words), key=len)
+            stated = [fact for fact in near if condition.words <= fact.condition.words]
+            found = _selection(stated, is_stated=True) if stated else self._plain
+            self._known[condition.words] = found
+        return found
+
+
+def _selection(values: Sequence[ValueFact], *, is_stated: bool) -> Selection:
+    places = ((fact.span.start, fact.span.end) for fact in values)
+    return Selection(values, is_stated, all(first <= second for first, second in pairwise(places)))
 
 
 def subject_words(fact: ValueFact) -> Words:
