@@ -108,7 +108,7 @@ class Measure:
             seconds, said = await self.spent(place, kind.make(chars))
         twice, said = await self.spent(place, kind.make(2 * chars))
         if twice / seconds > MOST_RATIO:  # once more: what else goes on can cost once
-            seconds = min(seconds, (await self.spent(place, kind.make(chars)))[0])
+            seconds = min(seconds, (await self.spent(place, kind.make(chars)[2:]))[0])
             again, said = await self.spent(place, kind.make(2 * chars))
             twice = min(twice, again)
             if seconds < FLOOR_S and 4 * chars <= place.most:  # it was less than it seemed: too little to measure
@@ -121,10 +121,13 @@ class Measure:
         return Cost(place, kind, chars, seconds, ratio if seconds >= FLOOR_S / 2 else None, long_s, said)
 
     async def _confirmed(self, place: Place, text: str) -> tuple[float, str]:
-        """Return what a call costs; what is worth measuring is called twice: what else goes on can cost once."""
+        """Return what a call costs; what is worth measuring is called twice: what else goes on can cost once.
+
+        The second text lacks a character: the first one's verdicts are remembered.
+        """
         seconds, said = await self.spent(place, text)
         if seconds >= FLOOR_S:
-            seconds = min(seconds, (await self.spent(place, text))[0])
+            seconds = min(seconds, (await self.spent(place, text[1:]))[0])
         return seconds, said
 
     async def spent(self, place: Place, text: str) -> tuple[float, str]:
