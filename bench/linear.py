@@ -109,7 +109,7 @@ class Measure:
         twice, said = await self.spent(place, kind.make(2 * chars))
         if twice / seconds > MOST_RATIO:  # once more: what else goes on can cost once
             seconds = min(seconds, (await self.spent(place, kind.make(chars)[2:]))[0])
-            again, said = await self.spent(place, kind.make(2 * chars))
+            again, said = await self.spent(place, kind.make(2 * chars)[2:])
             twice = min(twice, again)
             if seconds < FLOOR_S and 4 * chars <= place.most:  # it was less than it seemed: too little to measure
                 chars, seconds = 2 * chars, twice
