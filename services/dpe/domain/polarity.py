@@ -16,7 +16,8 @@ from services.dpe.domain.opposites import Side, sides
 from services.dpe.domain.words import stem, words
 
 _NOT_NEGATING: Final = re.compile(
-    r"\b(?:no|not)\s+(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower)\s*(?:than\b)?|\bno\.|\bwhether\s+or\s+not\b"
+    r"\b(?:no|not)\s+(?:be\s+)?(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower|further|farther)\s*(?:than\b)?"
+    r"|\bno\.|\bwhether\s+or\s+not\b"
     r"|\bno\s+matter\b|\bnot\s+just\b|\b(?:not|never)\s+exceed(?:ing)?\s+(?=(?:the\s|an?\s)?[\d€$£])"
     # "Accepted, not rejected" and "when they arrive, not earlier" say twice what they say once.
     r"|,\s+not\s+[^,.;]{1,60}(?=[,.;]|$)",
