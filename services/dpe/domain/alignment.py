@@ -84,11 +84,18 @@ def _agreeing(claim: Claim, clause: FactClause) -> int:
     return sum(1 for value in claim.values if any(agrees(value, known) for known in clause.values))
 
 
+MOST_PLACED: Final = 60
+"""Values of a claim that are placed, each against every value of the facts near it."""
+
+
 def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[str] = frozenset()) -> list[AlignedValue]:
     """Pair each value of the claim with the value that stands in its place, equal or different (ADR 0094).
 
     Two values of a claim cannot both stand in the place of one: then it is open which does, and neither is reported.
+    Of a claim with more than ``MOST_PLACED`` values, a table without rows, only equal values are paired.
     """
+    if len(claim.values) > MOST_PLACED:
+        return _equal_values(claim, places)
     in_turn = bool(_IN_TURN.search(claim.text))
     pairs = [
         _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
@@ -97,6 +104,16 @@ def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[st
     aligned = [pair for pair in pairs if pair is not None]
     taken = Counter((pair.fact_index, pair.known) for pair in aligned if not pair.equal and not pair.derivation)
     return [pair for pair in aligned if pair.equal or pair.derivation or taken[pair.fact_index, pair.known] == 1]
+
+
+def _equal_values(claim: Claim, places: Sequence[Place]) -> list[AlignedValue]:
+    known = {(place.value.kind, place.value.normal): place for place in reversed(places)}
+    found = ((value, known.get((value.kind, value.normal))) for value in claim.values)
+    return [
+        AlignedValue(value, there.value, equal=True, fact_index=there.fact_index)
+        for value, there in found
+        if there is not None
+    ]
 
 
 def _derived(claim: Claim, placed: Placed, places: Sequence[Place]) -> AlignedValue | None:

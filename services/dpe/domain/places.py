@@ -6,6 +6,7 @@ of its column. Linear in the text.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -252,9 +253,12 @@ def _in_prose(text: str, line: Sentence, values: Sequence[Value]) -> Iterator[_R
     subject, parts = _subject(text, line, placed[0]), clauses(text, line.start, line.end)
     subject_end = parts[1].start if len(parts) > 1 else line.end
     spans = stretches(text, line.start, line.end, placed)
+    sharing = defaultdict[Span, list[Value]](list)
+    for value, span in zip(placed, spans, strict=True):
+        sharing[span].append(value)
     for value, span in zip(placed, spans, strict=True):
         if span != last:
-            shared = [other for other, where in zip(placed, spans, strict=True) if where == span]
+            shared = sharing[span]
             own, last = terms_without(text, span.start, span.end, shared), span
         yield (
             value,
