@@ -42,6 +42,7 @@ from services.dpe.domain.register import Register
 from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem
 from services.dpe.domain.relevant import Relevance
+from services.dpe.domain.statements import Statement
 from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 
 Vectors = NDArray[np.float32]
@@ -183,6 +184,7 @@ class Outputs:
     """What the stages gave; ``None`` where one did not run.
 
     Attributes:
+        statements: the claims as they are held against each other, in the same order.
         alignments: for each claim its values with those that stand in their place in any fact near it.
         fidelity_score_without: what it would be with no constraint violated (ADR 0078).
     """
@@ -190,6 +192,7 @@ class Outputs:
     sentences: tuple[Sentence, ...] = ()
     prior_texts: tuple[PriorText, ...] = ()
     claims: tuple[Claim, ...] = ()
+    statements: tuple[Statement, ...] = ()
     loose_values: tuple[Value, ...] = ()
     loose_names: tuple[Entity, ...] = ()
     names_known: bool = True

@@ -10,6 +10,7 @@ from services.dpe.domain.analysis import Analysis, PriorText, Requests
 from services.dpe.domain.facts import FactView, read_fact
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.segmentation import names_among, segment
+from services.dpe.domain.statements import read_statements
 
 KEY: Final = StageKey(1)
 
@@ -32,6 +33,7 @@ def apply(analysis: Analysis) -> Analysis:
     return analysis.ended(
         outcome,
         claims=found.claims,
+        statements=tuple(read_statements(found.claims, analysis.input.answer)),
         loose_values=found.loose_values,
         loose_names=found.loose_names,
         names_known=known,

@@ -15,7 +15,7 @@ from services.dpe.domain.findings import Contradiction
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.stages.s03b_distortion import nli_status
-from services.dpe.domain.statements import Statement, read_statements
+from services.dpe.domain.statements import Statement
 from services.dpe.domain.text_types import ClaimType
 
 KEY: Final = StageKey(3, "c")
@@ -68,8 +68,7 @@ def apply(analysis: Analysis) -> Analysis:
 
 def _statements(analysis: Analysis) -> list[Statement]:
     """Return the factual claims as they are compared; pronouns are resolved from all claims."""
-    read = read_statements(analysis.outputs.claims, analysis.input.answer)
-    return [statement for statement in read if statement.claim.claim_type is ClaimType.FACTUAL]
+    return [statement for statement in analysis.outputs.statements if statement.claim.claim_type is ClaimType.FACTUAL]
 
 
 def _candidates(analysis: Analysis, statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:

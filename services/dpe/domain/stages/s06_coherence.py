@@ -121,7 +121,7 @@ def apply(analysis: Analysis) -> Analysis:
 
 
 def _comparison(analysis: Analysis) -> _Comparison:
-    current = tuple(_factual(read_statements(analysis.outputs.claims, analysis.input.answer)))
+    current = tuple(_factual(analysis.outputs.statements))
     earlier = tuple(
         _Earlier(statement, prior)
         for prior in analysis.outputs.prior_texts
