@@ -194,6 +194,7 @@ class Rule(StrEnum):
     ORDER = "ORDER"
     CAUSE = "CAUSE"
     ENCODERS = "ENCODERS"
+    ROW = "ROW"
 
 
 @dataclass(frozen=True, slots=True)

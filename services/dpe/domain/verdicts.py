@@ -108,8 +108,14 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
     if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
     stems = content_stems(claim.text)
-    facts = (analysis.input.facts[near.fact_index].content for near in passages)
-    return any(containment(stems, content_stems(fact)) >= STATED_WORDS for fact in facts)
+    read = {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
+    homes = {pair.fact_index for pair in aligned if pair.equal} & read.keys()
+    # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
+    own = frozenset[str]().union(*(read[index] for index in homes))
+    others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
+    if (stems - own) & others:
+        return False
+    return any(containment(stems, known) >= STATED_WORDS for known in read.values())
 
 
 def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[str, Judgement]:
@@ -241,7 +247,9 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
     elif heard.contradicts and not heard.case.is_derived:
-        found = Verdict.CONTRADICTED, Basis.DISTORTION if rules.distortions else Basis.CONTRADICTION
+        # What the encoders alone found is no rule's finding, whatever it is called.
+        by_rule = any(item.rule is not Rule.ENCODERS for item in rules.distortions)
+        found = Verdict.CONTRADICTED, Basis.DISTORTION if by_rule else Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
     elif grounding is not None or rules.distortions or not heard.case.passages:

@@ -61,7 +61,11 @@ def apply(analysis: Analysis) -> Analysis:
             distortions = unseen(analysis, item.attribution, heard.get(item.claim.claim_id))
         found += distortions
     # What no fact is near enough to ground is held against the facts that it is judged by.
-    found += [item for listed in known.values() for item in listed]
+    compared = {item.claim.claim_id for item in grounded}
+    for claim in judged_claims(analysis.outputs.claims):
+        if claim.claim_id not in compared:
+            own = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
+            found += without_echoes(_value_distortions(analysis, claim, own) + known.get(claim.claim_id, []))
     status, reason = nli_status(analysis)
     return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found))
 
@@ -127,7 +131,7 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
 def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
     """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
     claim = words.claim
-    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if pair.turned or not pair.equal]
+    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
     alike = Counter((value.kind, value.unit) for value in claim.values)
     firm = [
         pair
@@ -137,6 +141,14 @@ def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> 
     ]
     told = {pair.claimed for pair in [*pairs, *firm]}
     pairs += [pair for pair, _ in misattached(claim, nearest, words.antecedent) if pair.claimed not in told]
+    return _value_distortions(analysis, claim, pairs)
+
+
+def _differs(pair: AlignedValue) -> bool:
+    return pair.turned or not pair.equal
+
+
+def _value_distortions(analysis: Analysis, claim: Claim, pairs: Sequence[AlignedValue]) -> list[Distortion]:
     return [
         Distortion(
             _type_of_bound(pair.claimed) if pair.turned else _type_of(pair.claimed, pair.known),
