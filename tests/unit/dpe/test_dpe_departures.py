@@ -132,6 +132,14 @@ def test_what_stands_in_another_row_of_the_table_departs(claim, more, departs):
         assert listed[Rule.ROW] == ("every 6 hours", "After each patient")
 
 
+def test_rows_of_a_table_in_one_fact_are_told_apart():
+    table = (
+        "Rooms:\nArea: Single | Rent: EUR 410 | Heating: Gas stove\nArea: Studio | Rent: EUR 540 | Heating: Heat pump"
+    )
+    assert found("A studio has a gas stove.", table)[Rule.ROW] == ("gas stove", "Heat pump")
+    assert Rule.ROW not in found("A studio has a heat pump.", table)
+
+
 DUTIES = ("The estates engineer calibrates fridge thermometers yearly.", "The ward pharmacist inspects every cupboard.")
 
 

@@ -6,16 +6,19 @@ any sentence that names its row says it too.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
 from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import Word
+from services.dpe.domain.words import words
 
 _CELL: Final = re.compile(r"(?P<head>[^:;|\n]{1,60}):\s(?P<said>[^;|\n]{1,120})")
+_LINE: Final = re.compile(r"[^\n]+")
 _MIN_CELLS: Final = 2
 _MIN_WORDS: Final = 2
 """A cell of one word ("Yes") is too easily said of something else."""
@@ -32,89 +35,84 @@ class _Cell:
 class _Row:
     """The cells of a row, the first of which names it."""
 
-    source: Reading
     cells: tuple[_Cell, ...]
-
-    @property
-    def label(self) -> frozenset[str]:
-        return roots(" ".join(self.cells[0].words))
-
-    @property
-    def heads(self) -> tuple[str, ...]:
-        return tuple(cell.head for cell in self.cells)
+    label: frozenset[str]
+    heads: tuple[str, ...]
 
 
 def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return what a claim says of one row of a table that another row says, or ``None``."""
-    rows = [row for source in sources if (row := _row(source)) is not None]
-    named = [row for row in rows if row.label and row.label <= claim.content]
-    named = [row for row in named if not any(row.label < other.label for other in named)]
-    if len({row.label for row in named}) != 1:
+    rows = [(row, source) for source in sources for row in _rows(source.text)]
+    named = [(row, source) for row, source in rows if row.label and row.label <= claim.content]
+    named = [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
+    if len({row.label for row, _ in named}) != 1:
         return None
-    own = named[0]
-    spoken = [word.text for word in claim.tokens]
-    for other in rows:
-        if other.heads != own.heads or other.label == own.label or other.label <= claim.content:
+    own, source = named[0]
+    said_of_it = [_joined(cell.words) for cell in own.cells]
+    spoken = _joined(word.text for word in claim.tokens)
+    for other, _ in rows:
+        if other.heads != own.heads or other.label <= claim.content:
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
-            at = _said(spoken, theirs.words)
-            if at is None or set(theirs.words) <= set(ours.words) or _said(spoken, ours.words) is not None:
-                continue
-            if not _is_said_elsewhere(own, theirs, sources):
-                return _departure(claim, at, at + len(theirs.words), own, ours)
+            if (
+                len(theirs.words) >= _MIN_WORDS
+                and _joined(theirs.words) in spoken
+                and not any(_joined(theirs.words) in cell for cell in said_of_it)
+                and _joined(ours.words) not in spoken
+                and not _is_said_elsewhere(own, theirs, sources)
+            ):
+                at = spoken[: spoken.index(_joined(theirs.words))].count(" ")
+                return _departure(claim, at, at + len(theirs.words), source, ours)
     return None
 
 
-def _row(source: Reading) -> _Row | None:
-    if ";" not in source.text:
-        return None
-    cells = tuple(_cells(source))
-    return _Row(source, cells) if len(cells) >= _MIN_CELLS else None
+@lru_cache(maxsize=4_096)
+def _rows(text: str) -> tuple[_Row, ...]:
+    """Return the rows of a sentence: of a table that was read as one each line is a row."""
+    found: list[_Row] = []
+    for line in _LINE.finditer(text):
+        if ";" in line.group() or "|" in line.group():
+            cells = tuple(_cells(line.group(), line.start()))
+            if len(cells) >= _MIN_CELLS:
+                label = roots(" ".join(cells[0].words))
+                found.append(_Row(cells, label, tuple(cell.head for cell in cells)))
+    return tuple(found)
 
 
-def _cells(source: Reading) -> list[_Cell]:
+def _cells(line: str, start: int) -> list[_Cell]:
     found: list[_Cell] = []
-    for match in _CELL.finditer(source.text):
-        held = [word.text for word in source.tokens if match.start("said") <= word.start < match.end("said")]
-        # What stands over the table is cut off the head of its first cell: "Storage: Category: Controlled drugs".
-        head = match["head"].strip().casefold()
-        said, start = match["said"].rstrip(" ."), match.start("said")
-        if ": " in said and not found:
-            head, _, said = said.rpartition(": ")
-            start = match.end("said") - len(match["said"].rpartition(": ")[2])
-            held = [word.text for word in source.tokens if start <= word.start < match.end("said")]
-            head = head.rpartition(": ")[2].strip().casefold()
+    for match in _CELL.finditer(line):
+        over, _, said = match["said"].rpartition(": ")
+        # What stands over the table comes before the head of its first cell: "Storage: Category: Controlled drugs".
+        head = over.rpartition(": ")[2] if over and not found else match["head"]
+        said = (said if over and not found else match["said"]).rstrip(" .")
+        begin = start + match.end("said") - len(match["said"][match["said"].rindex(said) :])
+        held = tuple(word.text for word in words(said))
         if held:
-            found.append(_Cell(head, tuple(held), Span(start, start + len(said))))
+            found.append(_Cell(head.strip().casefold(), held, Span(begin, begin + len(said))))
     return found
 
 
-def _said(spoken: list[str], cell: tuple[str, ...]) -> int | None:
-    """Return where the words of a cell stand one behind the other; ``None`` where they do not, or are too few."""
-    if len(cell) < _MIN_WORDS:
-        return None
-    first = cell[0]
-    for at, word in enumerate(spoken):
-        if word == first and tuple(spoken[at : at + len(cell)]) == cell:
-            return at
-    return None
+def _joined(spoken: Iterable[str]) -> str:
+    return f" {' '.join(spoken)} "
 
 
 def _is_said_elsewhere(own: _Row, cell: _Cell, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no other row, holds the words of the cell."""
+    wanted = _joined(cell.words)
     return any(
-        own.label <= source.known and _said([word.text for word in source.tokens], cell.words) is not None
+        own.label <= source.known and wanted in _joined(word.text for word in source.tokens)
         for source in sources
-        if source is own.source or _row(source) is None
+        if not _rows(source.text)
     )
 
 
-def _departure(claim: Reading, first: int, end: int, own: _Row, cell: _Cell) -> Departure:
-    tokens: tuple[Word, ...] = claim.tokens
+def _departure(claim: Reading, first: int, end: int, source: Reading, cell: _Cell) -> Departure:
+    tokens = claim.tokens
     return Departure(
         DistortionType.ENTITY_SUBSTITUTED,
         Rule.ROW,
         claim.span(tokens[first].start, tokens[end - 1].end),
-        own.source,
-        own.source.span(cell.span.start, cell.span.end),
+        source,
+        source.span(cell.span.start, cell.span.end),
     )
