@@ -15,7 +15,6 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.dpe.domain.alignment import ClaimWords
 from services.dpe.domain.analysis import Analysis, Pair, Vectors
-from services.dpe.domain.departed import unworded
 from services.dpe.domain.findings import (
     Basis,
     Distortion,
@@ -109,7 +108,7 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
         return False
     stems = content_stems(claim.text)
     read = {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
-    homes = {pair.fact_index for pair in aligned if pair.equal} & read.keys()
+    homes = {pair.fact_index for pair in aligned if pair.equal and pair.fact_index is not None} & read.keys()
     # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
     own = frozenset[str]().union(*(read[index] for index in homes))
     others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
@@ -123,7 +122,7 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
-    no_sentences = unworded(analysis)
+    no_sentences = analysis.outputs.unworded
     return {
         key: _judgement(analysis, heard, Found(tuple(by_claim.get(key, ())), is_worded=key not in no_sentences))
         for heard in heard_cases(analysis)

@@ -31,7 +31,7 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return a name of the claim that stands where its facts have another, or ``None``."""
     if _COMPARED.search(claim.text):
         return None
-    units = [part for source in sources if " | " not in source.text for part in _parts(source)]
+    units = [part for source in sources if " | " not in source.text for part in source.once(_parts)]
     for match in _RUN.finditer(claim.text):
         name = roots(_MONTH.sub(" ", match.group()))
         rest = claim.content - name

@@ -8,7 +8,6 @@ any sentence that names its row says it too.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from services.dpe.domain.findings import DistortionType, Rule
@@ -42,7 +41,7 @@ class _Row:
 
 def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return what a claim says of one row of a table that another row says, or ``None``."""
-    rows = [(row, source) for source in sources for row in _rows(source.text)]
+    rows = [(row, source) for source in sources for row in source.once(_rows)]
     named = [(row, source) for row, source in rows if row.label and row.label <= claim.content]
     named = [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
     if len({row.label for row, _ in named}) != 1:
@@ -66,11 +65,10 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-@lru_cache(maxsize=4_096)
-def _rows(text: str) -> tuple[_Row, ...]:
+def _rows(source: Reading) -> tuple[_Row, ...]:
     """Return the rows of a sentence: of a table that was read as one each line is a row."""
     found: list[_Row] = []
-    for line in _LINE.finditer(text):
+    for line in _LINE.finditer(source.text):
         if ";" in line.group() or "|" in line.group():
             cells = tuple(_cells(line.group(), line.start()))
             if len(cells) >= _MIN_CELLS:
@@ -103,7 +101,7 @@ def _is_said_elsewhere(own: _Row, cell: _Cell, sources: list[Reading]) -> bool:
     return any(
         own.label <= source.known and wanted in _joined(word.text for word in source.tokens)
         for source in sources
-        if not _rows(source.text)
+        if not source.once(_rows)
     )
 
 

@@ -53,7 +53,8 @@ def apply(analysis: Analysis) -> Analysis:
         return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
     found: list[Distortion] = []
     heard = {case.case.claim.claim_id: case for case in heard_cases(analysis)}
-    known = departed(analysis, meant)
+    departures = departed(analysis, meant)
+    known = departures.distortions
     for item in grounded:
         words = ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset()))
         distortions = without_echoes(_check(analysis, item, words) + known.pop(item.claim.claim_id, []))
@@ -67,7 +68,8 @@ def apply(analysis: Analysis) -> Analysis:
             own = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
             found += without_echoes(_value_distortions(analysis, claim, own) + known.get(claim.claim_id, []))
     status, reason = nli_status(analysis)
-    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found))
+    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found),
+                          unworded=departures.unworded)  # fmt: skip
 
 
 def nli_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
