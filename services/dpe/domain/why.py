@@ -125,7 +125,9 @@ def _same_values(equal: Sequence[AlignedValue], place: str) -> str:
     if all(pair.known.text.casefold() == pair.claimed.text.casefold() for pair in named):
         return f"{_listed([pair.known.text for pair in named])} in {place}, as the answer says."
     says = _listed([pair.claimed.text for pair in named])
-    return f"{_listed([pair.known.text for pair in named])} in {place}; the answer says {says}, which is the same."
+    is_same = all(pair.derivation or pair.known.normal == pair.claimed.normal for pair in named)
+    worth = "which is the same" if is_same else "which agrees with it"
+    return f"{_listed([pair.known.text for pair in named])} in {place}; the answer says {says}, {worth}."
 
 
 def _contradicted(grounds: Grounds) -> str:
@@ -216,6 +218,9 @@ def _unsupported(grounds: Grounds) -> str:
     first = grounds.first
     if first is None:
         return "The envelope holds no fact about it."
+    told = [text for item in grounds.distortions if (text := _distorted(grounds, item))]
+    if told and grounds.judgement.basis is Basis.DISTORTION:
+        return told[0]
     nearest = f"the nearest is {grounds.place(first.fact_id)}"
     doubtful = max(grounds.judgement.doubtful, key=lambda item: (item.score, -item.span.start), default=None)
     words = grounds.said(_whole_words(grounds.answer, doubtful.span)) if doubtful is not None else ""

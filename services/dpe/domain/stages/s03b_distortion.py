@@ -275,8 +275,7 @@ def _is_of_another_value(analysis: Analysis, claim: Claim, match: Match, limit: 
         for value in analysis.outputs.fact_views[match.clause.fact_index].values
         if sentence.start <= value.start < limit
     ]
-    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
-    given = {pair.known.normal for pair in aligned if pair.equal and pair.is_firm}
+    given = {value.normal for value in claim.values}
     return any(
         own.normal in given and own.end <= other.start and (other.kind, other.unit) == (own.kind, own.unit)
         for own in values
