@@ -17,6 +17,7 @@ from services.common.ports.sessions import AuditEventRecord, WindowRecord
 
 PARENT_SEPARATOR: Final = "|"
 TRAIL_PREFIX: Final = "crp-trail-v1"
+HEAD_PREFIX: Final = "crp-log-head-v1"
 EVENT_PREFIX: Final = "crp_evt_"
 _EVENT_ID_DIGITS: Final = 32
 
@@ -81,6 +82,17 @@ def event_hmac(material: EventMaterial, previous_hmac: str, key: bytes) -> str:
 def event_id(event_mac: str) -> str:
     """Return the event's id: it follows from its HMAC, so that it cannot be changed alone."""
     return EVENT_PREFIX + event_mac[:_EVENT_ID_DIGITS]
+
+
+def head_mac(size: int, root: bytes, key: bytes) -> str:
+    """Return the HMAC that a tenant's kept head is stored with (ADR 0099).
+
+    Args:
+        size: of the head that was signed.
+        root: of it, 32 bytes.
+        key: ``keys.log_head_key`` of the tenant.
+    """
+    return Macs(key).of(f"{HEAD_PREFIX}|{size}|{root.hex()}")
 
 
 def same(left: str, right: str) -> bool:
