@@ -8,7 +8,7 @@ stored under a MAC. A log that was found not to hold together stays refused unti
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -24,6 +24,8 @@ from services.dag.domain.keys import log_head_key
 from services.dag.domain.log_audit import LogAudit, check_floor
 from services.dag.domain.promises import read_promise
 from services.dag.ports import MasterKeys
+
+_T = TypeVar("_T")
 
 TOPIC: Final = "transparency_log"
 _AT_ONCE: Final = 4_096
@@ -66,15 +68,15 @@ class LogKeeper(Collector):
                 if tenant_id not in self._kept:
                     await self._marking(tenant_id, self._look(tenant_id))
 
-    async def extend(self, tenant_id: str, size: int, root: bytes) -> None:
-        """Return when a head may be signed: it belongs with the head that was kept, and is kept if it is larger.
+    async def extend(self, tenant_id: str, size: int) -> bytes:
+        """Return the root of a size that may be signed: it belongs with the head that was kept, and is kept if larger.
 
         Raises:
             LogInconsistentError: LOG_INCONSISTENT.
             UnavailableError: SERVICE_UNAVAILABLE: the master key cannot be had.
         """
         await self.admit(tenant_id)
-        await self._marking(tenant_id, self._extended(tenant_id, size, root))
+        return await self._marking(tenant_id, self._extended(tenant_id, size))
 
     def found(self, tenant_id: str, error: LogInconsistentError) -> None:
         """Note what somebody met who wrote to the log or read it."""
@@ -114,9 +116,9 @@ class LogKeeper(Collector):
             self._refused += 1
             raise LogInconsistentError.of(fault)
 
-    async def _marking(self, tenant_id: str, work: Awaitable[None]) -> None:
+    async def _marking(self, tenant_id: str, work: Awaitable[_T]) -> _T:
         try:
-            await work
+            return await work
         except LogInconsistentError as error:
             self.found(tenant_id, error)
             self._refused += 1
@@ -134,7 +136,8 @@ class LogKeeper(Collector):
             self._audits[tenant_id] = asyncio.create_task(self._audit_beside(tenant_id, audit))
         await self._keep(tenant_id, state, root)
 
-    async def _extended(self, tenant_id: str, size: int, root: bytes) -> None:
+    async def _extended(self, tenant_id: str, size: int) -> bytes:
+        (root,) = await span_hashes(self._store, tenant_id, [(0, size)])
         state = await self._store.log_state(tenant_id)
         head, known = await self._believed(tenant_id, state), self._kept[tenant_id]
         if head is None or head.size < known.size:
@@ -145,6 +148,7 @@ class LogKeeper(Collector):
             raise LogInconsistentError.of(f"its head of size {size} does not belong with the one of size {head.size}")
         if size > head.size:
             await self._keep(tenant_id, state, root, size)
+        return root
 
     async def _believed(self, tenant_id: str, state: LogState) -> KeptHead | None:
         """Return the kept head, which this deployment made, or ``None`` where none was ever kept."""

@@ -80,7 +80,11 @@ class CountingIds:
 class LoggedMemoryStore(MemorySessionStore):
     """Records as they are, with the leaves that the dag service's own store would make of them."""
 
+    keeper = None
+
     async def write(self, change):
+        if self.keeper is not None:
+            await self.keeper.admit(change.session.tenant_id)
         await super().write(logged_change(change))
 
 
@@ -112,6 +116,9 @@ class World:
         dependencies = Dependencies(self.store, self.keys, self.clock, self.ids)
         self.app = SessionApp(dependencies, DagPolicy.of(self.settings))
         self.reads = SessionReads(self.store, self.app.chains)
+        self.keeper = LogKeeper(self.store, self.keys)
+        if isinstance(self.store, LoggedMemoryStore):
+            self.store.keeper = self.keeper
 
     def held(self, session_id, tenant="tenant-a"):
         """The memory store's own record of a session, for tests that tamper with it."""
@@ -129,9 +136,7 @@ class World:
             telemetry=TelemetrySettings(http_port=0),
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
-        log = TransparencyApp(
-            self.store, HeadSigners(self.keys, "log.example"), self.clock, LogKeeper(self.store, self.keys)
-        )
+        log = TransparencyApp(self.store, HeadSigners(self.keys, "log.example"), self.clock, self.keeper)
         erasures = Erasures(self.store, self.app.chains, self.clock)
         servicer = SessionServicer(self.app, self.reads, erasures, ExportProofs(log))
         served = ServedService(

@@ -57,8 +57,7 @@ class TransparencyApp:
             LogInconsistentError: LOG_INCONSISTENT: the log does not go on from the head that was signed last.
         """
         whole = await self.checked_size(tenant_id, size)
-        (root,) = await self.hashes(tenant_id, [(0, whole)])
-        await self._keeper.extend(tenant_id, whole, root)
+        root = await self._keeper.extend(tenant_id, whole)
         checkpoint = Checkpoint(self.signers.origin(tenant_id), whole, root)
         note = await self.signers.sign(tenant_id, str(checkpoint))
         return SignedHead(checkpoint, note, (await self.signers.current(tenant_id)).key, self._clock.now())
