@@ -128,9 +128,9 @@ class Macs:
         mac.update(parent_input(parent_hmacs).encode())  # the parent part only follows the window's own
         return mac.hexdigest(), alone
 
-    def event(self, material: EventMaterial | AuditEventRecord, previous_hmac: str) -> str:
-        """Return the HMAC of an audit event."""
-        digest = material.data_sha256 or sha256_hex(material.data)
+    def event(self, material: EventMaterial | AuditEventRecord, previous_hmac: str, digest: str = "") -> str:
+        """Return the HMAC of an audit event; ``digest`` is that of its data, where it was computed before."""
+        digest = material.data_sha256 or digest or sha256_hex(material.data)
         stamp = iso_micros(material.timestamp)
         return self.of(f"{material.event_type}{stamp}{digest}{material.window_id}{previous_hmac}")
 

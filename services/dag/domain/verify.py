@@ -36,7 +36,7 @@ from services.dag.domain.events import (
     window_data,
 )
 from services.dag.domain.invariants import violations
-from services.dag.domain.leaf_checks import compare_leaves
+from services.dag.domain.leaf_checks import Records, compare_leaves
 from services.dag.domain.promises import Promise, read_promise
 from services.dag.domain.record_texts import report_text, window_text
 from services.dag.domain.remains import report_digest, window_digest
@@ -134,6 +134,8 @@ class _Walk:
     promise: Promise | None = None
     sealed_at: int = 0
     """Sequence of the event that sealed a trail which an earlier version left open; 0 = it never was."""
+    digests: list[str] = field(default_factory=list)
+    """SHA-256 of the data of every event that was recomputed."""
     older: int = 0
     """Records that are older than the log."""
     events_verified: int = 0
@@ -216,7 +218,8 @@ def _walk_events(walk: _Walk) -> None:
         if walk.erased_at or event.data_sha256:
             _check_erased(walk, event, str(position))
         try:
-            mac = macs.event(event, previous)
+            digest = sha256_hex(event.data)
+            mac = macs.event(event, previous, digest)
         except _UNUSABLE:
             raise _BadRecordError("event", str(position), _CANNOT_BE_HASHED) from None
         if not chain.same(mac, event.hmac):
@@ -225,6 +228,7 @@ def _walk_events(walk: _Walk) -> None:
         if not chain.same(event.event_id, chain.event_id(mac)):
             raise _BadRecordError("event", str(position), "has an event_id that does not follow from its hmac")
         previous = mac
+        walk.digests.append(digest)
         walk.events_verified += 1
         _note(walk, event)
     last, count = walk.stored.snapshot.last_event, len(walk.stored.events)
@@ -446,7 +450,8 @@ def _check_rest(walk: _Walk) -> None:
 def _check_leaves(walk: _Walk) -> None:
     """Compare the session's records with its leaves in the log, both ways (ADR 0099)."""
     since = None if walk.promise is None else walk.promise.since
-    found = compare_leaves(walk.stored.leaves, walk.stored.events, walk.dag.by_id, since)
+    records = Records(walk.stored.events, walk.digests, walk.dag.by_id)
+    found = compare_leaves(walk.stored.leaves, records, since)
     if found.fault is not None:
         raise _BadRecordError("leaf", found.fault.record_id, found.fault.detail)
     walk.older = found.older
