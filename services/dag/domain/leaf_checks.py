@@ -161,8 +161,9 @@ def _is_same(leaf: LogLeaf, one: _Expected, window: WindowRecord | None, session
             f',"record_kind":"{kind}","session_id":{session},"version":{LEAF_VERSION}}}'
         )
         named = (leaf.record_id, leaf.record_kind, leaf.position, leaf.content_hmac)
-        same = named == (record_id, kind, position, mac) and len(salt) == SALT_BYTES
-        return same and leaf.leaf_hash == hashlib.sha256(b"\x00" + text.encode()).digest()
+        if named != (record_id, kind, position, mac) or leaf.session_id != event.session_id or len(salt) != SALT_BYTES:
+            return False
+        return leaf.leaf_hash == hashlib.sha256(b"\x00" + text.encode()).digest()
     except _UNUSABLE:
         return False
 
