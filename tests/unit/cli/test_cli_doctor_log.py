@@ -21,7 +21,7 @@ async def raw(tmp_path):
     raw = RawSessions(tmp_path)
     async with raw.serving() as client:
         await three_windows(client)
-        await client.window(subject="mallory")
+        await client.open(subject="mallory")
     return raw
 
 
