@@ -1,4 +1,4 @@
-"""The transparency logs of a sessions.db that is looked at from outside: read only, one picture, nothing is migrated."""
+"""The transparency logs of a sessions.db that is looked at from outside: read only, one picture, none is migrated."""
 
 import sqlite3
 from collections.abc import Iterator
