@@ -69,7 +69,7 @@ from services.dag.domain.opening import (
 from services.dag.domain.opening_note import OpeningNote, check_policies, note_of, policy_text
 from services.dag.domain.place import Fresh
 from services.dag.domain.questions import questions
-from services.dag.domain.step import Step, empty_snapshot, to_change
+from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
@@ -283,6 +283,7 @@ class SessionApp:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
             LimitExceededError: EVENT_LIMIT.
             PreconditionError: SESSION_CLOSED: the session was erased; REQUEST_ID_REUSED.
+            ChainBrokenError: CHAIN_BROKEN: the end of the trail is missing.
             ConflictError: COMMIT_RACE.
         """
 
@@ -371,7 +372,7 @@ class SessionApp:
         )
         # A report has some seventeen bytes for each character of its answer.
         commit = await compute_unless_small(17 * len(ask.response_text), commit_window, before, ask, terms)
-        change = to_change(commit.step, before, terms.now, terms.key)
+        change = await self.chains.change(commit.step, before, now=terms.now)
         dag = DagView.of(before, change.windows, change.edges)
         history = quality.history_of(dag, (ask.window_id,), verification.quality_before)
         carried = quality.latest(history, MAX_HISTORY)
@@ -471,8 +472,7 @@ class SessionApp:
         return session, inherited
 
     async def _change(self, step: Step, before: SessionSnapshot, *, check: bool = True) -> SessionChange:
-        key = await self.chains.hmac_key(step.session)
-        return to_change(step, before, self._clock.now(), key, check=check)
+        return await self.chains.change(step, before, check=check)
 
     def _fresh(self) -> Fresh:
         return Fresh(new_window_id(self._ids), self._clock.now(), self._policy.pending_lifetime)

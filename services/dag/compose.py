@@ -13,6 +13,7 @@ from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.dag.app import Dependencies, SessionApp
 from services.dag.erasing import Erasures
+from services.dag.log_keeper import LogKeeper
 from services.dag.master_keys import usable_master_keys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
@@ -58,10 +59,13 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         StartupError: the command that gives master keys fails.
     """
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
-    store = SealedSessionStore(await adapters.session_store(), Sealer(master_keys))
+    inner, sealer = await adapters.session_store(), Sealer(master_keys)
+    keeper = LogKeeper(SealedSessionStore(inner, sealer), master_keys)
+    adapters.closing(keeper.close)
+    store = SealedSessionStore(inner, sealer, keeper)
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
     reads = SessionReads(store, app.chains)
-    log = TransparencyApp(store, HeadSigners(master_keys, settings.dag.log_name), adapters.clock)
+    log = TransparencyApp(store, HeadSigners(master_keys, settings.dag.log_name), adapters.clock, keeper)
     servicer = SessionServicer(app, reads, Erasures(store, app.chains, adapters.clock), ExportProofs(log))
     transparency = TransparencyServicer(log, reads)
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
@@ -83,5 +87,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             register=lambda server: add_log(transparency, server),
             roles=LOG_ROLES,
             check=store.check,
+            metrics=keeper,
+            details=keeper.details,
         ),
     ]

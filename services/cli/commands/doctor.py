@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.log_findings import log_faults
 from services.cli.render import coloured
 from services.common.composition import (
     FACTS_FILE,
@@ -146,6 +147,20 @@ async def _milvus(settings: Settings) -> list[Finding]:
     return [Finding("milvus", Level.OK, f"{settings.milvus.uri} answers; it keeps facts and vectors")]
 
 
+async def _logs(settings: Settings) -> list[Finding]:
+    """Compute every transparency log in sessions.db anew; one in Neo4j is the server's to look at."""
+    path = Path(settings.store.data_dir) / SESSIONS_FILE
+    if settings.store.sessions != "sqlite" or not await asyncio.to_thread(path.is_file):
+        return []
+    try:
+        faults = await asyncio.to_thread(lambda: list(log_faults(path)))
+    except sqlite3.Error as error:
+        return [Finding("log", Level.WARNING, f"cannot be looked at: {error}", "start the server once: it migrates")]
+    advice = "the tenant's writes are refused; keep the file and restore a backup (docs/how-to/verify-a-chain.md)"
+    found = [Finding("log", Level.PROBLEM, f"tenant {tenant}: {detail}", advice) for tenant, detail in faults]
+    return found or [Finding("log", Level.OK, "every leaf, tree and kept head fits")]
+
+
 def _store(path: Path) -> Finding:
     if not path.is_file():
         return Finding(path.name, Level.OK, "not there yet; made at first use")
@@ -273,6 +288,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _weights,
     _data_dir,
     _stores,
+    _logs,
     _milvus,
     _neo4j,
     _secrets,

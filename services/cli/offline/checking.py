@@ -31,6 +31,7 @@ from services.dag.domain.leaves import (
     window_loggable,
     with_hash,
 )
+from services.dag.domain.promises import promise_of
 from services.dag.domain.stored_report import read_body
 from services.dag.transparency.exporting import EXPORT_TITLE
 
@@ -212,17 +213,21 @@ def _check_leaves(check: _Check) -> None:
     """Check every record's content against its salted leaf, and the leaf against the signed root."""
     lines = check.parts[Part.LEAF]
     expected = list(logged_records(check.events))
-    older = len(expected) - int(check.manifest["leaves"])
+    older = _older(check, len(expected))
     if older > 0:  # the server itself has no leaf of these; what was cut from the file is found by the names below
         check.notes.append(f"{older} records are older than the log, which so proves nothing of them")
         expected = expected[older:]
     by_id = {event.event_id: event for event in check.events}
     lines_of = {event.event_id: line for line, event in zip(check.parts[Part.EVENT], check.events, strict=True)}
+    known = {(kind.value, name) for kind, name in expected}
     before = -1
     for place, (kind, name) in enumerate(expected):
         line = lines[place] if place < len(lines) else None
         shown = str(by_id[name].sequence) if kind is LeafKind.EVENT else name
         number = line.number if line else 0
+        if line is not None and (line.value.get("record_kind"), line.value.get("record_id")) not in known:
+            text = "is of no record here: the log holds one that was taken out or replaced"
+            raise BadLineError(number, "leaf", str(line.value.get("record_id")), text)
         if line is None or (line.value.get("record_kind"), line.value.get("record_id")) != (kind.value, name):
             raise BadLineError(number, kind.value, shown, "has no leaf here: its line is missing or out of order")
         leaf, salt, path = _leaf(line, check.manifest["session"], kind)
@@ -241,6 +246,18 @@ def _check_leaves(check: _Check) -> None:
     if len(lines) > len(expected):
         number = lines[len(expected)].number
         raise BadLineError(number, "leaf", str(lines[len(expected)].value.get("record_id")), "is of no record here")
+
+
+def _older(check: _Check, records: int) -> int:
+    """Return how many records at the beginning are older than the log: none of a session that promises a leaf of each.
+
+    How many leaves the log has of the session is signed, those that are of no record included (ADR 0099).
+    """
+    promise = promise_of(check.events)
+    free = records
+    if promise is not None:
+        free = sum(1 for _ in logged_records(event for event in check.events if event.sequence < promise.since))
+    return min(max(records - int(check.manifest["leaves"]), 0), free)
 
 
 def _leaf(line: Line, session_id: str, kind: LeafKind) -> tuple[LogLeaf, bytes, list[bytes]]:

@@ -229,6 +229,62 @@ class LogLeaf:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedSession:
+    """A session and its leaves, read as one: no write lies between the two.
+
+    Attributes:
+        snapshot: ``None`` when the store holds no such session.
+        leaves: every leaf in the tenant's log that names the session, by index; as they are stored, whatever they hold.
+    """
+
+    snapshot: SessionSnapshot | None
+    leaves: tuple[LogLeaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A leaf as it is stored.
+
+    Attributes:
+        leaf: with its index and the hash that is stored for it.
+        subtrees: hashes of the full subtrees that end with it, from the leaf's own on, joined.
+    """
+
+    leaf: LogLeaf
+    subtrees: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KeptHead:
+    """The largest head that was signed of a tenant's log (ADR 0099).
+
+    Attributes:
+        size, root: what was signed; 32 bytes of root.
+        mac: 64 hex digits, HMAC over tenant, size and root under a key of the tenant's.
+        key_version: of the master key that the MAC's key is derived from.
+    """
+
+    size: int
+    root: bytes
+    mac: str
+    key_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What a store holds of a tenant's log besides its leaves, as it is stored.
+
+    Attributes:
+        size, peaks: of the tree: number of leaves, hashes of its largest full subtrees, joined.
+        head: ``None`` when none was kept.
+    """
+
+    size: int = 0
+    peaks: bytes = b""
+    head: KeptHead | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChange:
     """Everything that one step changes, written in one transaction or not at all.
 
@@ -256,7 +312,11 @@ class SessionChange:
 
 
 class TransparencyLog(Protocol):
-    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it."""
+    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it.
+
+    A store appends to what holds together alone: the peaks are those that its leaves end, no leaf lies beyond them,
+    and the tree is no smaller than the head that was kept. Otherwise a write is refused, LOG_INCONSISTENT.
+    """
 
     async def tree_size(self, tenant_id: str) -> int:
         """Return the number of leaves."""
@@ -267,6 +327,7 @@ class TransparencyLog(Protocol):
 
         Raises:
             ValueError: a place is not a full subtree of the log.
+            LogInconsistentError: LOG_INCONSISTENT: a leaf that must be there is not.
         """
         ...
 
@@ -274,6 +335,18 @@ class TransparencyLog(Protocol):
         self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
     ) -> list[LogLeaf | None]:
         """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
+        ...
+
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head, read as one."""
+        ...
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return up to ``limit`` leaves above index ``after`` (-1 = from the first), by index."""
+        ...
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head in the place of one that is no larger; a larger one stays. Durable; may use the reserve."""
         ...
 
 
@@ -285,11 +358,16 @@ class SessionStore(TransparencyLog, Protocol):
 
         Raises:
             ConflictError: COMMIT_RACE: another writer came first; read the snapshot again and decide anew.
+            LogInconsistentError: LOG_INCONSISTENT: the tenant's log does not hold together; nothing was written.
         """
         ...
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view of the session or ``None``."""
+        ...
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves, by one indexed read of each that nothing is written between."""
         ...
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:

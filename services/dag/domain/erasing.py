@@ -18,6 +18,7 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.promises import Promise, promise_of
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.step import Step
 from services.dag.domain.verify import Integrity, StoredChain, Verification
@@ -70,11 +71,14 @@ def erase_session(stored: StoredChain, verification: Verification, ask: ErasureA
         "windows": {window.window_id: window_digest(window, dag.edges_into(window.window_id)) for window in windows},
         "reports": {report.report_id: report_digest(report) for report in reports},
     }
+    promise = promise_of(stored.events)
+    data |= (promise or Promise(len(stored.events))).data()
     if verification.integrity is Integrity.BROKEN and verification.fault is not None:
         fault = verification.fault
         data["fault_before"] = {"record_kind": fault.record_kind, "record_id": fault.record_id}
     draft = Draft(OwnEvent.SESSION_ERASED, "", data)
-    step = Step(session, windows=windows, reports=reports, drafts=(draft,))
+    reseals = promise is None and not before.trail_mac
+    step = Step(session, windows=windows, reports=reports, drafts=(draft,), reseals=reseals)
     return Erasure(step, tuple(without_data(event) for event in stored.events))
 
 

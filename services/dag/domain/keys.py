@@ -16,6 +16,7 @@ SIGN_INFO: Final = b"crp-session-sign-v3"
 SEAL_INFO: Final = b"groundtrail-session-seal-v1"
 RECEIPT_SEAL_INFO: Final = b"groundtrail-receipt-seal-v1"
 LOG_INFO: Final = b"groundtrail-log-sign-v1"
+LOG_HEAD_INFO: Final = b"groundtrail-log-head-v1"
 KEY_BYTES: Final = 32
 
 
@@ -61,6 +62,11 @@ def receipt_seal_key(master: MasterKey, tenant_id: str) -> bytes:
 def log_signing_seed(master: MasterKey, tenant_id: str) -> bytes:
     """Return the Ed25519 seed that signs the heads of the tenant's transparency log (ADR 0053)."""
     return _derive(master.secret, tenant_id, LOG_INFO)
+
+
+def log_head_key(master: MasterKey, tenant_id: str) -> bytes:
+    """Return the key of the MAC over the kept head of the tenant's transparency log (ADR 0099)."""
+    return _derive(master.secret, tenant_id, LOG_HEAD_INFO)
 
 
 def _derive(secret: bytes, salt: str, info: bytes) -> bytes:

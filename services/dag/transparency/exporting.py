@@ -1,8 +1,10 @@
 """The lines that let an export be checked without a server and without a secret (ADR 0053).
 
-After its events and analyses an NDJSON export has one line for each leaf - salt, index and inclusion proof - and a last
-one with the signed head, proofs of consistency with earlier heads, and a signed note that counts and hashes every line
-before it, so that none can be left out at the end either.
+After its events and analyses an NDJSON export has one line for each leaf that the log has of the session - salt, index
+and inclusion proof - whether its record is in the export or not: a leaf of a record that was taken out or replaced is
+among them, and they are counted and signed (ADR 0099). A last line has the signed head, proofs of consistency with
+earlier heads, and a signed note that counts and hashes every line before it, so that none can be left out at the end
+either.
 """
 
 import base64
@@ -12,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
+from services.common.errors import LogInconsistentError
 from services.common.merkle import inclusion_spans
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
-from services.dag.domain.leaves import logged_records
+from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionSnapshot
 from services.dag.transparency.log import TransparencyApp
 
 EXPORT_TITLE: Final = "groundtrail export v1"
@@ -29,16 +31,15 @@ class ProvenExport:
 
     tenant_id: str
     session_id: str
+    leaves: Sequence[LogLeaf]
     earlier_sizes: Sequence[int]
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-    records: list[tuple[LeafKind, str]] = field(default_factory=list)
     salts: dict[tuple[LeafKind, str], bytes] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"events": 0, "analyses": 0, "leaves": 0})
 
     def event(self, record: AuditEventRecord, line: str) -> str:
         """Take an event's line, in order, and return it."""
-        self.records.extend(logged_records([record]))
         self.salts[LeafKind.EVENT, record.event_id] = record.salt
         self.lines[record.event_id] = sha256_hex(line)
         return self._take("events", line)
@@ -63,28 +64,38 @@ class ExportProofs:
     def __init__(self, app: TransparencyApp) -> None:
         self._app = app
 
-    async def begin(self, tenant_id: str, session_id: str, earlier_sizes: Sequence[int]) -> ProvenExport:
+    async def begin(
+        self, tenant_id: str, snapshot: SessionSnapshot, leaves: Sequence[LogLeaf], earlier_sizes: Sequence[int]
+    ) -> ProvenExport:
         """Begin an export.
+
+        Args:
+            tenant_id: whose.
+            snapshot: of the session, its windows with their salts; events up to its last are exported.
+            leaves: every one that the log has of the session, read together with the snapshot.
+            earlier_sizes: of which the log is to be proven to go on.
 
         Raises:
             InvalidRequestError: INVALID_FIELD: an earlier size is above the log's.
         """
         for place, size in enumerate(earlier_sizes):
             await self._app.checked_size(tenant_id, size, f"consistency_from_sizes[{place}]")
-        return ProvenExport(tenant_id, session_id, earlier_sizes)
+        salts = {(LeafKind.WINDOW, window.window_id): window.salt for window in snapshot.windows}
+        return ProvenExport(tenant_id, snapshot.session.session_id, leaves, earlier_sizes, salts=salts)
 
-    async def closing(self, export: ProvenExport, windows: Sequence[WindowRecord]) -> AsyncIterator[str]:
+    async def closing(self, export: ProvenExport) -> AsyncIterator[str]:
         """Yield the lines that close an export: of every leaf, then of the log.
 
         Args:
             export: every event was taken.
-            windows: the session's, with their salts.
+
+        Raises:
+            LogInconsistentError: LOG_INCONSISTENT: no head can be signed, or a leaf stands outside the log.
         """
-        export.salts |= {(LeafKind.WINDOW, window.window_id): window.salt for window in windows}
         head = await self._app.head(export.tenant_id)
         size = head.checkpoint.size
-        for start in range(0, len(export.records), _BATCH):
-            async for line in self._leaf_lines(export, export.records[start : start + _BATCH], size):
+        for start in range(0, len(export.leaves), _BATCH):
+            async for line in self._leaf_lines(export, export.leaves[start : start + _BATCH], size):
                 yield export.leaf(line)
         manifest = await self._app.signers.sign(export.tenant_id, _manifest(export, str(head.checkpoint)))
         proofs = []
@@ -101,31 +112,38 @@ class ExportProofs:
             }
         )
 
-    async def _leaf_lines(
-        self, export: ProvenExport, records: Sequence[tuple[LeafKind, str]], size: int
-    ) -> AsyncIterator[str]:
-        found = await self._app.find(export.tenant_id, export.session_id, records)
-        leaves = [leaf for leaf in found if leaf is not None]  # a record that is older than the log has none
-        paths = [inclusion_spans(leaf.leaf_index, size) for leaf in leaves]
+    async def _leaf_lines(self, export: ProvenExport, leaves: Sequence[LogLeaf], size: int) -> AsyncIterator[str]:
+        try:
+            paths = [inclusion_spans(leaf.leaf_index, size) for leaf in leaves]
+        except (ValueError, TypeError):
+            raise LogInconsistentError.of("a leaf of the session stands outside of it") from None
         hashes = iter(await self._app.hashes(export.tenant_id, [span for path in paths for span in path]))
         for leaf, path in zip(leaves, paths, strict=True):
             yield _line(_leaf_fields(export, leaf, [next(hashes) for _ in path]))
 
 
 def _leaf_fields(export: ProvenExport, leaf: LogLeaf, path: Sequence[bytes]) -> dict[str, Any]:
-    """Return a leaf's line; the hash of the event's line names it also when no salt is left to check it with."""
+    """Return a leaf's line; the hash of the event's line names it also when no salt is left to check it with.
+
+    A leaf that is of no record of the session has neither salt nor line.
+    """
     salt = export.salts.get((leaf.record_kind, leaf.record_id), b"")
-    line = {"line_sha256": export.lines[leaf.record_id]} if leaf.record_kind is LeafKind.EVENT else {}
-    return line | {
+    text = export.lines.get(leaf.record_id) if leaf.record_kind == LeafKind.EVENT else None
+    return ({} if text is None else {"line_sha256": text}) | {
         "record": LEAF,
-        "record_kind": leaf.record_kind.value,
-        "record_id": leaf.record_id,
-        "position": leaf.position,
+        "record_kind": _json(leaf.record_kind),
+        "record_id": _json(leaf.record_id),
+        "position": _json(leaf.position),
         "leaf_index": leaf.leaf_index,
-        "content_hmac": leaf.content_hmac,
+        "content_hmac": _json(leaf.content_hmac),
         "salt": salt.hex(),
         "path": [_text(part) for part in path],
     }
+
+
+def _json(stored: Any) -> Any:
+    """Return a stored value as JSON can say it; of whatever type it should not be, it fits no hash."""
+    return stored if isinstance(stored, str | int) else str(stored)
 
 
 def _manifest(export: ProvenExport, checkpoint: str) -> str:

@@ -37,6 +37,7 @@ from services.common.rpc.admission import SPARE
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.keys import MasterKey, session_hmac_key
+from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
@@ -273,6 +274,15 @@ def test_0093_floors():
     assert f"composite 0 of what ran, {classified(cut)}" in record(93)
     assert [f"{value:.2f}, {classified(value)}" in record(93) for value in worst] == [True, True]
     assert re.findall(r"^\| ([A-Z_]+) \|", record(93), re.MULTILINE) == [str(reason) for reason in FloorReason]
+
+
+def test_0099_kept_head_and_promise():
+    root = bytes.fromhex("36642e73c2540ab121e3a6bf9545b0a24982cd830eb13d3cd19de3ce6c021ec1")
+    text = f"crp-log-head-v1|3|{root.hex()}"
+    mac = hmac.new(bytes(range(32)), text.encode(), hashlib.sha256).hexdigest()
+    assert chain.head_mac(3, root, bytes(range(32))) == mac
+    assert f"the text has\n{len(text)} characters, its MAC is `{mac}`" in record(99)
+    assert json.dumps(Promise().data())[1:-1] in record(99)
 
 
 def test_0019_counts_the_reasons():

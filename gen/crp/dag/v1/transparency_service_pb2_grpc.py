@@ -28,7 +28,8 @@ if _version_not_supported:
 class TransparencyServiceStub:
     """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
     transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
-    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
+    STORE_UNAVAILABLE, with SERVICE_UNAVAILABLE when the signing key cannot be read, or with LOG_INCONSISTENT when the log
+    does not go on from the head that was signed last (ADR 0099).
     """
 
     def __init__(self, channel):
@@ -57,7 +58,8 @@ class TransparencyServiceStub:
 class TransparencyServiceServicer:
     """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
     transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
-    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
+    STORE_UNAVAILABLE, with SERVICE_UNAVAILABLE when the signing key cannot be read, or with LOG_INCONSISTENT when the log
+    does not go on from the head that was signed last (ADR 0099).
     """
 
     def GetTreeHead(self, request, context):
@@ -113,7 +115,8 @@ def add_TransparencyServiceServicer_to_server(servicer, server):
 class TransparencyService:
     """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
     transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
-    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
+    STORE_UNAVAILABLE, with SERVICE_UNAVAILABLE when the signing key cannot be read, or with LOG_INCONSISTENT when the log
+    does not go on from the head that was signed last (ADR 0099).
     """
 
     @staticmethod

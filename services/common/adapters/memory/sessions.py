@@ -12,8 +12,12 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -51,6 +55,8 @@ class MemorySessionStore:
         if change.session.version != (stored.record.version if stored else 0) + 1:
             raise _race("the session's version moved on")
         self._check_unique(change, stored)
+        if change.leaves:
+            self._logs.check(change.session.tenant_id)
         held = stored or _Session(change.session)
         held.record = change.session
         held.windows.update({window.window_id: window for window in change.windows})
@@ -75,6 +81,11 @@ class MemorySessionStore:
         windows = sorted(held.windows.values(), key=lambda window: (window.window_number, window.window_id))
         edges = tuple(held.edges[key] for key in sorted(held.edges))
         return SessionSnapshot(held.record, tuple(windows), edges, held.events[-1] if held.events else None)
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+        leaves = self._logs.of_session(tenant_id, session_id)
+        return LoggedSession(await self.snapshot(tenant_id, session_id), leaves)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -125,6 +136,18 @@ class MemorySessionStore:
     ) -> list[LogLeaf | None]:
         """Return the leaves of records."""
         return self._logs.find(tenant_id, session_id, records)
+
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return self._logs.state(tenant_id)
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return self._logs.rows(tenant_id, after, limit)
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        self._logs.keep(tenant_id, head)
 
     def event_feed(self) -> MemoryEventFeed:
         """Return the feed of the events in this store."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
+from services.common.adapters.log_tips import LogTips
 from services.common.adapters.sqlite import log_rows
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
@@ -34,8 +35,12 @@ from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -63,6 +68,8 @@ _DROP_EDGE: Final = f"DELETE FROM edges {_OF_SESSION} AND target_id = ? AND sour
 _DROP_REPORT: Final = f"DELETE FROM reports {_OF_SESSION} AND report_id = ?"  # noqa: S608
 _DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noqa: S608
 _DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
+_HEAD: Final = WriteTraits(reclaims=True)
+"""A row of some hundred bytes, which a full disk must not keep from being there."""
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
 
@@ -75,6 +82,7 @@ class SqliteSessionStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._tips = LogTips()
 
     @classmethod
     async def open(cls, path: Path, settings: StoreSettings) -> Self:
@@ -91,21 +99,32 @@ class SqliteSessionStore:
 
         Raises:
             ConflictError: COMMIT_RACE.
+            LogInconsistentError: LOG_INCONSISTENT.
             ValueError: the change holds records of another session or tenant.
         """
         _check_whole(change)
 
-        def job(connection: sqlite3.Connection) -> None:
+        def job(connection: sqlite3.Connection) -> int:
             try:
-                _apply(connection, change)
+                return _apply(connection, change, self._tips)
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
+        size = await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
+        self._tips.settle(change.session.tenant_id, size)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
         return await self._database.read(lambda connection: _snapshot(connection, tenant_id, session_id))
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+
+        def job(connection: sqlite3.Connection) -> LoggedSession:
+            leaves = log_rows.session_leaves(connection, tenant_id, session_id)
+            return LoggedSession(_snapshot(connection, tenant_id, session_id), leaves)
+
+        return await self._database.read(job)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -166,6 +185,18 @@ class SqliteSessionStore:
         """Return the leaves of records."""
         return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
 
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._database.read(lambda c: log_rows.log_state(c, tenant_id))
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._database.read(lambda c: log_rows.page_log(c, tenant_id, after, limit))
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._database.write(lambda c: log_rows.keep_head(c, tenant_id, head), _HEAD)
+
     def event_feed(self) -> SqliteEventFeed:
         """Return the feed of the events in this store; it ends when the store is closed."""
         return SqliteEventFeed(self._database)
@@ -183,7 +214,8 @@ class SqliteSessionStore:
         return await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
 
 
-def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
+def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips) -> int:
+    """Write the change and return the size of the tenant's log."""
     session = change.session
     key = (session.tenant_id, session.session_id)
     row = connection.execute("SELECT version FROM sessions WHERE tenant_id = ? AND session_id = ?", key).fetchone()
@@ -203,7 +235,7 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
     connection.executemany(_DROP_EVENT, ((*key, event.sequence) for event in change.erased_events))
     events = ((session.tenant_id, *event_values(event)) for event in (*change.erased_events, *change.events))
     connection.executemany(_ADD_EVENT, events)
-    log_rows.append_leaves(connection, session.tenant_id, change.leaves)
+    return log_rows.append_leaves(connection, session.tenant_id, change.leaves, tips)
 
 
 def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:
