@@ -78,6 +78,10 @@ class NoteSignature:
     key_id: bytes
     signature: bytes
 
+    def line(self) -> str:
+        """Return its line, with the line feed."""
+        return f"{_DASH}{self.name} {_encoded(self.key_id + self.signature)}\n"
+
 
 @dataclass(frozen=True)
 class NoteSigner:
@@ -121,8 +125,7 @@ class Note:
         return cls(f"{text}\n", signature_lines(lines))
 
     def __str__(self) -> str:
-        lines = (f"{_DASH}{one.name} {_encoded(one.key_id + one.signature)}\n" for one in self.signatures)
-        return f"{self.text}\n{''.join(lines)}"
+        return f"{self.text}\n{''.join(one.line() for one in self.signatures)}"
 
     def with_signatures(self, more: Iterable[NoteSignature]) -> Self:
         """Return the note with further signatures behind its own; one that is there already is not added again."""

@@ -16,7 +16,7 @@ from services.common.merkle import (
 )
 from services.common.ports.sessions import LeafKind, LogLeaf, TransparencyLog
 from services.common.signed_note import Checkpoint, Note, NoteKey
-from services.dag.transparency.signing import HeadSigners
+from services.dag.ports import HeadSigning
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class TransparencyApp:
         clock: tells when.
     """
 
-    def __init__(self, log: TransparencyLog, signers: HeadSigners, clock: Clock) -> None:
+    def __init__(self, log: TransparencyLog, signers: HeadSigning, clock: Clock) -> None:
         self._log = log
         self.signers = signers
         self._clock = clock

@@ -126,6 +126,18 @@ class MemorySessionStore:
         """Return the leaves of records."""
         return self._logs.find(tenant_id, session_id, records)
 
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return self._logs.after(tenant_id, first - 1, limit)
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        self._logs.keep_cosigned(tenant_id, size, note)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return self._logs.cosigned(tenant_id)
+
     def event_feed(self) -> MemoryEventFeed:
         """Return the feed of the events in this store."""
         return self._feed

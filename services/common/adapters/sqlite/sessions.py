@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from services.common.adapters.sqlite import log_rows
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
-from services.common.adapters.sqlite.event_feed import SqliteEventFeed
+from services.common.adapters.sqlite.event_feed import BOOKKEEPING, SqliteEventFeed
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
@@ -165,6 +165,18 @@ class SqliteSessionStore:
     ) -> list[LogLeaf | None]:
         """Return the leaves of records."""
         return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.read(lambda c: log_rows.read_leaves(c, tenant_id, first, limit))
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        await self._database.write(lambda c: log_rows.keep_cosigned(c, tenant_id, size, note), BOOKKEEPING)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return await self._database.read(lambda c: log_rows.cosigned(c, tenant_id))
 
     def event_feed(self) -> SqliteEventFeed:
         """Return the feed of the events in this store; it ends when the store is closed."""
