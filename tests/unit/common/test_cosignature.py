@@ -134,3 +134,15 @@ def test_what_is_no_submission_is_refused(change):
 )
 def test_the_size_of_a_conflict(body, size):
     assert read_size(body) == size
+
+
+def test_the_worked_example_of_the_decision():
+    """ADR 0100."""
+    witness = Cosigner("witness.example/w1", bytes(range(32)))
+    root = bytes.fromhex("36642e73c2540ab121e3a6bf9545b0a24982cd830eb13d3cd19de3ce6c021ec1")
+    text = str(Checkpoint("log.example/x", 3, root))
+    assert str(witness.key) == "witness.example/w1+e75f6532+BAOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
+    assert witness.cosign(text, 1779613320).line() == (
+        "— witness.example/w1 519lMgAAAABqEr6Il2SUcz9TppuiayoBYHL44qm2TuXY4OWsIOUba4beuNprm40/gZ8iN0CZ8qIjVs87lMCty3UG"
+        "w8ycH8mT8roFDA==\n"
+    )
