@@ -272,10 +272,14 @@ async def _checkpoints(settings: Settings) -> list[Finding]:
     if problem:
         return [Finding("checkpoints", Level.PROBLEM, problem, advice)]
     signed = "a process of its own" if settings.log_signer.socket else "the dag service"
-    sent = (
-        f"{len(settings.checkpoints.witnesses)} witnesses" if settings.checkpoints.wanted else "nowhere on a schedule"
-    )
-    return [Finding("checkpoints", Level.OK, f"signed by {signed}; sent to {sent}")]
+    return [Finding("checkpoints", Level.OK, f"signed by {signed}; sent to {_places(settings)}")]
+
+
+def _places(settings: Settings) -> str:
+    wanted = settings.checkpoints
+    places = ["a file"] * bool(wanted.file) + ["an endpoint"] * bool(wanted.url)
+    places += [f"{len(wanted.witnesses)} witnesses"] * bool(wanted.witnesses)
+    return ", ".join(places) or "nobody on a schedule"
 
 
 async def _exposure(settings: Settings) -> list[Finding]:
