@@ -16,12 +16,13 @@ from services.dag.erasing import Erasures
 from services.dag.master_keys import usable_master_keys
 from services.dag.policy import DagPolicy
 from services.dag.ports import HeadSigning, MasterKeys
-from services.dag.publishing import HeadSource
+from services.dag.publishing import HeadSource, Publisher, Together
 from services.dag.publishing_composition import PUBLISHING, open_publisher
 from services.dag.reading import SessionReads
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.servicer import SessionServicer
+from services.dag.sink import EventSink
 from services.dag.sink_composition import TOPIC, open_sink
 from services.dag.transparency import (
     CosignedHeads,
@@ -88,18 +89,22 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             register=lambda server: add(servicer, server),
             roles=ROLES,
             check=store.check,
-            metrics=sink.metrics if sink else None,
-            details=(lambda: {TOPIC: sink.detail}) if sink else None,
+            metrics=Together([each.metrics for each in (sink, publisher) if each]),
+            details=lambda: _details(sink, publisher),
         ),
         ServedService(
             name=LOG_SERVICE,
             register=lambda server: add_log(transparency, server),
             roles=LOG_ROLES,
             check=store.check,
-            metrics=publisher.metrics if publisher else None,
-            details=(lambda: {PUBLISHING: publisher.detail}) if publisher else None,
         ),
     ]
+
+
+def _details(sink: EventSink | None, publisher: Publisher | None) -> dict[str, str]:
+    """Return what operators should know of what goes out."""
+    told = {TOPIC: sink.detail} if sink else {}
+    return told | ({PUBLISHING: publisher.detail} if publisher else {})
 
 
 async def _signers(

@@ -46,6 +46,14 @@ class HeadSigning(Protocol):
         """
         ...
 
+    async def keys(self, tenant_id: str) -> tuple[NoteKey, ...]:
+        """Return the public halves of all keys that ``sign`` signs with, in its order.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: they cannot be had.
+        """
+        ...
+
     async def sign(self, tenant_id: str, text: str) -> Note:
         """Return the signed note.
 

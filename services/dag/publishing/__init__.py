@@ -1,7 +1,7 @@
 """Signed heads on their way out: to a file, an endpoint, witnesses, on a schedule (ADR 0100)."""
 
 from services.dag.publishing.cosigning import Cosigning, HeadSource
-from services.dag.publishing.metrics import PublishingMetrics, Result
+from services.dag.publishing.metrics import PublishingMetrics, Result, Together
 from services.dag.publishing.publisher import Publisher, PublisherParts
 from services.dag.publishing.targets import EndpointTarget, FileTarget, Target
 
@@ -15,4 +15,5 @@ __all__ = [
     "PublishingMetrics",
     "Result",
     "Target",
+    "Together",
 ]

@@ -1,7 +1,7 @@
 """What the publisher counts. One writer, the event loop; the registry reads the numbers when it is scraped."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 
@@ -19,6 +19,22 @@ class Result(StrEnum):
     """It may succeed later: no answer, no room, a refusal."""
     CONFLICT = "conflict"
     """A witness knows a head that this log does not go on from: the log was cut, rewritten, or forked."""
+
+
+class Together(Collector):
+    """Several collectors of one service.
+
+    Args:
+        parts: what they are.
+    """
+
+    def __init__(self, parts: Sequence[Collector]) -> None:
+        self._parts = parts
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what each of them has."""
+        for part in self._parts:
+            yield from part.collect()
 
 
 @dataclass(eq=False)

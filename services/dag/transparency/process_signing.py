@@ -65,6 +65,14 @@ class ProcessSigners:
             self._keys[origin] = HeldElsewhere(key)
         return self._keys[origin]
 
+    async def keys(self, tenant_id: str) -> tuple[NoteKey, ...]:
+        """Return the one key that signs.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: the process does not answer.
+        """
+        return ((await self.current(tenant_id)).key,)
+
     async def sign(self, tenant_id: str, text: str) -> Note:
         """Return the signed note.
 

@@ -12,18 +12,12 @@ from crp.dag.v1 import transparency_service_pb2 as transparency
 from typer.testing import CliRunner
 
 from services.cli.app import app
-from services.cli.offline import Verdict, WitnessDemand, check_export
+from services.cli.offline import BadLineError, Verdict, WitnessDemand, check_export
+from services.cli.offline.lines import Line
+from services.cli.offline.witnesses import check_witnesses
 from services.common.cosignature import Cosigner, good_cosignatures
-from services.common.encoding import canonical_json
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from tests.fakes.sealed_world import SealedWorld
-
-
-def rewritten(line, change):
-    """The line with a change, written canonically again, as a careful forger would."""
-    value = json.loads(line)
-    change(value)
-    return canonical_json(value).decode()
 
 
 def put(value, path, new):
@@ -57,18 +51,27 @@ async def _witnessed():
 WITNESSED, LOG_KEY, TOLD = asyncio.run(_witnessed())
 
 
-def judged(kind, *witnesses, minimum=None, lines=None):
+def demand(witnesses, minimum=None):
     keys = tuple(one.key for one in witnesses)
-    demand = WitnessDemand(keys, len(keys) if minimum is None else minimum)
-    return check_export(lines or WITNESSED[kind], LOG_KEY, None, demand)
+    return WitnessDemand(keys, len(keys) if minimum is None else minimum)
 
 
-def with_cosigned(kind, change):
-    return [*WITNESSED[kind][:-1], rewritten(WITNESSED[kind][-1], change)]
+def judged(kind, *witnesses, minimum=None):
+    return check_export(WITNESSED[kind], LOG_KEY, None, demand(witnesses, minimum))
 
 
-def with_note(kind, note):
-    return with_cosigned(kind, lambda value: put(value, ("cosigned", "checkpoint"), str(note)))
+def forged(kind, change, *witnesses, minimum=None):
+    """What is said of a log line with a change, whoever signed the change."""
+    values = [json.loads(line) for line in WITNESSED[kind]]
+    change(values[-1])
+    lines = [Line(number, "", value) for number, value in enumerate(values, start=1)]
+    leaves = [line for line in lines if line.value.get("record") == "leaf"]
+    head = Checkpoint.parse(Note.parse(values[-1]["checkpoint"]).text)
+    return check_witnesses(lines[-1], leaves, head, LOG_KEY, demand(witnesses, minimum))
+
+
+def with_note(note):
+    return lambda value: put(value, ("cosigned", "checkpoint"), str(note))
 
 
 @pytest.mark.parametrize("kind", ["same", "later"])
@@ -102,44 +105,46 @@ def test_old_verifiers_read_an_export_with_cosignatures():
         assert check_export(lines, LOG_KEY, None).verdict is Verdict.VALID
 
 
-def test_a_cosignature_that_is_not_the_witnesses_is_broken():
+@pytest.mark.parametrize("kind", sorted(WITNESSED))
+def test_a_cosignature_that_is_not_the_witnesses_is_broken(kind):
+    note = Note.parse(json.loads(WITNESSED[kind][-1])["cosigned"]["checkpoint"])
+    (good,) = [line for line in note.signatures if line.name == W2.name]
+    flipped = good.signature[:20] + bytes([good.signature[20] ^ 1]) + good.signature[21:]
+    for bad in (replace(good, signature=flipped), replace(good, signature=good.signature[:9])):
+        change = with_note(Note(note.text, tuple(bad if line == good else line for line in note.signatures)))
+        with pytest.raises(BadLineError, match=r"has a cosignature that witness\.example/w2 did not make"):
+            forged(kind, change, W1, W2)
+        assert len(forged(kind, change, W1).names) == 1
+    # Another key under the same name is not the witness: its line counts for nothing.
     stranger = Cosigner(W2.name, b"\x09" * 32)
-    for kind in WITNESSED:
-        note = Note.parse(json.loads(WITNESSED[kind][-1])["cosigned"]["checkpoint"])
-        (good,) = [line for line in note.signatures if line.name == W2.name]
-        for bad in (replace(good, signature=good.signature[:-1] + b"\0"), replace(good, signature=good.signature[:9])):
-            lines = tuple(bad if line == good else line for line in note.signatures)
-            forged = with_note(kind, Note(note.text, lines))
-            found = judged(kind, W1, W2, lines=forged)
-            assert found.verdict is Verdict.BROKEN
-            assert found.fault.detail == "has a cosignature that witness.example/w2 did not make"
-            assert judged(kind, W1, minimum=1, lines=forged).verdict is not Verdict.BROKEN
-        # Another key under the same name is not the witness: its line counts for nothing.
-        more = note.with_signatures([stranger.cosign(note.text, MOMENT)])
-        assert judged(kind, stranger, W3, lines=with_note(kind, more), minimum=1).cosigned_by[0].startswith(W2.name)
+    more = with_note(note.with_signatures([stranger.cosign(note.text, MOMENT)]))
+    assert len(forged(kind, more, W1, W2).names) == 2
+    assert forged(kind, with_note(note), stranger).notes
 
 
 @pytest.mark.parametrize("kind", ["later", "newer"])
 def test_a_cosigned_head_of_another_log_is_broken(kind):
-    forged_head = Checkpoint(LOG_KEY.name, 5, b"\1" * 32)
-    text = str(forged_head)
+    text = str(Checkpoint(LOG_KEY.name, 5, b"\1" * 32))
     unsigned = Note(text, (W1.cosign(text, MOMENT), W2.cosign(text, MOMENT)))
-    found = judged(kind, W1, W2, lines=with_note(kind, unsigned))
-    assert (found.verdict, found.fault.detail) == (
-        Verdict.BROKEN,
-        "holds a cosigned head that the given key did not sign",
-    )
-    changes = [
-        lambda value: put(value, ("cosigned", "path"), value["cosigned"]["path"][:-1]),
-        lambda value: put(value, ("cosigned", "path"), ["A" * 43 + "=" for _ in value["cosigned"]["path"]]),
-        lambda value: put(value, ("cosigned", "path"), "x"),
-        lambda value: put(value, ("cosigned",), {}),
-        lambda value: put(value, ("cosigned",), "x"),
-        lambda value: put(value, ("cosigned", "checkpoint"), 5),
-    ]
-    for change in changes:
-        assert judged(kind, W1, W2, lines=with_cosigned(kind, change)).verdict is Verdict.BROKEN
-        assert judged(kind, lines=with_cosigned(kind, change)).verdict is Verdict.BROKEN
+    with pytest.raises(BadLineError, match="holds a cosigned head that the given key did not sign"):
+        forged(kind, with_note(unsigned), W1, W2)
+    changes = {
+        "does not go on": [
+            lambda value: put(value, ("cosigned", "path"), value["cosigned"]["path"][:-1]),
+            lambda value: put(value, ("cosigned", "path"), ["A" * 43 + "=" for _ in value["cosigned"]["path"]]),
+        ],
+        "cannot be read": [
+            lambda value: put(value, ("cosigned", "path"), "x"),
+            lambda value: put(value, ("cosigned",), {}),
+            lambda value: put(value, ("cosigned",), "x"),
+            lambda value: put(value, ("cosigned", "checkpoint"), 5),
+        ],
+    }
+    for detail, several in changes.items():
+        for change in several:
+            for witnesses in ((W1, W2), ()):
+                with pytest.raises(BadLineError, match=detail):
+                    forged(kind, change, *witnesses)
 
 
 def test_the_server_shows_the_cosigned_head_beside_the_latest():
