@@ -123,6 +123,10 @@ class SealedSessionStore:
         """Return the leaves of records."""
         return await self._inner.find_leaves(tenant_id, session_id, records)
 
+    async def check(self) -> None:
+        """Return when the store can serve."""
+        await self._inner.check()
+
     async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
         """Return leaves by index."""
         return await self._inner.read_leaves(tenant_id, first=first, limit=limit)
@@ -134,10 +138,6 @@ class SealedSessionStore:
     async def cosigned(self, tenant_id: str) -> str:
         """Return the kept checkpoint."""
         return await self._inner.cosigned(tenant_id)
-
-    async def check(self) -> None:
-        """Return when the store can serve."""
-        await self._inner.check()
 
     async def close(self) -> None:
         """Release everything."""

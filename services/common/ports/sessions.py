@@ -270,12 +270,6 @@ class TransparencyLog(Protocol):
         """
         ...
 
-    async def find_leaves(
-        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
-    ) -> list[LogLeaf | None]:
-        """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
-        ...
-
     async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
         """Return the leaves ``first`` up to ``first + limit``, exclusive, by index.
 
@@ -292,6 +286,12 @@ class TransparencyLog(Protocol):
 
     async def cosigned(self, tenant_id: str) -> str:
         """Return the kept checkpoint, as a signed note; empty without one."""
+        ...
+
+    async def find_leaves(
+        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
+    ) -> list[LogLeaf | None]:
+        """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
         ...
 
 

@@ -14,7 +14,6 @@ class _Log:
     subtrees: list[tuple[bytes, ...]] = field(default_factory=list)
     tree: CompactRange = field(default_factory=CompactRange)
     indexes: dict[tuple[str, LeafKind, str], int] = field(default_factory=dict)
-    cosigned: tuple[int, str] = (-1, "")
 
 
 class MemoryLogs:
@@ -46,16 +45,6 @@ class MemoryLogs:
     def after(self, tenant_id: str, index: int, limit: int) -> list[LogLeaf]:
         """Return up to ``limit`` leaves that follow one."""
         return self._logs[tenant_id].leaves[index + 1 : index + 1 + limit]
-
-    def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
-        """Keep a cosigned checkpoint, unless a larger one is held."""
-        log = self._logs[tenant_id]
-        if size >= log.cosigned[0]:
-            log.cosigned = (size, note)
-
-    def cosigned(self, tenant_id: str) -> str:
-        """Return the cosigned checkpoint."""
-        return self._logs[tenant_id].cosigned[1]
 
     def size(self, tenant_id: str) -> int:
         """Return the number of leaves."""

@@ -9,21 +9,11 @@ from typing import Final
 
 from neo4j import AsyncManagedTransaction
 
-from services.common.adapters.leaf_rows import leaf_of
 from services.common.adapters.neo4j.database import rows_of
 from services.common.adapters.neo4j.values import Properties, key, sort_key
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf
 from services.common.ports.sessions import LeafKind, LogLeaf
 
-_LEAF_PROPERTIES: Final = (
-    "session_id",
-    "record_kind",
-    "record_id",
-    "position",
-    "content_hmac",
-    "subtrees",
-    "leaf_index",
-)
 LOCK_LOG: Final = """
 MERGE (n:Log {key: $key})
 ON CREATE SET n.size = 0, n.peaks = $no_peaks, n.sort_key = $sort_key
@@ -47,16 +37,6 @@ RETURN n.size AS size
 """
 READ_SUBTREES: Final = "UNWIND $keys AS key MATCH (l:Leaf {key: key}) RETURN key, l.subtrees AS subtrees"
 FIND_LEAVES: Final = "UNWIND $keys AS key MATCH (l:Leaf {record_key: key}) RETURN l {.*} AS leaf"
-
-READ_LEAVES: Final = "UNWIND $keys AS key MATCH (l:Leaf {key: key}) RETURN l {.*} AS leaf"
-KEEP_COSIGNED: Final = """
-MATCH (n:Log {key: $key})
-SET n.tenant_id = $tenant_id
-WITH n
-WHERE coalesce(n.cosigned_size, -1) <= $size
-SET n.cosigned_size = $size, n.cosigned = $note
-"""
-COSIGNED: Final = "MATCH (n:Log {key: $key}) RETURN coalesce(n.cosigned, '') AS note"
 
 
 async def append_leaves(transaction: AsyncManagedTransaction, tenant_id: str, leaves: Sequence[LogLeaf]) -> None:
@@ -98,15 +78,6 @@ async def find_leaves(
     rows = await rows_of(transaction, FIND_LEAVES, keys=list(set(keys)))
     found = {row["leaf"]["record_key"]: _leaf_of(row["leaf"]) for row in rows}
     return [found.get(one) for one in keys]
-
-
-async def read_leaves(transaction: AsyncManagedTransaction, tenant_id: str, first: int, limit: int) -> list[LogLeaf]:
-    """Return leaves by index, without those that are none."""
-    size = await tree_size(transaction, tenant_id)  # locks: what is counted is there
-    keys = [leaf_key(tenant_id, index) for index in range(first, min(first + limit, size))]
-    rows = [row["leaf"] for row in await rows_of(transaction, READ_LEAVES, keys=keys)]
-    found = [leaf for row in rows if (leaf := leaf_of(tuple(map(row.get, _LEAF_PROPERTIES)))) is not None]
-    return sorted(found, key=lambda leaf: leaf.leaf_index)
 
 
 def leaf_key(tenant_id: str, index: int) -> str:

@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.adapters.leaf_rows import leaf_of
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf
 from services.common.ports.sessions import LeafKind, LogLeaf
 
@@ -31,23 +30,10 @@ LOG_SCHEMA: Final = (
     "CREATE TABLE trees (tenant_id TEXT PRIMARY KEY, size INTEGER NOT NULL, peaks BLOB NOT NULL) WITHOUT ROWID",
 )
 
-COSIGNED_SCHEMA: Final = (
-    "CREATE TABLE cosigned_heads (tenant_id TEXT PRIMARY KEY, size INTEGER NOT NULL, note TEXT NOT NULL) WITHOUT ROWID",
-)
-
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
 _PLANT_TREE: Final = "INSERT INTO trees (size, peaks, tenant_id) VALUES (?, ?, ?)"
 _SUBTREE: Final = "SELECT substr(subtrees, ?, ?) FROM leaves WHERE tenant_id = ? AND leaf_index = ?"
-_RANGE: Final = (
-    "SELECT session_id, record_kind, record_id, position, content_hmac, substr(subtrees, 1, 32), leaf_index "
-    "FROM leaves WHERE tenant_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index"
-)
-_KEEP_COSIGNED: Final = (
-    "INSERT INTO cosigned_heads VALUES (?, ?, ?) ON CONFLICT (tenant_id) DO UPDATE "
-    "SET size = excluded.size, note = excluded.note WHERE excluded.size >= size"
-)
-_COSIGNED: Final = "SELECT note FROM cosigned_heads WHERE tenant_id = ?"
 _LEAF: Final = (
     "SELECT position, content_hmac, substr(subtrees, 1, 32), leaf_index FROM leaves "
     "WHERE tenant_id = ? AND session_id = ? AND record_kind = ? AND record_id = ?"
@@ -103,20 +89,3 @@ def find_leaves(
         row = connection.execute(_LEAF, (tenant_id, session_id, kind, record_id)).fetchone()
         found.append(LogLeaf(session_id, kind, record_id, *row) if row else None)
     return found
-
-
-def read_leaves(connection: sqlite3.Connection, tenant_id: str, first: int, limit: int) -> list[LogLeaf]:
-    """Return leaves by index, without those that are none."""
-    rows = connection.execute(_RANGE, (tenant_id, first, first + limit)).fetchall()
-    return [leaf for row in rows if (leaf := leaf_of(row)) is not None]
-
-
-def keep_cosigned(connection: sqlite3.Connection, tenant_id: str, size: int, note: str) -> None:
-    """Keep a cosigned checkpoint, unless a larger one is held."""
-    connection.execute(_KEEP_COSIGNED, (tenant_id, size, note))
-
-
-def cosigned(connection: sqlite3.Connection, tenant_id: str) -> str:
-    """Return the cosigned checkpoint; empty without one."""
-    row = connection.execute(_COSIGNED, (tenant_id,)).fetchone()
-    return str(row[0]) if row else ""

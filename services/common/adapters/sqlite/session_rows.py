@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
-from services.common.adapters.sqlite.log_rows import COSIGNED_SCHEMA, LOG_SCHEMA
+from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
+from services.common.adapters.sqlite.published_log import COSIGNED_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
 from services.common.adapters.sqlite.values import json_list, micros, moment, strings
 from services.common.ports.sessions import (
