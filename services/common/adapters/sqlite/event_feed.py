@@ -49,7 +49,7 @@ _ADVANCE: Final = (
     "ON CONFLICT (consumer, tenant_id) DO UPDATE SET through = max(through, excluded.through)"
 )
 
-BOOKKEEPING: Final = WriteTraits(best_effort=True, reclaims=True)
+_BOOKKEEPING: Final = WriteTraits(best_effort=True, reclaims=True)
 """A position that is lost with the power costs a repetition, so that no commit waits for the disk because of it; and a
 nearly full disk must not keep events from leaving."""
 
@@ -70,7 +70,7 @@ class SqliteEventFeed:
         def job(connection: sqlite3.Connection) -> bool:
             return connection.execute(_CLAIM, (consumer, holder, micros(now), micros(until))).rowcount > 0
 
-        return await self._database.write(job, BOOKKEEPING)
+        return await self._database.write(job, _BOOKKEEPING)
 
     async def release(self, consumer: str, holder: str) -> None:
         """Give the claim up."""
@@ -78,7 +78,7 @@ class SqliteEventFeed:
         def job(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM feed_claims WHERE consumer = ? AND holder = ?", (consumer, holder))
 
-        await self._database.write(job, BOOKKEEPING)
+        await self._database.write(job, _BOOKKEEPING)
 
     async def behind(self, consumer: str, limit: int, among: Sequence[str] = ()) -> list[Behind]:
         """Return tenants with leaves beyond the position."""
@@ -100,4 +100,4 @@ class SqliteEventFeed:
         def job(connection: sqlite3.Connection) -> bool:
             return connection.execute(_ADVANCE, (consumer, holder, tenant_id, through)).rowcount > 0
 
-        return await self._database.write(job, BOOKKEEPING)
+        return await self._database.write(job, _BOOKKEEPING)

@@ -4,11 +4,14 @@ import sqlite3
 from typing import Final
 
 from services.common.adapters.leaf_rows import leaf_of
+from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.sessions import LogLeaf
 
 COSIGNED_SCHEMA: Final = (
     "CREATE TABLE cosigned_heads (tenant_id TEXT PRIMARY KEY, size INTEGER NOT NULL, note TEXT NOT NULL) WITHOUT ROWID",
 )
+TRAITS: Final = WriteTraits(best_effort=True, reclaims=True)
+"""Of keeping a cosigned checkpoint: one that is lost with the power is asked for again."""
 
 _RANGE: Final = (
     "SELECT session_id, record_kind, record_id, position, content_hmac, substr(subtrees, 1, 32), leaf_index "

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from services.common.adapters.sqlite import log_rows, published_log
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
-from services.common.adapters.sqlite.event_feed import BOOKKEEPING, SqliteEventFeed
+from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
@@ -176,7 +176,9 @@ class SqliteSessionStore:
 
     async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
         """Keep a checkpoint that witnesses cosigned."""
-        await self._database.write(lambda c: published_log.keep_cosigned(c, tenant_id, size, note), BOOKKEEPING)
+        await self._database.write(
+            lambda c: published_log.keep_cosigned(c, tenant_id, size, note), published_log.TRAITS
+        )
 
     async def cosigned(self, tenant_id: str) -> str:
         """Return the kept checkpoint."""
