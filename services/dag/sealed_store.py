@@ -161,6 +161,18 @@ class SealedSessionStore:
         """Return when the store can serve."""
         await self._inner.check()
 
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._inner.read_leaves(tenant_id, first=first, limit=limit)
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        await self._inner.keep_cosigned(tenant_id, size, note)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return await self._inner.cosigned(tenant_id)
+
     async def close(self) -> None:
         """Release everything."""
         await self._inner.close()

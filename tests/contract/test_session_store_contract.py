@@ -351,6 +351,29 @@ class TestLog:
         for size in range(32):
             assert fold(await plain_store.tree_hashes("tenant-a", places((0, size)))) == plain_root(hashes[:size])
 
+    async def test_leaves_are_read_by_index_in_pages(self, plain_store):
+        written = [leaf("s", "e0"), leaf("s", "w1", record_kind=LeafKind.WINDOW), leaf("s", "e1"), leaf("s", "e2")]
+        await plain_store.write(replace(opened("s"), leaves=tuple(written)))
+        await plain_store.write(replace(opened("t", tenant_id="tenant-b"), leaves=(leaf("t", "e0"),)))
+        stored = [replace(one, leaf_index=index) for index, one in enumerate(written)]
+        assert await plain_store.read_leaves("tenant-a", first=0, limit=3) == stored[:3]
+        assert await plain_store.read_leaves("tenant-a", first=3, limit=3) == stored[3:]
+        assert await plain_store.read_leaves("tenant-a", first=4, limit=3) == []
+        assert await plain_store.read_leaves("nobody", first=0, limit=3) == []
+
+    async def test_the_cosigned_head_is_kept_and_never_replaced_by_a_smaller_one(self, plain_store):
+        assert await plain_store.cosigned("tenant-a") == ""
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
+        for size, note, kept in (
+            (1, "one", "one"),
+            (2, "zwei — ☂\n", "zwei — ☂\n"),
+            (1, "less", "zwei — ☂\n"),
+            (2, "again", "again"),
+        ):
+            await plain_store.keep_cosigned("tenant-a", size, note)
+            assert await plain_store.cosigned("tenant-a") == kept
+        assert await plain_store.cosigned("tenant-b") == ""
+
     @pytest.mark.parametrize("place", [(0, 3), (1, 1), (2, 0), (-1, 0), (0, -1), (60, 0)], ids=str)
     async def test_a_subtree_that_is_not_full_is_not_given(self, plain_store, place):
         await plain_store.write(replace(opened("s"), leaves=tuple(leaf("s", str(number)) for number in range(3))))

@@ -27,7 +27,7 @@ from services.common.composition import (
     answering_milvus,
     answering_neo4j,
 )
-from services.common.errors import CrpError, StartupError
+from services.common.errors import CrpError, StartupError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
@@ -269,6 +269,34 @@ async def _event_sink(settings: Settings) -> list[Finding]:
     return [Finding("event sink", Level.OK, f"{settings.event_sink.host} may be connected to, its key can be read")]
 
 
+async def _checkpoints(settings: Settings) -> list[Finding]:
+    """Look at where heads of the log go and at who signs them; no head is signed or sent."""
+    advice = "docs/how-to/have-the-log-witnessed.md says how both are set up"
+    problem = ""
+    try:
+        async with Adapters(settings) as adapters:
+            endpoint = await adapters.checkpoint_endpoint()
+            problem = await endpoint.problem() if endpoint else ""
+            signer = await adapters.log_signer()
+            if signer is not None:
+                await signer.key(f"{settings.dag.log_name}/doctor")
+    except SettingsError as error:
+        problem = "; ".join(error.problems)
+    except UnavailableError as error:
+        problem = error.message
+    if problem:
+        return [Finding("checkpoints", Level.PROBLEM, problem, advice)]
+    signed = "a process of its own" if settings.log_signer.socket else "the dag service"
+    return [Finding("checkpoints", Level.OK, f"signed by {signed}; sent to {_places(settings)}")]
+
+
+def _places(settings: Settings) -> str:
+    wanted = settings.checkpoints
+    places = ["a file"] * bool(wanted.file) + ["an endpoint"] * bool(wanted.url)
+    places += [f"{len(wanted.witnesses)} witnesses"] * bool(wanted.witnesses)
+    return ", ".join(places) or "nobody on a schedule"
+
+
 async def _exposure(settings: Settings) -> list[Finding]:
     loopback = is_loopback(settings.server.host)
     if not loopback and not settings.server.tls.enabled:
@@ -297,4 +325,5 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _exposure,
     _language_model,
     _event_sink,
+    _checkpoints,
 )

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from services.cli.offline.facts import check_facts
 from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
+from services.cli.offline.witnesses import WitnessDemand, Witnessed, check_witnesses
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
@@ -59,6 +60,8 @@ class Checked:
         notes: what could not be checked, in sentences.
         origin, tree_size, root: of the signed head; empty, 0 and empty when there is none that holds.
         events, windows, analyses: how many were found in the signed log and hold.
+        witnessed_size: of the head that the witnesses asked for cosigned; 0 without one.
+        cosigned_by: who of them, and when.
     """
 
     verdict: Verdict
@@ -71,6 +74,8 @@ class Checked:
     events: int = 0
     windows: int = 0
     analyses: int = 0
+    witnessed_size: int = 0
+    cosigned_by: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -87,15 +92,19 @@ class _Check:
     notes: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("events", "windows", "analyses"), 0))
     erased: bool = False
+    witnessed: Witnessed = field(default_factory=Witnessed)
 
 
-def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Checked:
+def check_export(
+    texts: Sequence[str], key: NoteKey, earlier: str | None, demand: WitnessDemand | None = None
+) -> Checked:
     """Check an export.
 
     Args:
         texts: the file's lines, without line feeds.
         key: of the log that the export says it is in.
         earlier: a checkpoint that was kept, as a signed note; ``None`` = none.
+        demand: which witnesses have to have cosigned the log; ``None`` = none.
     """
     check: _Check | None = None
     try:
@@ -103,6 +112,7 @@ def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Che
         _check_log(check)
         _check_events(check)
         _check_leaves(check)
+        _check_witnesses(check, demand or WitnessDemand())
         _check_erasure(check)
         _check_analyses(check)
         _check_whole(check)
@@ -128,6 +138,8 @@ def _result(check: _Check | None, fault: Fault | None) -> Checked:
         origin=check.head.origin,
         tree_size=check.head.size,
         root=check.head.root.hex(),
+        witnessed_size=check.witnessed.size,
+        cosigned_by=check.witnessed.names,
         **check.counts,
     )
 
@@ -151,6 +163,13 @@ def _check_log(check: _Check) -> None:
     if line.value.get("session_id") != fields["session"]:
         raise BadLineError(line.number, "log", "", "names another session than the signed note")
     check.head, check.manifest = head, fields
+
+
+def _check_witnesses(check: _Check, demand: WitnessDemand) -> None:
+    """Check the heads that witnesses cosigned."""
+    leaves = check.parts[Part.LEAF]
+    check.witnessed = check_witnesses(check.parts[Part.LOG][0], leaves, check.head, check.key, demand)
+    check.notes += check.witnessed.notes
 
 
 def _manifest_fields(text: str, checkpoint: str) -> dict[str, str]:

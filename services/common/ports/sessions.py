@@ -331,6 +331,24 @@ class TransparencyLog(Protocol):
         """
         ...
 
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return the leaves ``first`` up to ``first + limit``, exclusive, by index.
+
+        One that is not there, or is not what a leaf is, is left out: whoever asks sees the gap.
+        """
+        ...
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned, in the place of one of the same or a smaller size.
+
+        One that is lost with the power is asked for again; nothing waits for the disk because of it.
+        """
+        ...
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint, as a signed note; empty without one."""
+        ...
+
     async def find_leaves(
         self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
     ) -> list[LogLeaf | None]:

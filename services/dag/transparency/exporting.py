@@ -17,11 +17,13 @@ from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import LogInconsistentError
 from services.common.merkle import inclusion_spans
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionSnapshot
+from services.dag.transparency.cosigned import CosignedHeads
 from services.dag.transparency.log import TransparencyApp
 
 EXPORT_TITLE: Final = "groundtrail export v1"
 LEAF: Final = "leaf"
 LOG: Final = "log"
+COSIGNED: Final = "cosigned"
 _BATCH: Final = 500
 
 
@@ -59,10 +61,16 @@ class ProvenExport:
 
 
 class ExportProofs:
-    """Adds to exports what proves them."""
+    """Adds to exports what proves them.
 
-    def __init__(self, app: TransparencyApp) -> None:
+    Args:
+        app: heads and proofs.
+        cosigned: the heads that witnesses saw; none when nobody is asked.
+    """
+
+    def __init__(self, app: TransparencyApp, cosigned: CosignedHeads | None = None) -> None:
         self._app = app
+        self._cosigned = cosigned
 
     async def begin(
         self, tenant_id: str, snapshot: SessionSnapshot, leaves: Sequence[LogLeaf], earlier_sizes: Sequence[int]
@@ -109,8 +117,17 @@ class ExportProofs:
                 "checkpoint": str(head.note),
                 "manifest": str(manifest),
                 "consistency": proofs,
+                **await self._witnessed(export.tenant_id, size),
             }
         )
+
+    async def _witnessed(self, tenant_id: str, size: int) -> dict[str, Any]:
+        """Return the head that witnesses cosigned, and the proof that the export's head goes on from it (ADR 0100)."""
+        kept = await self._cosigned.latest(tenant_id) if self._cosigned else None
+        if kept is None or kept.checkpoint.size > size:
+            return {}
+        _, path = await self._app.consistency(tenant_id, kept.checkpoint.size, size)
+        return {COSIGNED: {"checkpoint": str(kept.note), "path": [_text(part) for part in path]}}
 
     async def _leaf_lines(self, export: ProvenExport, leaves: Sequence[LogLeaf], size: int) -> AsyncIterator[str]:
         try:

@@ -10,7 +10,7 @@ from services.common.merkle import Span, consistency_spans, inclusion_spans
 from services.common.ports.sessions import LeafKind, LogLeaf, TransparencyLog
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from services.dag.log_keeper import LogKeeper, span_hashes
-from services.dag.transparency.signing import HeadSigners
+from services.dag.ports import HeadSigning
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class TransparencyApp:
         keeper: lets no head be signed that does not extend the one before.
     """
 
-    def __init__(self, log: TransparencyLog, signers: HeadSigners, clock: Clock, keeper: LogKeeper) -> None:
+    def __init__(self, log: TransparencyLog, signers: HeadSigning, clock: Clock, keeper: LogKeeper) -> None:
         self._log = log
         self._keeper = keeper
         self.signers = signers

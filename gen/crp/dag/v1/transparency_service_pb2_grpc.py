@@ -53,6 +53,11 @@ class TransparencyServiceStub:
                 request_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofRequest.SerializeToString,
                 response_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofResponse.FromString,
                 _registered_method=True)
+        self.GetEntries = channel.unary_unary(
+                '/crp.dag.v1.TransparencyService/GetEntries',
+                request_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesRequest.SerializeToString,
+                response_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesResponse.FromString,
+                _registered_method=True)
 
 
 class TransparencyServiceServicer:
@@ -86,6 +91,15 @@ class TransparencyServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetEntries(self, request, context):
+        """Returns leaves of the log by index, for whoever recomputes its root: ids, positions and salted hashes, no content
+        (ADR 0100). The whole log is read by asking again from first_leaf_index plus the number of entries that came.
+        Role: reader. ErrorReasons: INVALID_FIELD, CHAIN_BROKEN (a leaf is missing or is none; metadata leaf_index).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TransparencyServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -103,6 +117,11 @@ def add_TransparencyServiceServicer_to_server(servicer, server):
                     servicer.GetConsistencyProof,
                     request_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofRequest.FromString,
                     response_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofResponse.SerializeToString,
+            ),
+            'GetEntries': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetEntries,
+                    request_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesRequest.FromString,
+                    response_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -190,6 +209,33 @@ class TransparencyService:
             '/crp.dag.v1.TransparencyService/GetConsistencyProof',
             crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofRequest.SerializeToString,
             crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetEntries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dag.v1.TransparencyService/GetEntries',
+            crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesRequest.SerializeToString,
+            crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

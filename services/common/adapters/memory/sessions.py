@@ -45,6 +45,7 @@ class MemorySessionStore:
         self._receipts = MemoryReceipts()
         self._logs = MemoryLogs()
         self._feed = MemoryEventFeed(self._logs)
+        self._cosigned: dict[str, tuple[int, str]] = {}
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first."""
@@ -152,6 +153,19 @@ class MemorySessionStore:
     def event_feed(self) -> MemoryEventFeed:
         """Return the feed of the events in this store."""
         return self._feed
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return self._logs.after(tenant_id, first - 1, limit)
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned, unless a larger one is held."""
+        if size >= self._cosigned.get(tenant_id, (0, ""))[0]:
+            self._cosigned[tenant_id] = (size, note)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return self._cosigned.get(tenant_id, (0, ""))[1]
 
     async def check(self) -> None:
         """Memory can always serve."""

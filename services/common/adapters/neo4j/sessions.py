@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 from neo4j import AsyncManagedTransaction
 
 from services.common.adapters.log_tips import LogTips
-from services.common.adapters.neo4j import session_log, session_records, session_statements
+from services.common.adapters.neo4j import published_log, session_log, session_records, session_statements
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
@@ -175,6 +175,22 @@ class Neo4jSessionStore:
     def event_feed(self) -> Neo4jEventFeed:
         """Return the positions of consumers in the log, in the same database."""
         return Neo4jEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.run(
+            lambda transaction: published_log.read_leaves(transaction, tenant_id, first, limit)
+        )
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        kept = {"size": size, "note": note}
+        await self._rows(published_log.KEEP_COSIGNED, key=key(tenant_id), tenant_id=tenant_id, **kept)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        rows = await self._rows(published_log.COSIGNED, key=key(tenant_id))
+        return str(rows[0]["note"]) if rows else ""
 
     async def check(self) -> None:
         """Return when Neo4j answers."""

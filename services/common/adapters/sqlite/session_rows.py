@@ -11,6 +11,7 @@ from typing import Any, Final
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
 from services.common.adapters.sqlite.log_rows import HEADS_SCHEMA, LOG_SCHEMA
+from services.common.adapters.sqlite.published_log import COSIGNED_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
 from services.common.adapters.sqlite.values import json_list, micros, moment, strings
 from services.common.ports.sessions import (
@@ -140,6 +141,7 @@ SESSIONS_SCHEMA: Final = Schema(
         FEED_SCHEMA,
         ("ALTER TABLE sessions ADD COLUMN trail_mac TEXT NOT NULL DEFAULT ''",),
         HEADS_SCHEMA,
+        COSIGNED_SCHEMA,
     ),
 )
 

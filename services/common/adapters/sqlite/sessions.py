@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from services.common.adapters.log_tips import LogTips
-from services.common.adapters.sqlite import log_rows
+from services.common.adapters.sqlite import log_rows, published_log
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
@@ -200,6 +200,20 @@ class SqliteSessionStore:
     def event_feed(self) -> SqliteEventFeed:
         """Return the feed of the events in this store; it ends when the store is closed."""
         return SqliteEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.read(lambda c: published_log.read_leaves(c, tenant_id, first, limit))
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        await self._database.write(
+            lambda c: published_log.keep_cosigned(c, tenant_id, size, note), published_log.TRAITS
+        )
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return await self._database.read(lambda c: published_log.cosigned(c, tenant_id))
 
     async def check(self) -> None:
         """Return when the file can be read."""
