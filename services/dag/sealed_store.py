@@ -41,6 +41,10 @@ class SealedSessionStore:
         self._inner = inner
         self._sealer = sealer
 
+    async def store_id(self) -> str:
+        """Return the inner store's id."""
+        return await self._inner.store_id()
+
     async def write(self, change: SessionChange) -> None:
         """Seal the change's content, add its leaves, and write it.
 

@@ -90,6 +90,19 @@ class DagView:
                 waiting.extend(window.parent_ids)
         return tuple(sorted(found.values(), key=lambda window: (window.window_number, window.window_id)))
 
+    def latest_adopted(self, window_ids: Iterable[str]) -> tuple[WindowRecord, ...]:
+        """Return the adopted windows of the lineage that no other adopted one descends from, the latest first.
+
+        What each of them says of its line covers everything above it.
+        """
+        found: list[WindowRecord] = []
+        covered: set[str] = set()
+        for window in reversed(self.lineage(window_ids)):
+            if is_adopted(window) and window.window_id not in covered:
+                found.append(window)
+                covered.update(above.window_id for above in self.lineage((window.window_id,)))
+        return tuple(found)
+
     def descendants(self, window_id: str) -> tuple[WindowRecord, ...]:
         """Return everything that descends from the window, by (window_number, window_id)."""
         found: dict[str, WindowRecord] = {}

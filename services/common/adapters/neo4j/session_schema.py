@@ -36,5 +36,6 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT leaf_record IF NOT EXISTS FOR (n:Leaf) REQUIRE n.record_key IS UNIQUE",
             "CREATE CONSTRAINT consumer_key IF NOT EXISTS FOR (n:Consumer) REQUIRE n.key IS UNIQUE",
         ),
+        ("CREATE CONSTRAINT store_identity IF NOT EXISTS FOR (n:StoreIdentity) REQUIRE n.store IS UNIQUE",),
     ),
 )
