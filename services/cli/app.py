@@ -194,7 +194,10 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute a session's chain, or check an export with no server and no secret; exit code 3 when it is broken."""
+    """Recompute a session's chain, or check an export with no server and no secret.
+
+    Exit code 0: VALID, or TRUNCATED by an erasure; 1: PARTIAL or INCOMPLETE, a part could not be recomputed; 3: BROKEN.
+    """
     if offline is None:
         if not session or public_key or checkpoint:
             raise typer.BadParameter("name a session, or --offline EXPORT with --public-key KEY", param_hint="SESSION")

@@ -94,10 +94,11 @@ class Tokens:
         """
         presented = tokens.read(token)
         master = await self._master_keys.find(presented.state.key_version)
-        if master is None or not master.signs_at(self._clock.now(), self._lifetime):
+        if master is None:
             raise invalid_token("was signed with a key that does not hold any more")
         sign_key = keys.session_sign_key(master, presented.state.session_id)
         token_checks.check_signature(presented, sign_key)
+        token_checks.check_key(presented, master, self._clock.now(), self._lifetime)
         token_checks.check_expiry(presented, self._clock.now())
         token_checks.check_scope(presented, caller.scope, caller.tenant_id)
         tightened = ask.has_compared(presented.state.policy_hash)

@@ -255,7 +255,7 @@ async def test_a_lost_session_is_no_relay_for_the_store_that_lost_it(tmp_path):
         first = await a.client.window()
         with sqlite3.connect(a.path) as file:
             for table in ("windows", "events", "reports", "edges", "sessions"):
-                file.execute(f"DELETE FROM {table}")  # noqa: S608
+                file.execute(f"DELETE FROM {table}")
         file.close()
         assert (await a.client.fails("OpenWindow", replay(first.session_token))).reason == "CHAIN_BROKEN"
         assert (await b.client.window(first.session_token)).window.window_number == 2
@@ -265,15 +265,17 @@ async def test_another_store_id_does_not_turn_a_rollback_into_a_relay(tmp_path):
     """The session's first event names the store under its HMAC."""
     async with instances(tmp_path, "a") as (a,):
         first = await a.client.window()
-        await a.client.window(first.session_token)
-        second = await a.client.window((await a.client.window()).session_token)
         await a.stop()
+        kept = a.path.read_bytes()
+        await a.start()
+        second = await a.client.window(first.session_token)
+        await a.stop()
+        a.path.write_bytes(kept)
         with sqlite3.connect(a.path) as file:
             file.execute("UPDATE store_identity SET store_id = 'ffffffffffffffff'")
         file.close()
         await a.start()
-        third = await a.client.window(second.session_token)
-        assert third.chain_integrity == VALID
+        assert (await a.client.fails("OpenWindow", replay(second.session_token))).reason == "CHAIN_BROKEN"
 
 
 async def test_a_token_without_origins_is_refused_and_closes_nothing(monkeypatch):

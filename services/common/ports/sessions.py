@@ -116,7 +116,7 @@ class WindowRecord:
         response_hash, report_hash: 64 hex digits.
         response_text: the content, for transfer to children; empty after erasure.
         response_tokens: tokens of ``response_text`` in the target model's tokenizer.
-        failure_reason: set when FAILED.
+        failure_reason: set when FAILED; empty after erasure, but for a window that was pending then.
         salt: 32 random bytes that the window's leaf is salted with; held beside the content and gone with it. Stores
             neither keep nor return it: it travels inside the sealed ``response_text`` (ADR 0055).
     """

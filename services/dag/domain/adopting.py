@@ -27,7 +27,7 @@ from services.dag.domain.ending import fail, not_here
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
 from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
-from services.dag.domain.origins import Adoptions, group_tips, origin_fields, tip_of
+from services.dag.domain.origins import TIP_DIGITS, Adoptions, group_tips, origin_fields, tip_of
 from services.dag.domain.place import Fresh, give_way, spent
 from services.dag.domain.quality import tiers_of
 from services.dag.domain.step import Step
@@ -145,7 +145,7 @@ def _place(dag: DagView, token: TokenState, adoptions: Adoptions, limits: Limits
     parents = _nearest(dag, token)
     opened = tuple(origin.tip for origin in token.origins if origin.opened_group)
     if not parents:
-        return _Place((), WindowPattern.LINEAR, opened, _free_root(dag, token, fresh))
+        return _Place((), WindowPattern.LINEAR, opened, _free_root(dag, token, adoptions, fresh))
     children = [child for parent in parents for child in dag.living_children(parent.window_id)]
     in_the_way = [child for child in children if not _is_hollow(dag, child)]
     standing = group_tips(dag, parents[0], adoptions)
@@ -183,16 +183,21 @@ def _nearest(dag: DagView, token: TokenState) -> tuple[WindowRecord, ...]:
     return tuple(known[window_id] for window_id in sorted(known))
 
 
-def _free_root(dag: DagView, token: TokenState, fresh: Fresh) -> tuple[WindowRecord, ...]:
+def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fresh) -> tuple[WindowRecord, ...]:
     """Return the abandoned root that gives way; a store holds one living root of a session (SPEC-004 §3.3).
 
     Raises:
-        UnauthenticatedError: TOKEN_SPENT: the session's first token was used here and elsewhere.
+        UnauthenticatedError: TOKEN_SPENT: the session's first token was used here and elsewhere, or a window that is
+            here descends from the token's.
         NotFoundError: CONTINUATION_NOT_FOUND.
     """
     root = dag.root
     if root is None or fresh.is_abandoned(root):
         return () if root is None else (root,)
+    tip = token.chain_tip[:TIP_DIGITS]
+    for window in filter(is_adopted, dag.committed):
+        if any(one.tip == tip and not one.opened_group for one in adoptions[window.window_id].origins):
+            raise spent(window)
     named = any(origin.window_number == 1 and origin.tip != tip_of(root) for origin in token.origins)
     if root.window_number == 1 and named:
         raise spent(root)
