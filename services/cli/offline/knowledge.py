@@ -27,7 +27,7 @@ def check_known(lines: Sequence[Line], events: Sequence[AuditEventRecord], manif
     if manifest.fault is not None:
         raise BadLineError(0, *manifest.fault, "did not verify on the server when the session was exported")
     adopted = {event.window_id for event in events if _is_adopted(event)}
-    notes = [f"{len(adopted)} windows are of another instance, which holds what they say"] if adopted else []
+    notes = [f"windows of another instance, which alone can verify them: {len(adopted)}"] if adopted else []
     if manifest.integrity == Integrity.PARTIAL and not adopted:
         notes.append("the server recomputed a part of the chain only when the session was exported: PARTIAL")
     return notes
