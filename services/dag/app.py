@@ -62,7 +62,7 @@ from services.dag.domain.questions import questions
 from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
-from services.dag.domain.view import DagView, is_adopted
+from services.dag.domain.view import DagView
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.queues import SessionQueues
@@ -175,8 +175,7 @@ class SessionApp:
         latest = dag.committed[-1] if dag.committed else None
         history = quality.latest(quality.history_of(dag, (latest.window_id,)), MAX_HISTORY) if latest else ()
         remaining = latest.safety_budget if latest else budget.starting_budget((), ask.budget_ceiling)
-        elsewhere = any(is_adopted(window) for window in dag.committed)
-        events = (await self.chains.load(caller.tenant_id, session_id)).events if elsewhere else ()
+        events = (await self.chains.load(caller.tenant_id, session_id)).events if dag.adopted else ()
         origins = origins_of(dag, latest, await self._relays.store_id(), Adoptions.of(events))
         issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining, origins=origins))
         return Created(before.session, issued, dag)

@@ -107,7 +107,8 @@ def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Che
         check.notes += check_known(check.parts[Part.EVENT], check.events, check.manifest)
         if earlier is not None:
             _check_growth(check, earlier)
-        check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS])
+        every_byte = bool(check.manifest.log_sha256)
+        check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS], every_byte=every_byte)
     except BadLineError as bad:
         return _result(check, bad.fault)
     return _result(check, None)

@@ -195,7 +195,7 @@ def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fre
     if root is None or fresh.is_abandoned(root):
         return () if root is None else (root,)
     tip = token.chain_tip[:TIP_DIGITS]
-    for window in filter(is_adopted, dag.committed):
+    for window in dag.adopted:
         if any(one.tip == tip and not one.opened_group for one in adoptions[window.window_id].origins):
             raise spent(window)
     named = any(origin.window_number == 1 and origin.tip != tip_of(root) for origin in token.origins)

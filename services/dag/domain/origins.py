@@ -174,7 +174,7 @@ def group_tips(dag: DagView, window: WindowRecord, adoptions: Adoptions) -> tupl
     """Return tips of the windows that opened the groups that a window stands in, the outermost first (SPEC-004 §6)."""
     stands_for: dict[str, tuple[str, ...]] = {}
     before: tuple[str, ...] = ()
-    for above in dag.lineage((window.window_id,)):
+    for above in dag.lineage((window.window_id,)) if dag.adopted else ():
         if is_adopted(above) and not above.parent_ids:
             before = adoptions[above.window_id].groups
         elif is_adopted(above) and above.pattern is WindowPattern.FAN_OUT:

@@ -71,8 +71,9 @@ def history_of(
         earlier: for each window that stands for another instance's, the history up to and including it (§10.2).
     """
     lineage = dag.lineage(window_ids)
-    levels = _levels_elsewhere(dag, dag.latest_adopted(window_ids), earlier or {})
-    covered = {above for window in dag.latest_adopted(window_ids) for above in _above(dag, window)}
+    adopted = dag.latest_adopted(window_ids)
+    levels = _levels_elsewhere(dag, adopted, earlier or {})
+    covered = {above for window in adopted for above in _above(dag, window)}
     serial = _serial(dag, lineage, window_ids)
     for number, level in groupby(lineage, key=lambda window: window.window_number):
         windows = [window for window in level if window.report_id and window.window_id not in covered]

@@ -59,6 +59,11 @@ class DagView:
         """Committed windows by (window_number, window_id)."""
         return tuple(window for window in self.windows if window.status is WindowStatus.COMMITTED)
 
+    @cached_property
+    def adopted(self) -> tuple[WindowRecord, ...]:
+        """Windows that stand for those of other stores, by (window_number, window_id)."""
+        return tuple(window for window in self.windows if is_adopted(window))
+
     def children(self, window_id: str) -> Sequence[WindowRecord]:
         """Return all children, failed ones included, by (window_number, window_id)."""
         return self._children.get(window_id, ())
@@ -97,6 +102,8 @@ class DagView:
         """
         found: list[WindowRecord] = []
         covered: set[str] = set()
+        if not self.adopted:
+            return ()
         for window in reversed(self.lineage(window_ids)):
             if is_adopted(window) and window.window_id not in covered:
                 found.append(window)

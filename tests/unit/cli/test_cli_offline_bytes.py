@@ -10,21 +10,32 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from crp.ckf.v1 import ckf_pb2
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dag.v1 import transparency_service_pb2 as transparency
+from crp.dpe.v1 import provenance_service_pb2 as pb
 from typer.testing import CliRunner
 
 from services.cli.app import app
+from services.cli.export_file import fact_line
 from services.cli.offline import Verdict, check_export
-from services.common.encoding import canonical_json
+from services.common.encoding import canonical_json, sha256_hex
 from services.common.settings.dag import DagSettings
 from services.common.signed_note import Note, NoteKey, NoteSigner
+from services.gateway.clients.inputs import kept_inputs
 from tests.fakes.dag_world import NOW, CountingIds, fresh_uuid
 from tests.fakes.sealed_world import SECRET, SealedWorld
 from tests.tenth import tenth
 from tests.unit.dag import independent
 
 OLDER = "ab" * 32
+FACT = ckf_pb2.Fact(
+    fact_id="f1",
+    content="The fee is ten euros.",
+    content_hash=sha256_hex("The fee is ten euros."),
+    entities=[{"text": "ten euros", "span": {"start": 11, "end": 20}}],
+    community_label="told to nobody",
+)
 ROTATING = DagSettings(
     master_key=SECRET,
     master_key_version=2,
@@ -51,6 +62,17 @@ async def _exports():
         session_id = second.session.session_id
         size = (await head_of(client)).tree_size
         found["two keys"] = await client.export(session_id, with_content=True, sizes=(1, size))
+        opened = await client.open()
+        analysed = pb.AnalyzeRequest(
+            session_id=opened.session.session_id,
+            window_id=opened.window.window_id,
+            response_text="Ten euros.",
+            prompt=f"Answer from:\n{FACT.content}",
+            envelope={"facts": [{"fact_id": "f1", "content": FACT.content, "entities": FACT.entities}]},
+        )
+        await client.commit(opened, "Ten euros.", analysis_inputs=kept_inputs(analysed))
+        found["facts"] = await client.export(opened.session.session_id, with_content=True)
+        found["facts"].append(fact_line(FACT))
         other = SealedWorld(ids=CountingIds(prefix="y"), dag=ROTATING)
         async with other.serving() as elsewhere:
             third = await elsewhere.window(second.session_token)
@@ -113,6 +135,21 @@ def test_a_changed_byte_anywhere_is_found(key, tmp_path):
             lines = text.split("\n")
             found = check_export(lines[:-1] if lines[-1] == "" else lines, key, None)
             assert found.verdict is Verdict.BROKEN, (place, whole[max(0, place - 30) : place + 30])
+
+
+def test_a_changed_byte_of_a_fact_is_found():
+    """The command adds facts behind the signed line: of them it keeps what the analyses' digests cover."""
+    lines = EXPORTS["facts"]
+    assert check_export(lines, KEY, None).verdict is Verdict.VALID
+    assert "told to nobody" not in lines[-1]
+    whole = lines[-1].encode()
+    for place in range(len(whole)):
+        for flipped in (whole[place] ^ 1, whole[place] ^ 0x20):
+            line = (whole[:place] + bytes([flipped]) + whole[place + 1 :]).decode(errors="replace")
+            found = check_export([*lines[:-1], *line.split("\n")], KEY, None)
+            assert found.verdict is Verdict.BROKEN, (place, line)
+    for more in (lines[-1], fact_line(ckf_pb2.Fact(fact_id="f2", content_hash=sha256_hex("")))):
+        assert check_export([*lines, more], KEY, None).fault.record_kind == "fact"
 
 
 @pytest.mark.parametrize("place", [0, 100, -2])
