@@ -157,6 +157,7 @@ def _place(dag: DagView, token: TokenState, adoptions: Adoptions, limits: Limits
     inside = tuple(tip for tip in opened if tip not in standing)
     if not inside:
         return _Place(parents, WindowPattern.LINEAR, (), give_way(in_the_way, fresh))
+    _check_not_passed(dag, token, adoptions)
     siblings = [child for child in children if child.pattern is not WindowPattern.LINEAR]
     limits.check_fan_out(len(siblings))
     groups = Groups.of(dag)
@@ -194,14 +195,23 @@ def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fre
     root = dag.root
     if root is None or fresh.is_abandoned(root):
         return () if root is None else (root,)
-    tip = token.chain_tip[:TIP_DIGITS]
-    for window in dag.adopted:
-        if any(one.tip == tip and not one.opened_group for one in adoptions[window.window_id].origins):
-            raise spent(window)
+    _check_not_passed(dag, token, adoptions)
     named = any(origin.window_number == 1 and origin.tip != tip_of(root) for origin in token.origins)
     if root.window_number == 1 and named:
         raise spent(root)
     raise not_here(token.continuation_id)
+
+
+def _check_not_passed(dag: DagView, token: TokenState, adoptions: Adoptions) -> None:
+    """Refuse a window that one that is here descends from, as its token said, and that is open to no fan-out.
+
+    Raises:
+        UnauthenticatedError: TOKEN_SPENT.
+    """
+    tip = token.chain_tip[:TIP_DIGITS]
+    for window in dag.adopted:
+        if any(one.tip == tip and not one.opened_group for one in adoptions[window.window_id].origins):
+            raise spent(window)
 
 
 def _is_hollow(dag: DagView, window: WindowRecord) -> bool:

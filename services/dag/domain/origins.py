@@ -1,13 +1,14 @@
 """Which stores committed the windows of a token's line, so that relay can be told from rollback (SPEC-004 §10.2).
 
 A token names the leaf and the store that issued it, the latest window of every other store that the leaf descends from,
-the windows that opened the parallel groups it stands in, the root and the parents: at most ``MOST_ORIGINS``. A store
-that is named and does not hold the window has lost it; one that is not named never had it (ADR 0102).
+the windows that opened the parallel groups it stands in, the heads of its branches in them, the root and the parents:
+at most ``MOST_ORIGINS``. A store that is named and does not hold the window has lost it; one that is not named never
+had it (ADR 0102).
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ from services.dag.domain.view import DagView, is_adopted
 MOST_ORIGINS: Final = 12
 TIP_DIGITS: Final = 32
 """Of a window's HMAC: 128 bits name it; the token's own signature is what is believed."""
+OPENED_GROUP: Final = 1
+HEADS_BRANCH: Final = 2
 _MOST_READ: Final = 64
 _STORE: Final = re.compile(r"[0-9a-f]{16}|")
 _TIP: Final = re.compile(rf"[0-9a-f]{{{TIP_DIGITS}}}|")
@@ -31,13 +34,19 @@ class Origin:
     Attributes:
         store_id: of the store that committed it; empty when no token said so.
         tip: first ``TIP_DIGITS`` digits of its HMAC; empty before the first window.
-        opened_group: the leaf stands in a parallel group that this window opened.
+        role: OPENED_GROUP of a window that opened a parallel group in which the leaf stands, HEADS_BRANCH of that
+            group's window on the way to the leaf, 0 of any other.
     """
 
     store_id: str
     window_number: int
     tip: str
-    opened_group: bool = False
+    role: int = 0
+
+    @property
+    def opened_group(self) -> bool:
+        """Whether the leaf stands in a parallel group that this window opened."""
+        return self.role == OPENED_GROUP
 
 
 def tip_of(window: WindowRecord) -> str:
@@ -46,8 +55,8 @@ def tip_of(window: WindowRecord) -> str:
 
 
 def origin_fields(origins: Iterable[Origin]) -> list[list[Any]]:
-    """Return the token's ``org``: store, number and tip each, and 1 for a window that opened a group of the leaf's."""
-    return [[one.store_id, one.window_number, one.tip, *([1] if one.opened_group else [])] for one in origins]
+    """Return the token's ``org``: store, number and tip each, and the role of a window that has one."""
+    return [[one.store_id, one.window_number, one.tip, *([one.role] if one.role else [])] for one in origins]
 
 
 def read_origins(value: Any) -> tuple[Origin, ...]:
@@ -61,12 +70,14 @@ def read_origins(value: Any) -> tuple[Origin, ...]:
     return tuple(_origin(*entry) for entry in value)
 
 
-def _origin(store_id: Any, number: Any, tip: Any, opened: Any = 0) -> Origin:
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0 or opened not in (0, 1):
+def _origin(store_id: Any, number: Any, tip: Any, role: Any = 0) -> Origin:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise TypeError
+    if isinstance(role, bool) or role not in (0, OPENED_GROUP, HEADS_BRANCH):
         raise TypeError
     if not (_STORE.fullmatch(store_id) and _TIP.fullmatch(tip)):
         raise ValueError
-    return Origin(store_id, number, tip, bool(opened))
+    return Origin(store_id, number, tip, int(role))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +127,13 @@ def origins_of(dag: DagView, leaf: WindowRecord | None, store_id: str, adoptions
         return adoptions[leaf.window_id].origins
     line = _Line(dag, store_id, adoptions)
     line.name_window(leaf)
-    for tip in group_tips(dag, leaf, adoptions):
+    groups = group_tips(dag, leaf, adoptions)
+    for tip in groups:
         line.name_group(tip)
-    for adopted in dag.latest_adopted((leaf.window_id,)):
-        for origin in _latest_of_stores(adoptions[adopted.window_id].origins, store_id):
+    for head in _branch_heads(dag, leaf):
+        line.name_window(head, HEADS_BRANCH)
+    for origin in _said_elsewhere(dag, leaf, store_id, adoptions):
+        if groups or not origin.role:
             line.name(origin)
     if dag.root is not None:
         line.name_window(dag.root)
@@ -141,22 +155,37 @@ class _Line:
         """Name a window, once."""
         self.found.setdefault(origin.tip, origin)
 
-    def name_window(self, window: WindowRecord) -> None:
+    def name_window(self, window: WindowRecord, role: int = 0) -> None:
         """Name a window that is held here, its own or as a stand-in."""
         said = self.adoptions[window.window_id].origins if is_adopted(window) else (_own(window, self.store_id),)
         for origin in said[:1]:
-            self.name(replace(origin, opened_group=False))
+            self.name(replace(origin, role=role))
 
     def name_group(self, tip: str) -> None:
         """Name the window that opened a group; it may be known by its tip alone."""
         window = next((window for window in self.dag.committed if tip_of(window) == tip), None)
         if window is not None:
             self.name_window(window)
-        self.found[tip] = replace(self.found.get(tip, Origin("", 0, tip)), opened_group=True)
+        self.found[tip] = replace(self.found.get(tip, Origin("", 0, tip)), role=OPENED_GROUP)
 
 
 def _own(window: WindowRecord, store_id: str) -> Origin:
     return Origin(store_id, window.window_number, tip_of(window))
+
+
+def _said_elsewhere(dag: DagView, leaf: WindowRecord, own: str, adoptions: Adoptions) -> Iterator[Origin]:
+    """Yield what the leaf's latest adopted ancestors came with: heads of branches, and the latest of other stores."""
+    for adopted in dag.latest_adopted((leaf.window_id,)):
+        said = adoptions[adopted.window_id].origins
+        yield from (origin for origin in said if origin.role == HEADS_BRANCH)
+        yield from _latest_of_stores(said, own)
+
+
+def _branch_heads(dag: DagView, leaf: WindowRecord) -> list[WindowRecord]:
+    """Return the windows with which the leaf's branches begin, in the parallel groups that it stands in."""
+    path = set(Groups.of(dag).paths[leaf.window_id])
+    above = dag.lineage((leaf.window_id,)) if path else ()
+    return [window for window in above if window is not leaf and path.intersection(window.parent_ids)]
 
 
 def _latest_of_stores(origins: Iterable[Origin], own: str) -> list[Origin]:
@@ -166,7 +195,7 @@ def _latest_of_stores(origins: Iterable[Origin], own: str) -> list[Origin]:
         if origin.store_id not in ("", own):
             held = latest.get(origin.store_id)
             if held is None or origin.window_number > held.window_number:
-                latest[origin.store_id] = replace(origin, opened_group=False)
+                latest[origin.store_id] = replace(origin, role=0)
     return sorted(latest.values(), key=lambda origin: -origin.window_number)
 
 

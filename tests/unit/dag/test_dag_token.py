@@ -268,7 +268,8 @@ def test_what_a_retired_key_may_have_issued(after_s, seen_within_s, may):
     [
         "x",
         [["a" * 16, 1]],
-        [["a" * 16, 1, "b" * 32, 2]],
+        [["a" * 16, 1, "b" * 32, 3]],
+        [["a" * 16, 1, "b" * 32, True]],
         [["a" * 16, 1, "b" * 32, 1, 1]],
         [["A" * 16, 1, "b" * 32]],
         [["a" * 15, 1, "b" * 32]],
@@ -289,7 +290,7 @@ def test_origins_of_another_form_make_a_token_malformed(origins):
 def test_origins_come_back_as_they_were_written():
     origins = (
         Origin("a" * 16, 3, "b" * 32),
-        Origin("", 0, "c" * 32, opened_group=True),
+        Origin("", 0, "c" * 32, 1),
         Origin("d" * 16, 0, ""),
     )
     assert read_origins(json.loads(json.dumps(origin_fields(origins)))) == origins
