@@ -16,7 +16,7 @@ from services.dag.transparency.exporting import EXPORT_TITLE, FAULT, FIRST_TITLE
 
 COUNTED: Final = ("events", "analyses", "leaves")
 _FIRST: Final = ("session", *COUNTED, "sha256")
-_FAULT: Final = re.compile(r"(event|session|window|edge|report|leaf|log) ([\x20-\x7e]{0,200})")
+_FAULT: Final = re.compile(r"([a-z_]{1,20}) ([\x20-\x7e]{0,200})")
 _MOST_KEYS: Final = 8
 
 

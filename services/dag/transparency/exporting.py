@@ -31,6 +31,7 @@ KEY: Final = "key"
 LEAF: Final = "leaf"
 LOG: Final = "log"
 _BATCH: Final = 500
+_MOST_ID_CHARS: Final = 200
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ class ExportProofs:
         fields = [("session", export.session_id), *((name, str(count)) for name, count in export.counts.items())]
         fields.append((INTEGRITY, found.integrity.value))
         if found.fault is not None:
-            fields.append((FAULT, f"{found.fault.record_kind} {found.fault.record_id}"))
+            fields.append((FAULT, f"{found.fault.record_kind} {_plain(found.fault.record_id)}"))
         fields += [("sha256", export.digest.hexdigest()), (LOG_DIGEST, sha256_hex(canonical_json(line)))]
         fields += [(KEY, str(key)) for key in keys]
         text = "".join(f"{name} {value}\n" for name, value in fields)
@@ -156,6 +157,11 @@ def _leaf_fields(export: ProvenExport, leaf: LogLeaf, path: Sequence[bytes]) -> 
         "salt": salt.hex(),
         "path": [_text(part) for part in path],
     }
+
+
+def _plain(record_id: str) -> str:
+    """Return the id as one line of ASCII: whoever changed the record may have changed its id too."""
+    return "".join(one if " " <= one <= "~" else "?" for one in record_id[:_MOST_ID_CHARS])
 
 
 def _line(fields: dict[str, Any]) -> str:

@@ -187,6 +187,24 @@ def test_what_the_server_knows_to_be_broken_is_broken_offline(kind):
     assert (found.fault.record_kind, found.fault.record_id) == ("window", BROKEN_ID)
 
 
+def test_an_id_that_would_be_a_line_of_the_note_is_told_in_one():
+    """Whoever may change records may not write into what the log's key signs."""
+
+    async def exported():
+        world = SealedWorld(dag=ROTATING)
+        async with world.serving() as client:
+            session_id = (await client.window()).session.session_id
+            held = world.store._sessions["tenant-a", session_id]
+            ((name, window),) = held.windows.items()
+            forged = f"{name}\nsha256 {'0' * 64}\n\n\u2014 x"
+            held.windows[name] = replace(window, window_id=forged)
+            return await client.export(session_id)
+
+    found = check_export(asyncio.run(exported()), KEY, None)
+    assert found.verdict is Verdict.BROKEN
+    assert found.fault.record_kind != "log"
+
+
 @pytest.mark.parametrize("kind", ["closed", "erased"])
 def test_an_earlier_version_s_export_of_a_broken_session_is_broken_by_its_incident(kind):
     found = check_export(first_form(EXPORTS[kind]), KEY, None)
