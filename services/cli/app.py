@@ -200,7 +200,10 @@ def verify(  # noqa: PLR0913 - one for each option
     min_cosignatures: MinCosignatures = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute a session's chain, or check an export with no server and no secret; exit code 3 when it is broken."""
+    """Recompute a session's chain, or check an export with no server and no secret.
+
+    Exit code 0: VALID, or TRUNCATED by an erasure; 1: PARTIAL or INCOMPLETE, a part could not be recomputed; 3: BROKEN.
+    """
     if offline is None:
         if not session or public_key or checkpoint or witness or min_cosignatures is not None:
             raise typer.BadParameter("name a session, or --offline EXPORT with --public-key KEY", param_hint="SESSION")

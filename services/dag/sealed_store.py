@@ -49,6 +49,10 @@ class SealedSessionStore:
         self._sealer = sealer
         self._keeper = keeper
 
+    async def store_id(self) -> str:
+        """Return the inner store's id."""
+        return await self._inner.store_id()
+
     async def write(self, change: SessionChange) -> None:
         """Seal the change's content, add its leaves, and write it.
 
@@ -178,17 +182,23 @@ class SealedSessionStore:
         await self._inner.close()
 
     async def _sealed_window(self, tenant_id: str, window: WindowRecord) -> WindowRecord:
+        if window.failure_reason:  # free text of callers (ADR 0102); a failed window has no answer
+            place = _window_place(tenant_id, window, "failure_reason")
+            window = replace(window, failure_reason=await self._sealer.seal(place, window.failure_reason.encode()))
         if not window.response_text and not window.salt:
             return window
-        place = SealPlace(tenant_id, window.session_id, LeafKind.WINDOW, window.window_id, "response_text")
+        place = _window_place(tenant_id, window, "response_text")
         return replace(
             window, response_text=await self._sealer.seal(place, window.response_text.encode(), window.salt), salt=b""
         )
 
     async def _open_window(self, tenant_id: str, window: WindowRecord) -> WindowRecord:
+        if window.failure_reason:
+            reason = await self._sealer.open(_window_place(tenant_id, window, "failure_reason"), window.failure_reason)
+            window = replace(window, failure_reason=reason.text)
         if not window.response_text:
             return window
-        place = SealPlace(tenant_id, window.session_id, LeafKind.WINDOW, window.window_id, "response_text")
+        place = _window_place(tenant_id, window, "response_text")
         found = await self._sealer.open(place, window.response_text)
         return replace(window, response_text=found.text, salt=found.salt)
 
@@ -217,6 +227,10 @@ class SealedSessionStore:
     async def _sealed_receipt(self, receipt: Receipt) -> Receipt:
         sealed = await self._sealer.seal(_receipt_place(receipt), receipt.response)
         return replace(receipt, response=sealed.encode("ascii"))
+
+
+def _window_place(tenant_id: str, window: WindowRecord, field: str) -> SealPlace:
+    return SealPlace(tenant_id, window.session_id, LeafKind.WINDOW, window.window_id, field)
 
 
 def _receipt_place(receipt: Receipt) -> SealPlace:

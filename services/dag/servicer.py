@@ -148,7 +148,8 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
                 size = len(report.body) + len(report.inputs)
                 told = await compute_unless_small(size, convert.analysis_line, window, report)
                 yield export.analysis(told.line)
-        async for line in self._proofs.closing(export):
+        found = await self._reads.verify(_tenant(), request.session_id)
+        async for line in self._proofs.closing(export, found):
             yield line
 
     async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
@@ -95,6 +96,14 @@ async def refused(store, change: SessionChange) -> None:
     assert await store.page_reports(change.session.tenant_id, "", after="", limit=99) == reports
     if change.receipt is not None:
         assert await store.get_receipt(key[0], change.receipt.rpc, change.receipt.request_id) is None
+
+
+class TestIdentity:
+    async def test_a_store_has_one_id(self, store):
+        """What tells relay from rollback (ADR 0102): drawn once, whoever asks."""
+        found = {await store.store_id() for _ in range(3)}
+        assert len(found) == 1
+        assert re.fullmatch(r"[0-9a-f]{16}", *found)
 
 
 class TestRecords:

@@ -143,6 +143,17 @@ BAD_FIELDS = [
         {"data"},
         id="a number that canonical JSON cannot hold",
     ),
+    pytest.param(
+        "AppendEvent",
+        pb.AppendEventRequest(
+            request_id=fresh_uuid(),
+            session_id=NO_SESSION,
+            data='{"calls":[{"name":"x"},{"name":"y","n":1,"name":"z"}]}',
+            event_type=dag_pb2.AUDIT_EVENT_TYPE_TOOL_CALL,
+        ),
+        {"data.calls[1].name"},
+        id="a name twice in an object",
+    ),
     pytest.param("GetWindow", pb.GetWindowRequest(session_id=NO_SESSION), {"window_id"}, id="get window"),
     pytest.param("GetDag", pb.GetDagRequest(), {"session_id"}, id="get dag"),
     pytest.param("GetReport", pb.GetReportRequest(), {"report_id"}, id="get report"),

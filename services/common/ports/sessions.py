@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 
+STORE_ID_BYTES: Final = 8
 UNASSIGNED: Final = -1
 """The index of a leaf that is not in the log yet."""
 
@@ -53,12 +54,16 @@ class LeafKind(StrEnum):
 
 @unique
 class TransferType(StrEnum):
-    """What flows along an edge (SPEC-004 §8.1)."""
+    """What flows along an edge (SPEC-004 §8.1).
+
+    RELAYED is ours: the target is a window of another store, which keeps what flowed (§10.2, ADR 0102).
+    """
 
     FULL_CONTEXT = "FULL_CONTEXT"
     SUMMARY = "SUMMARY"
     FACTS_ONLY = "FACTS_ONLY"
     RESULT_ONLY = "RESULT_ONLY"
+    RELAYED = "RELAYED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ class WindowRecord:
         response_hash, report_hash: 64 hex digits.
         response_text: the content, for transfer to children; empty after erasure.
         response_tokens: tokens of ``response_text`` in the target model's tokenizer.
-        failure_reason: set when FAILED.
+        failure_reason: set when FAILED; empty after erasure, but for a window that was pending then.
         salt: 32 random bytes that the window's leaf is salted with; held beside the content and gone with it. Stores
             neither keep nor return it: it travels inside the sealed ``response_text`` (ADR 0055).
     """
@@ -370,6 +375,10 @@ class TransparencyLog(Protocol):
 
 class SessionStore(TransparencyLog, Protocol):
     """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``."""
+
+    async def store_id(self) -> str:
+        """Return what tells this store from every other one: 16 hex digits, drawn once and kept with its records."""
+        ...
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if the stored version is ``change.session.version - 1``; all or nothing, durable.

@@ -1,8 +1,8 @@
 """Erasing a session: what goes, what stays, and the event that says so (GDPR Art. 17; CRP-SPEC-011 facts; ADR 0055).
 
-Answers, report bodies, analysis inputs and the data of every earlier event go, and with each its key and salt. Ids,
-numbers, hashes and HMACs stay, so the chain can still be recomputed; it is TRUNCATED. A chain that was found broken
-stays so: an erasure hides no tampering.
+Answers, failure reasons, report bodies, analysis inputs and the data of every earlier event go, each with key and salt.
+Ids, numbers, hashes and HMACs stay, so the chain can still be recomputed; it is TRUNCATED. A chain that was found
+broken stays so: an erasure hides no tampering.
 """
 
 from dataclasses import dataclass, replace
@@ -101,7 +101,7 @@ def without_data(event: AuditEventRecord) -> AuditEventRecord:
 
 
 def _without_answer(window: WindowRecord) -> WindowRecord:
-    bare = replace(window, response_text="", salt=b"")
+    bare = replace(window, response_text="", failure_reason="", salt=b"")
     if window.status is WindowStatus.PENDING:
         return replace(bare, status=WindowStatus.FAILED, failure_reason=PENDING_CAUSE)
     return bare

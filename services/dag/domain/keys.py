@@ -28,15 +28,24 @@ class MasterKey:
         version: from 1; what a token's ``kv`` and a session's ``key_version`` name.
         secret: 32 bytes; kept out of ``repr``.
         retired_at: when the next version took over; ``None`` for the one that signs now.
+        seen_within: how long after it an instance may not know of it yet, by where its keys come from.
     """
 
     version: int
     secret: bytes = field(repr=False)
     retired_at: datetime | None = None
+    seen_within: timedelta = timedelta(0)
 
     def signs_at(self, now: datetime, lifetime: timedelta) -> bool:
         """Say whether tokens under this key still hold: a retired one does for one token lifetime (CRP-SPEC-007)."""
         return self.retired_at is None or now < self.retired_at + lifetime
+
+    def may_have_issued(self, issued_at: datetime) -> bool:
+        """Say whether a token of that moment can be this key's: a retired key signs nothing later (ADR 0102).
+
+        Whoever got hold of a retired key else makes tokens with it for one lifetime more.
+        """
+        return self.retired_at is None or issued_at <= self.retired_at + self.seen_within
 
 
 def session_hmac_key(master: MasterKey, session_id: str) -> bytes:

@@ -3,28 +3,39 @@
 After its events and analyses an NDJSON export has one line for each leaf that the log has of the session - salt, index
 and inclusion proof - whether its record is in the export or not: a leaf of a record that was taken out or replaced is
 among them, and they are counted and signed (ADR 0099). A last line has the signed head, proofs of consistency with
-earlier heads, and a signed note that counts and hashes every line before it, so that none can be left out at the end
-either.
+earlier heads, and a signed note, the manifest, that counts and hashes every line before it, so that none can be left
+out at the end either. The manifest also says what the server found when it recomputed the chain, hashes the other
+members of its own line, and names the keys that sign it, so that no byte of an export is without a signature over it
+(ADR 0102).
 """
 
 import base64
 import hashlib
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import LogInconsistentError
 from services.common.merkle import inclusion_spans
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionSnapshot
+from services.common.signed_note import Note
+from services.dag.domain.verify import Verification
 from services.dag.transparency.cosigned import CosignedHeads
 from services.dag.transparency.log import TransparencyApp
 
-EXPORT_TITLE: Final = "groundtrail export v1"
+EXPORT_TITLE: Final = "groundtrail export v2"
+FIRST_TITLE: Final = "groundtrail export v1"
+"""Of exports from before ADR 0102: they stay verifiable, but for the bytes that nothing covered."""
+INTEGRITY: Final = "integrity"
+FAULT: Final = "fault"
+LOG_DIGEST: Final = "log"
+KEY: Final = "key"
 LEAF: Final = "leaf"
 LOG: Final = "log"
 COSIGNED: Final = "cosigned"
 _BATCH: Final = 500
+_MOST_ID_CHARS: Final = 200
 
 
 @dataclass(slots=True)
@@ -91,11 +102,12 @@ class ExportProofs:
         salts = {(LeafKind.WINDOW, window.window_id): window.salt for window in snapshot.windows}
         return ProvenExport(tenant_id, snapshot.session.session_id, leaves, earlier_sizes, salts=salts)
 
-    async def closing(self, export: ProvenExport) -> AsyncIterator[str]:
+    async def closing(self, export: ProvenExport, found: Verification) -> AsyncIterator[str]:
         """Yield the lines that close an export: of every leaf, then of the log.
 
         Args:
             export: every event was taken.
+            found: what the chain was found to be.
 
         Raises:
             LogInconsistentError: LOG_INCONSISTENT: no head can be signed, or a leaf stands outside the log.
@@ -105,21 +117,38 @@ class ExportProofs:
         for start in range(0, len(export.leaves), _BATCH):
             async for line in self._leaf_lines(export, export.leaves[start : start + _BATCH], size):
                 yield export.leaf(line)
-        manifest = await self._app.signers.sign(export.tenant_id, _manifest(export, str(head.checkpoint)))
+        told: dict[str, Any] = {
+            "record": LOG,
+            "session_id": export.session_id,
+            "checkpoint": str(head.note),
+            "consistency": await self._consistency(export, size),
+            **await self._witnessed(export.tenant_id, size),
+        }
+        yield _line({**told, "manifest": str(await self._manifest(export, str(head.checkpoint), found, told))})
+
+    async def _consistency(self, export: ProvenExport, size: int) -> list[dict[str, Any]]:
         proofs = []
         for first in export.earlier_sizes:
             _, path = await self._app.consistency(export.tenant_id, first, size)
             proofs.append({"first_tree_size": first, "path": [_text(part) for part in path]})
-        yield _line(
-            {
-                "record": LOG,
-                "session_id": export.session_id,
-                "checkpoint": str(head.note),
-                "manifest": str(manifest),
-                "consistency": proofs,
-                **await self._witnessed(export.tenant_id, size),
-            }
-        )
+        return proofs
+
+    async def _manifest(
+        self, export: ProvenExport, checkpoint: str, found: Verification, line: Mapping[str, Any]
+    ) -> Note:
+        """Return the export's own note: the head that it refers to, what the lines are, and who signs."""
+        keys = await self._app.signers.keys(export.tenant_id)
+        fields = [("session", export.session_id), *((name, str(count)) for name, count in export.counts.items())]
+        fields.append((INTEGRITY, found.integrity.value))
+        if found.fault is not None:
+            fields.append((FAULT, f"{found.fault.record_kind} {_plain(found.fault.record_id)}"))
+        fields += [("sha256", export.digest.hexdigest()), (LOG_DIGEST, sha256_hex(canonical_json(line)))]
+        fields += [(KEY, str(key)) for key in keys]
+        text = "".join(f"{name} {value}\n" for name, value in fields)
+        note = await self._app.signers.sign(export.tenant_id, f"{EXPORT_TITLE}\n{checkpoint}{text}")
+        # A signature by a key that the text does not name could be changed unseen.
+        named = {key.key_id for key in keys}
+        return replace(note, signatures=tuple(one for one in note.signatures if one.key_id in named))
 
     async def _witnessed(self, tenant_id: str, size: int) -> dict[str, Any]:
         """Return the head that witnesses cosigned, and the proof that the export's head goes on from it (ADR 0100)."""
@@ -163,10 +192,9 @@ def _json(stored: Any) -> Any:
     return stored if isinstance(stored, str | int) else str(stored)
 
 
-def _manifest(export: ProvenExport, checkpoint: str) -> str:
-    """Return the text of the export's own note: the head that it refers to, and what the lines before it are."""
-    counts = "".join(f"{name} {count}\n" for name, count in export.counts.items())
-    return f"{EXPORT_TITLE}\n{checkpoint}session {export.session_id}\n{counts}sha256 {export.digest.hexdigest()}\n"
+def _plain(record_id: str) -> str:
+    """Return the id as one line of ASCII: whoever changed the record may have changed its id too."""
+    return "".join(one if " " <= one <= "~" else "?" for one in record_id[:_MOST_ID_CHARS])
 
 
 def _line(fields: dict[str, Any]) -> str:

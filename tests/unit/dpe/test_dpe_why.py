@@ -112,8 +112,8 @@ async def test_a_limit_of_another_value_is_not_missing():
 
 
 async def test_what_an_encoder_calls_a_negation_is_no_rules_finding():
-    analysis = (await analysed("Old papers never go to the town's archive.", "Old papers are taken to the town archive.",
-                               support=0.2, entailment=(0.05, 0.05, 0.9))).analysis  # fmt: skip
+    said, known = "Old papers never go to the town's archive.", "Old papers are taken to the town archive."
+    analysis = (await analysed(said, known, support=0.2, entailment=(0.05, 0.05, 0.9))).analysis
     judgement = analysis.outputs.judgements["c1"]
     assert {item.rule for item in analysis.outputs.distortions} == {Rule.ENCODERS}
     assert (judgement.verdict, judgement.basis) == (Verdict.CONTRADICTED, Basis.CONTRADICTION)

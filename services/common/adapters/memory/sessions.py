@@ -1,5 +1,6 @@
 """``SessionStore`` in dictionaries, for tests and as the reference of the contract suite."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from services.common.errors import ConflictError, ErrorReason
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
     EdgeRecord,
     KeptHead,
@@ -46,6 +48,11 @@ class MemorySessionStore:
         self._logs = MemoryLogs()
         self._feed = MemoryEventFeed(self._logs)
         self._cosigned: dict[str, tuple[int, str]] = {}
+        self._store_id = secrets.token_hex(STORE_ID_BYTES)
+
+    async def store_id(self) -> str:
+        """Return this store's id."""
+        return self._store_id
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first."""

@@ -40,5 +40,6 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE INDEX leaves_of_session IF NOT EXISTS FOR (n:Leaf) ON (n.session_key)",
             "CREATE CONSTRAINT log_head_key IF NOT EXISTS FOR (n:LogHead) REQUIRE n.key IS UNIQUE",
         ),
+        ("CREATE CONSTRAINT store_identity IF NOT EXISTS FOR (n:StoreIdentity) REQUIRE n.store IS UNIQUE",),
     ),
 )

@@ -1,6 +1,7 @@
 """``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 from typing import Any, Final, Self
 from weakref import WeakValueDictionary
@@ -20,6 +21,7 @@ from services.common.adapters.neo4j.values import Properties, key, sort_key
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
     KeptHead,
     LeafKind,
@@ -72,6 +74,11 @@ class Neo4jSessionStore:
             await database.close()
             raise
         return cls(database)
+
+    async def store_id(self) -> str:
+        """Return this database's id, drawn when it is first asked for; processes that ask at once get the same."""
+        rows = await self._rows(session_statements.STORE_ID, fresh=secrets.token_hex(STORE_ID_BYTES))
+        return str(rows[0]["store_id"])
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first; all or nothing.

@@ -27,6 +27,12 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 
+STORE_ID_SCHEMA: Final = (
+    "CREATE TABLE store_identity (store_id TEXT PRIMARY KEY) WITHOUT ROWID",
+    "INSERT INTO store_identity VALUES (lower(hex(randomblob(8))))",
+)
+"""What tells this file from every other one in session tokens (ADR 0102); a copy of the file has the same id."""
+
 SESSIONS_SCHEMA: Final = Schema(
     application_id=0x47545345,  # "GTSE"
     migrations=(
@@ -142,6 +148,7 @@ SESSIONS_SCHEMA: Final = Schema(
         ("ALTER TABLE sessions ADD COLUMN trail_mac TEXT NOT NULL DEFAULT ''",),
         HEADS_SCHEMA,
         COSIGNED_SCHEMA,
+        STORE_ID_SCHEMA,
     ),
 )
 

@@ -94,6 +94,11 @@ class SqliteSessionStore:
         """
         return cls(await Database.open(path, SESSIONS_SCHEMA, settings))
 
+    async def store_id(self) -> str:
+        """Return this file's id; empty when somebody took it out."""
+        rows = await self._database.read(lambda one: one.execute("SELECT store_id FROM store_identity").fetchall())
+        return str(rows[0][0]) if rows else ""
+
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first; all or nothing.
 
