@@ -100,8 +100,7 @@ class Relays:
             if not token.continuation_id:
                 raise branch_ended(token.session_id)
             step = adopt_leaf(stored.snapshot, token, Adoptions.of(stored.events), fresh)
-            key = await self._chains.hmac_key(step.session)
-            await self._write(to_change(step, stored.snapshot, self._clock.now(), key))
+            await self._write(await self._chains.change(step, stored.snapshot))
         text = "other writers changed the session first each time; read it again and retry"
         raise ConflictError(ErrorReason.COMMIT_RACE, text, session_id=token.session_id)
 
