@@ -2,7 +2,7 @@
 
 What cannot be checked without the session's HMAC key is the HMAC of windows and events; what takes its place is the
 signed log, which holds the salted hash of each of them. The first thing that does not hold is named, in the order log
-line, events, leaves, analyses, what is missing, the earlier checkpoint, facts.
+line, events, leaves, analyses, what is missing, what the server found broken, the earlier checkpoint, facts.
 """
 
 import base64
@@ -14,6 +14,7 @@ from enum import StrEnum, unique
 from typing import Any, Final
 
 from services.cli.offline.facts import check_facts
+from services.cli.offline.incidents import check_incident
 from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
@@ -105,6 +106,7 @@ def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Che
         _check_erasure(check)
         _check_analyses(check)
         _check_whole(check)
+        check_incident(check.parts[Part.EVENT], check.events)
         if earlier is not None:
             _check_growth(check, earlier)
         check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS])
