@@ -457,8 +457,9 @@ def _part(line: Line) -> int:
 _STAMP: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{3}|\d{6}))?Z", re.ASCII)
 _DIGITS: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 _PREFIX: Final = "AUDIT_EVENT_TYPE_"
-_TITLE: Final = "groundtrail export v1"
-_SIGNED: Final = ("session", "events", "analyses", "leaves", "sha256")
+_TITLES: Final = ("groundtrail export v1", "groundtrail export v2")
+_FIRST: Final = ("session", "events", "analyses", "leaves", "sha256")
+_SIGNED: Final = ("session", "events", "analyses", "leaves", "integrity", "fault", "sha256", "log")
 _STATED: Final = ("SESSION_CREATED", "SESSION_CONTINUED", "SESSION_TERMINATED", "SESSION_ERASED")
 
 
@@ -551,6 +552,30 @@ class Window:
     report_hash: str
 
 
+@dataclass(frozen=True)
+class Manifest:
+    """What the signed note over an export says: its members, the keys that sign it, members that nobody here knows."""
+
+    members: dict[str, str] = field(default_factory=dict)
+    keys: list[Key] = field(default_factory=list)
+    unknown: tuple[str, ...] = ()
+
+    def is_signed(self, note: Note, key: Key, origin: str) -> bool:
+        """Say whether the key signed the note, and every key that it names did, and no other one."""
+        if not note.holds(key, origin):
+            return False
+        if not self.keys:
+            return True
+        named = [(each.name, each.id_under(each.name)) for each in self.keys]
+        signed = [(name, key_id) for name, key_id, _ in note.lines]
+        return named == signed and len(set(named)) == len(named) and all(note.holds(each, origin) for each in self.keys)
+
+    def covers(self, line: dict[str, Any]) -> bool:
+        """Say whether the other members of the log's line are as they were exported."""
+        rest = {name: value for name, value in line.items() if name != "manifest"}
+        return "log" not in self.members or hexed(jcs(rest)) == self.members["log"]
+
+
 @dataclass
 class Wanted:
     """What the caller gave to check with."""
@@ -575,7 +600,10 @@ class ExportCheck:
         self._facts: dict[str, tuple[int, int]] = {}
         self._covered = ""
         self._log: Line | None = None
-        self._note: Note | None = None
+        self._seen: list[tuple[Note, int]] = []
+        self._said = Manifest()
+        self._since: int | None = None
+        self._adopted = 0
         self._head = Head("", 0, b"")
         self._signed: dict[str, str] = {}
         self._windows: dict[str, Window] = {}
@@ -586,6 +614,7 @@ class ExportCheck:
         self._notes: list[str] = []
         self._counts = {"events": 0, "windows": 0, "analyses": 0, "hmacs": 0}
         self._cosigned: set[str] = set()
+        self._witnessed = 0
 
     def run(self) -> dict[str, Any]:
         """Return what was found."""
@@ -596,12 +625,13 @@ class ExportCheck:
                 self._check_log,
                 self._check_events,
                 self._check_leaves,
+                self._check_cosigned,
                 self._check_erasure,
                 self._check_analyses,
                 self._check_whole,
                 self._check_incident,
                 self._check_checkpoints,
-                self._check_cosignatures,
+                self._check_witnesses,
                 self._check_facts,
             ):
                 step()
@@ -621,6 +651,7 @@ class ExportCheck:
             "tree_size": self._head.size,
             "root": self._head.root.hex(),
             **self._counts,
+            "witnessed_size": self._witnessed,
             "cosigned_by": sorted(self._cosigned),
         }
 
@@ -659,20 +690,27 @@ class ExportCheck:
         if line is None:
             raise Broken(0, "log", "", "must stand in the export exactly once: its line proves all others")
         try:
-            notes = [Note.read(line.value[name]) for name in ("checkpoint", "manifest")]
-            head = Head.read(notes[0].text)
-            signed = _manifest(notes[1].text, head)
-        except (KeyError, ValueError):
+            checkpoint, note = (Note.read(line.value[name]) for name in ("checkpoint", "manifest"))
+            head = Head.read(checkpoint.text)
+            manifest = _manifest(note.text, head)
+        except (KeyError, ValueError, Unusable):
             raise Broken(line.number, "log", "", "holds no checkpoint and no note over the export") from None
-        for name, note in zip(("checkpoint", "manifest"), notes, strict=True):
-            if not note.holds(self._wanted.key, head.origin):
+        key = self._wanted.key
+        signed = {
+            "checkpoint": checkpoint.holds(key, head.origin),
+            "manifest": manifest.is_signed(note, key, head.origin),
+        }
+        for name, holds in signed.items():
+            if not holds:
                 raise Broken(line.number, "log", "", f"has a {name} that the given key did not sign")
-        if line.value.get("session_id") != signed["session"]:
+        if line.value.get("session_id") != manifest.members["session"]:
             raise Broken(line.number, "log", "", "names another session than the signed note")
-        self._log, self._note, self._head, self._signed = line, notes[0], head, signed
-        for name in signed:
-            if name not in _SIGNED:
-                self._notes.append(f"the signed note has a member that this version does not know: {shown(name)}")
+        if not manifest.covers(line.value):
+            raise Broken(line.number, "log", "", "is not as it was exported")
+        self._log, self._head, self._said, self._signed = line, head, manifest, manifest.members
+        self._seen.append((checkpoint, head.size))
+        for name in manifest.unknown:
+            self._notes.append(f"the signed note has a member that this version does not know: {shown(name)}")
 
     # -- events
 
@@ -719,6 +757,11 @@ class ExportCheck:
             self._erased_at = event.sequence
         if event.kind in _STATED:
             self._take_incident(line, event.kind, data)
+            promise = data.get("promise")
+            if self._since is None and isinstance(promise, dict) and isinstance(promise.get("since"), int):
+                self._since = promise["since"]
+        if event.kind == "DISPATCH_COMPLETED" and "adopted" in data:
+            self._adopted += 1
         if event.kind == "DPE_COMPLETED" and isinstance(data.get("report"), dict):
             self._sealed[event.window_id] = data["report"]
         node = event.node()
@@ -773,9 +816,21 @@ class ExportCheck:
                 yield "window", event.window_id, line, event
             yield "event", event.event_id, line, event
 
+    def _older(self) -> int:
+        """Return how many records at the beginning may be older than the log: none that a promise is about."""
+        free = self._records
+        if self._since is not None:
+            free = sum(event.sequence < self._since for _, _, _, event in self._expected())
+        return min(max(self._records - int(self._signed["leaves"]), 0), free)
+
+    def _is_known(self, leaf: Line, older: int) -> bool:
+        """Say whether a leaf is that of some record in the export."""
+        wanted = (leaf.value.get("record_kind"), leaf.value.get("record_id"))
+        return any(place >= older and one[:2] == wanted for place, one in enumerate(self._expected()))
+
     def _check_leaves(self) -> None:
         """Content fits its salted leaf, and the leaf stands in the signed tree."""
-        older = self._records - int(self._signed["leaves"])
+        older = self._older()
         if older > 0:
             self._notes.append(f"{older} records are older than the log, which proves nothing of them")
         leaves, before = self._part_lines(LEAF), -1
@@ -786,6 +841,9 @@ class ExportCheck:
             called = str(event.sequence) if kind == "event" else shown(name)
             number = leaf.number if leaf else 0
             if leaf is None or (leaf.value.get("record_kind"), leaf.value.get("record_id")) != (kind, name):
+                if leaf is not None and not self._is_known(leaf, older):
+                    what = "is of no record here: the log holds one that was taken out or replaced"
+                    raise Broken(number, "leaf", shown(leaf.value.get("record_id")), what)
                 raise Broken(number, kind, called, "has no leaf here: its line is missing or out of order")
             before = self._check_leaf(leaf, (kind, called), (line, event), before)
         extra = next(leaves, None)
@@ -801,7 +859,7 @@ class ExportCheck:
             salt, path = bytes.fromhex(_text(value["salt"])), [unbase64(one) for one in value["path"]]
             content_hmac = _text(value["content_hmac"])
         except (KeyError, TypeError, ValueError):
-            raise Broken(leaf.number, "leaf", called, "is no leaf") from None
+            raise Broken(leaf.number, "leaf", shown(value["record_id"]), "is no leaf") from None
         if kind == "event" and value.get("line_sha256") != hexed(line.raw):
             raise Broken(at, kind, called, "is not as it was exported")
         if not _fits(kind, event, salt, content_hmac, position):
@@ -860,6 +918,13 @@ class ExportCheck:
         """A session that the server knew to be broken is broken, although its export is whole."""
         if self._fault is not None:
             raise Broken(*self._fault, "did not verify when the session was closed")
+        if "fault" in self._signed:
+            kind, _, name = self._signed["fault"].partition(" ")
+            raise Broken(0, shown(kind), shown(name), "did not verify on the server when the session was exported")
+        if self._adopted:
+            self._notes.append(f"windows of another instance, which alone can verify them: {self._adopted}")
+        elif self._signed.get("integrity") == "PARTIAL":
+            self._notes.append("the server recomputed a part of the chain only when the session was exported: PARTIAL")
 
     # -- checkpoints
 
@@ -882,13 +947,14 @@ class ExportCheck:
             if not is_consistent((kept.size, kept.root), (self._head.size, self._head.root), path):
                 what = "was not continued: the log was rewritten, or it was forked"
                 raise Broken(0, "checkpoint", str(kept.size), what)
-            self._count_cosigners(note, str(kept.size))
+            self._check_witness_lines(0, "checkpoint", str(kept.size), note)
+            self._seen.append((note, kept.size))
 
     def _growth(self, size: int) -> list[bytes] | None:
         if size in (0, self._head.size):
             return []
         line = self._log
-        assert line is not None  # noqa: S101 - for the type checker: the log line was checked
+        assert line is not None
         try:
             for proof in line.value["consistency"]:
                 if proof["first_tree_size"] == size:
@@ -897,25 +963,45 @@ class ExportCheck:
             raise Broken(line.number, "log", "", "holds a consistency proof that cannot be read") from None
         return None
 
-    def _count_cosigners(self, note: Note, name: str) -> None:
-        for witness in self._wanted.witnesses:
-            found = note.cosigned(witness)
-            if found is False:
-                raise Broken(0, "checkpoint", name, f"has a cosignature of {witness.name} that does not hold")
-            if found:
-                self._cosigned.add(witness.name)
+    def _check_cosigned(self) -> None:
+        """The head that witnesses cosigned, if the export has one, is the log's, and the export's goes on from it."""
+        line = self._log
+        assert line is not None
+        value = line.value.get("cosigned")
+        if value is not None:
+            try:
+                note = Note.read(value["checkpoint"])
+                kept, path = Head.read(note.text), [unbase64(one) for one in value["path"]]
+            except (KeyError, ValueError, TypeError):
+                raise Broken(line.number, "log", "", "holds a cosigned head that cannot be read") from None
+            if kept.origin != self._head.origin or not note.holds(self._wanted.key, kept.origin):
+                raise Broken(line.number, "log", "", "holds a cosigned head that the given key did not sign")
+            if not is_consistent((kept.size, kept.root), (self._head.size, self._head.root), path):
+                what = "does not go on from the head that witnesses cosigned: the log was rewritten, or it was forked"
+                raise Broken(line.number, "log", "", what)
+            self._seen.append((note, kept.size))
+        for note, _ in self._seen:
+            self._check_witness_lines(line.number, "log", "", note)
 
-    def _check_cosignatures(self) -> None:
-        """Enough witnesses saw the export's head, or one that it goes on from."""
+    def _check_witness_lines(self, number: int, kind: str, name: str, note: Note) -> None:
+        for witness in self._wanted.witnesses:
+            if note.cosigned(witness) is False:
+                raise Broken(number, kind, name, f"has a cosignature that {witness.name} did not make")
+
+    def _check_witnesses(self) -> None:
+        """Enough witnesses cosigned one head that the export's is, or goes on from (§8)."""
         if not self._wanted.witnesses:
             return
-        if self._note is not None:
-            self._count_cosigners(self._note, str(self._head.size))
-        missing = self._wanted.cosignatures - len(self._cosigned)
-        if missing > 0:
-            self._notes.append(
-                f"{len(self._cosigned)} of the {self._wanted.cosignatures} cosignatures that were asked for are there"
-            )
+        for note, size in sorted(self._seen, key=lambda one: one[1]):
+            names = {witness.name for witness in self._wanted.witnesses if note.cosigned(witness)}
+            if names and len(names) >= len(self._cosigned):
+                self._cosigned, self._witnessed = names, size
+        asked = self._wanted.cosignatures
+        newer = sum(line.value["leaf_index"] >= self._witnessed for line in self._part_lines(LEAF))
+        if len(self._cosigned) < asked:
+            self._notes.append(f"{len(self._cosigned)} of the {asked} witnesses that are asked for cosigned the log")
+        elif asked and newer:
+            self._notes.append(f"{newer} records are newer than the head that witnesses cosigned: export again later")
 
     # -- facts
 
@@ -959,21 +1045,26 @@ class LookupMissing(Exception):
     """Something that an analysis read is not in the export."""
 
 
-def _manifest(text: str, head: Head) -> dict[str, str]:
-    """Return the members of the note over an export (§9.5); ValueError if it is none."""
-    begin = f"{_TITLE}\n{head}"
-    if not text.startswith(begin):
+def _manifest(text: str, head: Head) -> Manifest:
+    """Read the note over an export (§9.5), both forms; ValueError if it is none."""
+    title, _, rest = text.partition("\n")
+    if title not in _TITLES or not rest.startswith(str(head)):
         raise ValueError("no note over an export of this head")
-    members: dict[str, str] = {}
-    for line in text[len(begin) : -1].split("\n"):
-        name, space, value = line.partition(" ")
-        if not space or name in members:
-            raise ValueError("no member of a note")
-        members[name] = value
-    counts = (members.get(name, "") for name in ("events", "analyses", "leaves"))
-    if [name for name in members if name in _SIGNED] != list(_SIGNED) or not all(map(_DIGITS.fullmatch, counts)):
+    pairs = [line.split(" ", 1) for line in rest[len(str(head)) : -1].split("\n")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError("no member of a note")
+    keys = [Key.read(value) for name, value in pairs if name == "key"]
+    members = {name: value for name, value in pairs if name != "key"}
+    if len(members) + len(keys) != len(pairs) or (title == _TITLES[0] and keys):
+        raise ValueError("a member stands twice")
+    known = [name for name in members if name in _SIGNED]
+    needed = _FIRST if title == _TITLES[0] else [name for name in _SIGNED if name != "fault" or name in members]
+    counts = [members.get(name, "") for name in ("events", "analyses", "leaves")]
+    if known != list(needed) or not all(map(_DIGITS.fullmatch, counts)):
         raise ValueError("no note over an export")
-    return members
+    if title != _TITLES[0] and (not keys or (members["integrity"] == BROKEN) != ("fault" in members)):
+        raise ValueError("no note over an export")
+    return Manifest(members, keys, tuple(name for name in members if name not in needed))
 
 
 def _fits(kind: str, event: Event, salt: bytes, content_hmac: str, position: int) -> bool:
@@ -1013,8 +1104,8 @@ UNHASHED: Final = ("hmac", "chain_integrity", "report_hash", "timings")
 # --- facts and requests (§9.6) -------------------------------------------------------------------------------------
 
 _FACT_TEXTS: Final = (
-    "fact_id", "content", "content_hash", "source_id", "source_location", "community_label", "ingested_at", "modified_at",
-    "access_count", "last_accessed_at", "ttl", "status", "embedding_model", "namespace",
+    "fact_id", "content", "content_hash", "source_id", "source_location", "community_label", "ingested_at",
+    "modified_at", "access_count", "last_accessed_at", "ttl", "status", "embedding_model", "namespace",
 )  # fmt: skip
 _BREAKS: Final = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _KEPT: Final = "\n\t\u200c\u200d"
@@ -1099,7 +1190,7 @@ def check_checkpoint(wanted: Wanted, text: str, proof: dict[str, Any] | None) ->
                 0,
                 "checkpoint",
                 str(head.size),
-                f"is smaller than {name}, of size {kept.size}: the log was set back, or this is the older head",
+                f"is smaller than {name}, of size {kept.size}: an older head, or the log was set back",
             )
         path = _proof_path(proof, kept.size, head.size)
         if path is None:
@@ -1176,11 +1267,13 @@ _JOSE: Final = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkNSUCJ9"
 _LONG: Final = {
     "session_id": "sid", "window_number": "win", "quality_history": "qh", "safety_budget_remaining": "sb",
     "hmac_chain_tip": "ct", "continuation_id": "cid", "dag_structure": "dag", "issued_at": "iat", "expires_at": "exp",
-    "strategy": "str", "policy_hash": "pol", "ckf_state": "ckf", "key_version": "kv",
+    "strategy": "str", "policy_hash": "pol", "ckf_state": "ckf", "key_version": "kv", "origins": "org",
 }  # fmt: skip
 _TIER: Final = "[SABCD]"
 _ENTRY: Final = re.compile(rf"{_TIER}|\[{_TIER}(?:,{_TIER})*\]")
 _HEX: Final = re.compile(r"[0-9a-f]{64}|")
+_STORE: Final = re.compile(r"[0-9a-f]{16}|")
+_TIP: Final = re.compile(r"[0-9a-f]{32}|")
 _LEEWAY_S: Final = 300
 _LONGEST_PAYLOAD: Final = 4096
 
@@ -1260,9 +1353,28 @@ def _check_payload(payload: dict[str, Any]) -> None:
         raise ValueError
     if payload.get("v", 3) != 3 or not all(map(_HEX.fullmatch, digests)):
         raise ValueError
-    if not all(map(_ENTRY.fullmatch, payload["qh"])) or [_count(limit) for limit in limits] != limits:
+    for entry in _listed(payload.get("org", [])):
+        store, number, tip, *opened = _listed(entry)
+        if (
+            not _STORE.fullmatch(store)
+            or not _TIP.fullmatch(tip)
+            or _count(number) != number
+            or opened not in ([], [0], [1])
+        ):
+            raise ValueError
+    if (
+        len(payload.get("org", [])) > 64
+        or not all(map(_ENTRY.fullmatch, payload["qh"]))
+        or [_count(limit) for limit in limits] != limits
+    ):
         raise ValueError
     _seconds(payload["iat"]), _seconds(payload["exp"])
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
 
 
 def _bare(digest: str) -> str:

@@ -120,7 +120,7 @@ class Told:
     async def append(self, session_id, window_id=""):
         data = {
             "calls": self.draw.randrange(9),
-            "ratio": self.draw.choice((0.1, 1e-7, 1e21, 1.5e300, 123456789.125, 5e-324, 0.000001, 1e20)),
+            "ratio": self.draw.choice((0.1, 1e-7, 1e21, 1.5e300, 123456789.125, 5e-324, 0.000001)),
             "names": ["é", "\U0001f600", "\u20ac\x7f", 'q"\\\b\x01'],
             "\ufb01": None,
             "\U00010000": True,
@@ -293,7 +293,11 @@ def _analysis(told, opened, text, priors, number):
     for place in range(told.draw.randrange(1, 4)):
         name = f"f-{number}-{place}"
         content = told.draw.choice(
-            ("The limit is 500 euros.", "One line.\r\n  Two\u200b lines.\u2028\tThree\u00a0", "Él límite — 500 €.\n\nEnd")
+            (
+                "The limit is 500 euros.",
+                "One line.\r\n  Two\u200b lines.\u2028\tThree\u00a0",
+                "Él límite — 500 €.\n\nEnd",
+            )
         )
         entity = text_pb2.Entity(text="500 euros", span=text_pb2.TextSpan(start=13, end=22))
         known = ckf_pb2.Fact(
@@ -314,7 +318,10 @@ def _analysis(told, opened, text, priors, number):
         fact.ingested_at.CopyFrom(known.ingested_at)
         lines += [f"[{place + 1}]", *(f"    {line.strip()}" for line in content.replace("\u200b", "").splitlines())]
     request.envelope.facts.add(
-        fact_id="carried", content="An earlier answer.", carried_from_window_id="crp_win_x", transfer_type="FULL_CONTEXT"
+        fact_id="carried",
+        content="An earlier answer.",
+        carried_from_window_id="crp_win_x",
+        transfer_type="FULL_CONTEXT",
     )
     request.envelope.facts.add(
         fact_id="summary", content="Kurz.", carried_from_window_id="crp_win_x", transfer_type="SUMMARY"
@@ -334,7 +341,10 @@ async def _closing(told, recipe, session_id, **more):
     asked = (told.sizes["before"], told.sizes["middle"], told.sizes["end"])
     plain = await told.client.export(session_id, sizes=asked)
     full = await told.client.export(session_id, with_content=True, sizes=asked)
-    facts = [canonical_json({"record": "fact", "fact": message_json(told.facts[name])}).decode() for name in sorted(told.facts)]
+    facts = [
+        canonical_json({"record": "fact", "fact": message_json(told.facts[name])}).decode()
+        for name in sorted(told.facts)
+    ]
     events = await told.client.call("ListAuditEvents", pb.ListAuditEventsRequest(session_id=session_id, page_size=1000))
     proof = transparency.GetInclusionProofRequest(session_id=session_id, event_id=events.events[-1].event_id)
     growth = transparency.GetConsistencyProofRequest(first_tree_size=told.sizes["before"])
@@ -372,7 +382,9 @@ async def _simple(recipe, seed, world=None):
 async def _on_sqlite(seed, folder):
     store = await SqliteSessionStore.open(folder / f"sessions-{seed}.db", StoreSettings(disk_reserve_bytes=0))
     try:
-        return replace(await _simple(linear if seed % 2 else with_facts, seed, SealedWorld(store=store)), recipe="sqlite")
+        return replace(
+            await _simple(linear if seed % 2 else with_facts, seed, SealedWorld(store=store)), recipe="sqlite"
+        )
     finally:
         await store.close()
 
@@ -491,5 +503,3 @@ def counted_randomness():
         patch.object(sealed_world, "fresh_uuid", fresh),
     ):
         yield
-
-
