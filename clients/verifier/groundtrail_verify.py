@@ -1009,6 +1009,8 @@ class ExportCheck:
         """The facts are those that went into the analyses (§9.6)."""
         for line in self._part_lines(FACT):
             self._facts[_checked_fact(line)] = (line.offset, line.number)
+        if "log" in self._signed:
+            self._check_covered()
         said: set[str] = set()
         for line in self._part_lines(ANALYSIS):
             if line.value["inputs"] is None:
@@ -1028,6 +1030,20 @@ class ExportCheck:
                 if digest != expected:
                     what = "was made from another request than the facts and answers here give: a fact was changed"
                     raise Broken(line.number, "report", name, what)
+
+    def _check_covered(self) -> None:
+        """Since the second form of the note: nothing of a fact's line is without a hash over it."""
+        read: set[Any] = set()
+        for line in self._part_lines(ANALYSIS):
+            read |= _facts_read(line.value["inputs"])
+        for line in self._part_lines(FACT):
+            fact = line.value["fact"]
+            name = fact.get("fact_id", "")
+            if name not in read:
+                raise Broken(line.number, "fact", shown(name), "is of no analysis here, or stands here twice")
+            read.remove(name)
+            if len(line.value) != 2 or {**fact, **FACT_DEFAULTS} != fact or len(fact) != len(FACT_DEFAULTS) + 4:
+                raise Broken(line.number, "fact", shown(name), "is not as it was exported")
 
     def _answer(self, name: str) -> str:
         if name not in self._analyses:
@@ -1107,6 +1123,10 @@ _FACT_TEXTS: Final = (
     "fact_id", "content", "content_hash", "source_id", "source_location", "community_label", "ingested_at",
     "modified_at", "access_count", "last_accessed_at", "ttl", "status", "embedding_model", "namespace",
 )  # fmt: skip
+FACT_DEFAULTS: Final = {
+    "source_id": "", "source_location": "", "importance_weight": 0, "community_label": "", "access_count": "0",
+    "status": "FACT_STATUS_UNSPECIFIED", "embedding_model": "", "metadata": {}, "namespace": "",
+}  # fmt: skip
 _BREAKS: Final = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _KEPT: Final = "\n\t\u200c\u200d"
 
@@ -1122,6 +1142,15 @@ def _checked_fact(line: Line) -> str:
     if hexed(fact.get("content", "")) != fact.get("content_hash", ""):
         raise Broken(line.number, "fact", name, "has a content that does not match its content_hash")
     return str(fact.get("fact_id", ""))
+
+
+def _facts_read(inputs: Any) -> set[Any]:
+    """Return the ids of the facts that an analysis was made from."""
+    try:
+        facts = inputs.get("request", {}).get("envelope", {}).get("facts", [])
+        return {one["fact_id"] for one in facts} | {one["fact_id"] for one in inputs.get("prompt", [])}
+    except (AttributeError, KeyError, TypeError):
+        return set()  # there are none, or of a later version; the digest tells
 
 
 def restored_digest(inputs: dict[str, Any], answer: Callable[[str], str], fact: Callable[[str], dict[str, Any]]) -> str:

@@ -334,6 +334,14 @@ def _analysis(told, opened, text, priors, number):
     return request
 
 
+def _fact_line(fact):
+    """A fact's line as the command writes it: what an analysis read of it."""
+    told = ckf_pb2.Fact(
+        fact_id=fact.fact_id, content=fact.content, content_hash=fact.content_hash, entities=fact.entities
+    )
+    return canonical_json({"record": "fact", "fact": message_json(told)}).decode()
+
+
 async def _closing(told, recipe, session_id, **more):
     """Take the exports and what goes with them."""
     await told.client.window()
@@ -341,10 +349,7 @@ async def _closing(told, recipe, session_id, **more):
     asked = (told.sizes["before"], told.sizes["middle"], told.sizes["end"])
     plain = await told.client.export(session_id, sizes=asked)
     full = await told.client.export(session_id, with_content=True, sizes=asked)
-    facts = [
-        canonical_json({"record": "fact", "fact": message_json(told.facts[name])}).decode()
-        for name in sorted(told.facts)
-    ]
+    facts = [_fact_line(told.facts[name]) for name in sorted(told.facts)]
     events = await told.client.call("ListAuditEvents", pb.ListAuditEventsRequest(session_id=session_id, page_size=1000))
     proof = transparency.GetInclusionProofRequest(session_id=session_id, event_id=events.events[-1].event_id)
     growth = transparency.GetConsistencyProofRequest(first_tree_size=told.sizes["before"])

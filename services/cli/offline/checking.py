@@ -105,7 +105,7 @@ def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Che
         _check_erasure(check)
         _check_analyses(check)
         _check_whole(check)
-        check_incident(check.parts[Part.EVENT], check.events)
+        check.notes += check_incident(check.parts[Part.EVENT], check.events)
         if earlier is not None:
             _check_growth(check, earlier)
         check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS])

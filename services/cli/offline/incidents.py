@@ -13,21 +13,27 @@ from services.common.ports.sessions import AuditEventRecord, SessionStatus
 from services.dag.domain.events import SESSION_EVENTS, OwnEvent
 
 
-def check_incident(lines: Sequence[Line], events: Sequence[AuditEventRecord]) -> None:
-    """Refuse a session that was closed as BROKEN, or that did not verify when it was erased.
+def check_incident(lines: Sequence[Line], events: Sequence[AuditEventRecord]) -> list[str]:
+    """Return what cannot be checked: windows of another instance (SPEC-004 §10.2).
 
     Args:
         lines: of the events.
         events: read from them; each fits its leaf.
 
     Raises:
-        BadLineError: names the record that was found broken.
+        BadLineError: the session was closed as BROKEN, or did not verify when it was erased; names the record.
     """
     for line, event in zip(lines, events, strict=True):
         named = _found_broken(event) if event.event_type in SESSION_EVENTS and event.data else None
         if named is not None:
             kind, name = str(named.get("record_kind", "session")), str(named.get("record_id", ""))
-            raise BadLineError(line.number, kind, name, "did not verify when the session was closed or erased")
+            raise BadLineError(line.number, kind, name, "did not verify when the session was closed")
+    adopted = sum(event.event_type == OwnEvent.DISPATCH_COMPLETED and _is_adopted(event) for event in events)
+    return [f"windows of another instance, which alone can verify them: {adopted}"] if adopted else []
+
+
+def _is_adopted(event: AuditEventRecord) -> bool:
+    return bool(event.data) and "adopted" in json.loads(event.data)
 
 
 def _found_broken(event: AuditEventRecord) -> dict[str, Any] | None:
