@@ -363,6 +363,9 @@ class Head:
     size: int
     root: bytes
 
+    def __str__(self) -> str:
+        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+
     @classmethod
     def read(cls, text: str) -> Head:
         """Read a note's text; ValueError if it is no checkpoint."""
@@ -373,9 +376,6 @@ class Head:
         if len(root) != 32:
             raise ValueError("no checkpoint")
         return cls(origin, int(rest[0]), root)
-
-    def __str__(self) -> str:
-        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
 # --- the file ------------------------------------------------------------------------------------------------------
@@ -536,9 +536,9 @@ def _text(value: Any) -> str:
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError
-    return value
+    if type(value) is int and value >= 0:
+        return value
+    raise TypeError
 
 
 @dataclass(frozen=True)

@@ -299,7 +299,7 @@ class ExportTests(CommandCase):
 
     def test_memory_does_not_grow_with_the_events(self) -> None:
         def peak(count: int) -> int:
-            writer = Writer([("TOOL_CALL", {"text": "x" * 5000})] * count)
+            writer = Writer([("TOOL_CALL", {"text": "x" * 15000})] * count)
             path = self.file("".join(f"{line}\n" for line in writer.export()))
             del writer
             wanted = gv.Wanted(gv.Key.read(WRITER.key))
@@ -310,7 +310,7 @@ class ExportTests(CommandCase):
             finally:
                 tracemalloc.stop()
 
-        self.assertLess(peak(750), peak(250) * 1.2)
+        self.assertLess(peak(300), peak(100) * 1.2)
 
 
 class HostileTests(CommandCase):
