@@ -22,6 +22,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency
 from crp.dpe.v1 import provenance_service_pb2 as provenance
 
+from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.rpc.canonical import message_json
@@ -461,10 +462,12 @@ async def _broken(seed, _):
 
 
 async def _older(seed, _):
-    """A session that began before there was a log."""
-    plain = World(keys=dag_world.FixedMasterKeys({1: dag_world.MasterKey(1, bytes.fromhex(SECRET))}))
-    async with plain.serving() as client:
-        first = await client.window()
+    """A session that began before there was a log, and before a session promised a leaf of each record."""
+    master = dag_world.MasterKey(1, bytes.fromhex(SECRET))
+    plain = World(store=MemorySessionStore(), keys=dag_world.FixedMasterKeys({1: master}))
+    with patch("services.dag.domain.step.promising", tuple, create=True):
+        async with plain.serving() as client:
+            first = await client.window()
     world = SealedWorld(store=plain.store, clock=plain.clock, ids=plain.ids)
     async with world.serving() as client:
         told = Told(client, random.Random(f"older {seed}"))
