@@ -1180,9 +1180,9 @@ def _prompt_line(line: dict[str, Any], fact: Callable[[str], dict[str, Any]]) ->
     lines = _BREAKS.sub("\n", fact(line["fact_id"])["content"])
     plain = "".join(one for one in lines if one in _KEPT or unicodedata.category(one) not in ("Cc", "Cf", "Cs"))
     parts = [part.strip() for part in plain.split("\n")]
-    if line["fact_line"] >= len(parts):
+    if not 0 <= line["fact_line"] < len(parts):
         raise LookupMissing(f"fact {shown(line['fact_id'])}")
-    return _text(line["text"]) + parts[line["fact_line"]]
+    return _text(line["text"]) + str(parts[line["fact_line"]])
 
 
 # --- checkpoints and single proofs (§7, §8) ------------------------------------------------------------------------

@@ -85,7 +85,10 @@ class Writer:
         self.key = f"{ORIGIN}+{self.key_id.hex()}+{base64.b64encode(bytes([1]) + self.public).decode()}"
         session_key = gv.derive(MASTER, SESSION, "crp-session-hmac-v3")
         self.lines_with_leaf: list[str] = []
-        self.leaves, self.leaf_lines, self.lines, previous = [hashlib.sha256(b"\x00another's").digest()], [], [], ""
+        self.leaves = [hashlib.sha256(b"\x00another's").digest()]
+        self.leaf_lines: list[dict[str, Any]] = []
+        self.lines: list[str] = []
+        previous = ""
         for sequence, (kind, data) in enumerate(events):
             text = f"{kind}2026-05-24T09:00:00.000000Z{digest(compact(data))}{previous}"
             previous = hmac.new(session_key, text.encode(), hashlib.sha256).hexdigest()
@@ -357,9 +360,10 @@ class HostileTests(CommandCase):
 
     def test_every_member_of_every_line_may_be_of_any_type(self) -> None:
         lines = WRITER.export()
+        anything: tuple[Any, ...] = (None, True, -1, 1, "", "x", [], [None], {}, {"a": []})
         for place, line in enumerate(lines):
             for name in json.loads(line):
-                for wrong in (None, True, -1, 1, "", "x", [], [None], {}, {"a": []}):
+                for wrong in anything:
                     value = json.loads(line)
                     if value[name] == wrong and type(value[name]) is type(wrong):
                         continue
@@ -513,7 +517,7 @@ class VectorTests(CommandCase):
     def setUpClass(cls) -> None:
         cls.wire = json.loads((VECTORS / "wire.json").read_text(encoding="utf-8"))
 
-    def session_key(self, pattern: str) -> bytes:
+    def session_key(self, pattern: str) -> Any:
         export = self.wire["exports"][pattern]
         return gv.derive(bytes.fromhex(export["master_key"]), export["session_id"], "crp-session-hmac-v3")
 
