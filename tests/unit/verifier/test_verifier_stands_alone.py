@@ -1,9 +1,14 @@
 """The verifier is one file that knows nothing of the product: no import of it, no line of it; Python 3.10 is enough."""
 
 import ast
+import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
+
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = ROOT / "clients" / "verifier" / "groundtrail_verify.py"
@@ -59,3 +64,21 @@ def test_it_copies_nothing_of_the_product():
 def test_the_search_for_copies_can_find_one():
     merkle = lines_of(ROOT / "services" / "common" / "merkle.py")
     assert runs(["before", *merkle[20:30], "after"]) & runs(merkle)
+
+
+def test_a_copy_of_the_file_is_enough(tmp_path):
+    vectors = ROOT / "tests" / "vectors" / "wire"
+    export = json.loads((vectors / "wire.json").read_text(encoding="utf-8"))["exports"]["fan_in"]
+    program = shutil.copy(FILE, tmp_path)
+    command = [
+        sys.executable,
+        "-I",
+        program,
+        "export",
+        str(vectors / export["file"]),
+        "--key",
+        export["public_keys"][0],
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=patient(30))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("VALID: ")
