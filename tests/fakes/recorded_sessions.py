@@ -21,6 +21,8 @@ from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency
 from crp.dpe.v1 import provenance_service_pb2 as provenance
+from google.protobuf.message import Message
+from pydantic import SecretStr
 
 from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.adapters.sqlite import SqliteSessionStore
@@ -29,6 +31,8 @@ from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.common.signed_note import NoteKey
+from services.dag.domain.keys import MasterKey
+from services.dag.master_keys import FixedMasterKeys
 from services.gateway.clients.inputs import kept_inputs
 from tests.fakes import dag_world, sealed_world
 from tests.fakes.dag_world import CountingIds, World
@@ -67,7 +71,7 @@ class Recording:
     keys: tuple[str, ...]
     kept: dict[str, str]
     tokens: tuple[str, ...]
-    answers: dict[str, object]
+    answers: dict[str, Message]
     master: str = SECRET
     facts: int = 0
 
@@ -424,9 +428,9 @@ async def _rotated(seed, _):
         done = await told.commit(await client.open(), risk="LOW")
     world.clock.advance(seconds=60)
     world.dag = DagSettings(
-        master_key=NEW_SECRET,
+        master_key=SecretStr(NEW_SECRET),
         master_key_version=2,
-        previous_master_keys={1: SECRET},
+        previous_master_keys={1: SecretStr(SECRET)},
         master_key_rotated_at=world.clock.now(),
         log_name="log.example",
     )
@@ -463,8 +467,8 @@ async def _broken(seed, _):
 
 async def _older(seed, _):
     """A session that began before there was a log, and before a session promised a leaf of each record."""
-    master = dag_world.MasterKey(1, bytes.fromhex(SECRET))
-    plain = World(store=MemorySessionStore(), keys=dag_world.FixedMasterKeys({1: master}))
+    master = MasterKey(1, bytes.fromhex(SECRET))
+    plain = World(store=MemorySessionStore(), keys=FixedMasterKeys({1: master}))
     with patch("services.dag.domain.step.promising", tuple, create=True):
         async with plain.serving() as client:
             first = await client.window()
