@@ -1383,21 +1383,18 @@ def _check_payload(payload: dict[str, Any]) -> None:
     if payload.get("v", 3) != 3 or not all(map(_HEX.fullmatch, digests)):
         raise ValueError
     for entry in _listed(payload.get("org", [])):
-        store, number, tip, *opened = _listed(entry)
-        if (
-            not _STORE.fullmatch(store)
-            or not _TIP.fullmatch(tip)
-            or _count(number) != number
-            or opened not in ([], [0], [1])
-        ):
-            raise ValueError
-    if (
-        len(payload.get("org", [])) > 64
-        or not all(map(_ENTRY.fullmatch, payload["qh"]))
-        or [_count(limit) for limit in limits] != limits
-    ):
+        _check_origin(*_listed(entry))
+    if len(payload.get("org", [])) > 64 or not all(map(_ENTRY.fullmatch, payload["qh"])):
+        raise ValueError
+    if [_count(limit) for limit in limits] != limits:
         raise ValueError
     _seconds(payload["iat"]), _seconds(payload["exp"])
+
+
+def _check_origin(store: Any, number: Any, tip: Any, role: Any = 0) -> None:
+    if not _STORE.fullmatch(store) or not _TIP.fullmatch(tip) or _count(role) > 2:
+        raise ValueError
+    _count(number)
 
 
 def _listed(value: Any) -> list[Any]:

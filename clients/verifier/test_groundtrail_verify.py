@@ -477,7 +477,7 @@ class TokenTests(CommandCase):
             "", ".", "x", body, f"{body}.", f"{body}.{end}=", f"{body}.{end[:-1]}", f"{body[:-1]}.{end}", f"{end}.{body}", good + "A",
             self.token(nonce="x"), self.token(sb=2), self.token(qh=["E"]), self.token(qh=["[]"]), self.token(qh=["A,B"]),
             self.token(lim=[1]), self.token(ct="abc"), self.token(win=-1), self.token(iat=1801), self.token(v=4),
-            self.token(session_id=SESSION), self.token(org=1), self.token(org=[["x", 1, ""]]), self.token(sid=5), "é.é", "[" * 3000,
+            self.token(session_id=SESSION), self.token(org=1), self.token(org=[["x", 1, ""]]), self.token(org=[["", 1, "", 3]]), self.token(org=[["", 1, "", 1, 1]]), self.token(sid=5), "é.é", "[" * 3000,
         ):  # fmt: skip
             self.assertEqual(self.check(bad)[0], 3, bad)
         self.assertEqual(self.check(good, "--tenant", "u")[0], 3)
