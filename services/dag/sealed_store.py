@@ -41,24 +41,13 @@ class SealedSessionStore:
         self._inner = inner
         self._sealer = sealer
 
-    async def write(self, change: SessionChange) -> None:
-        """Seal the change's content, add its leaves, and write it.
+    async def write(self, *changes: SessionChange) -> None:
+        """Seal the changes' content, add their leaves, and write them.
 
         Raises:
             UnavailableError: SERVICE_UNAVAILABLE: the master key cannot be had.
         """
-        tenant_id = change.session.tenant_id
-        logged = _logged(change)
-        await self._inner.write(
-            replace(
-                change,
-                windows=tuple([await self._sealed_window(tenant_id, one) for one in logged.windows]),
-                events=tuple([await self._sealed_event(tenant_id, one) for one in logged.events]),
-                reports=tuple([await self._sealed_report(tenant_id, one) for one in change.reports]),
-                receipt=None if change.receipt is None else await self._sealed_receipt(change.receipt),
-                leaves=(*change.leaves, *logged.leaves),
-            )
-        )
+        await self._inner.write(*[await self._sealed(change) for change in changes])
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -130,6 +119,17 @@ class SealedSessionStore:
     async def close(self) -> None:
         """Release everything."""
         await self._inner.close()
+
+    async def _sealed(self, change: SessionChange) -> SessionChange:
+        tenant_id, logged = change.session.tenant_id, _logged(change)
+        return replace(
+            change,
+            windows=tuple([await self._sealed_window(tenant_id, one) for one in logged.windows]),
+            events=tuple([await self._sealed_event(tenant_id, one) for one in logged.events]),
+            reports=tuple([await self._sealed_report(tenant_id, one) for one in change.reports]),
+            receipt=None if change.receipt is None else await self._sealed_receipt(change.receipt),
+            leaves=(*change.leaves, *logged.leaves),
+        )
 
     async def _sealed_window(self, tenant_id: str, window: WindowRecord) -> WindowRecord:
         if not window.response_text and not window.salt:

@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from services.common.errors import CrpError
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
-from services.dag.app import AppendAsk, CreateAsk
+from services.dag.app import AppendAsk
+from services.dag.beginning import CreateAsk
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk

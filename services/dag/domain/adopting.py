@@ -46,6 +46,7 @@ def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str,
         max_fan_out=limits.max_fan_out,
         max_dag_nodes=limits.max_dag_nodes,
         max_loop_depth=limits.max_loop_depth,
+        budget_ceiling=token.safety_budget,
     )
     continued = Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
     if token.window_number == 0:

@@ -41,6 +41,7 @@ from services.common.ports.sessions import (
     SessionRecord,
     SessionSnapshot,
     WindowRecord,
+    check_whole,
 )
 from services.common.settings.stores import StoreSettings
 
@@ -86,22 +87,24 @@ class SqliteSessionStore:
         """
         return cls(await Database.open(path, SESSIONS_SCHEMA, settings))
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first; all or nothing.
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
-            ValueError: the change holds records of another session or tenant.
+            ValueError: the changes are of one session or of several tenants, or hold records of others.
         """
-        _check_whole(change)
+        check_whole(changes)
 
         def job(connection: sqlite3.Connection) -> None:
             try:
-                _apply(connection, change)
+                for change in changes:
+                    _apply(connection, change)
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
+        erases = any(change.erased_events for change in changes)
+        await self._database.write(job, _ERASURE if erases else PLAIN_WRITE)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -244,16 +247,6 @@ def _last_event(connection: sqlite3.Connection, tenant_id: str, session_id: str)
         (tenant_id, session_id),
     ).fetchone()
     return event_of(row) if row else None
-
-
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")
 
 
 def _race(what: str) -> ConflictError:
