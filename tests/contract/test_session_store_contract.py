@@ -126,7 +126,9 @@ class TestRecords:
         # The salt is the one field that stores never see: it travels inside the sealed text.
         kept = [field for field in fields(full) if field.compare]
         assert all(getattr(full, field.name) not in (field.default, "", 0) for field in kept)
-        child = session("s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN)
+        child = session(
+            "s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN, budget_ceiling=0.1 + 0.2
+        )
         flow = EdgeRecord("s", "p1", "w", TransferType.FACTS_ONLY, 5, "")
         await store.write(SessionChange(child, (full,), (flow,), (event("s", 0),), (report("s", "r"),), receipt("q")))
         assert await store.snapshot("tenant-a", "s") == SessionSnapshot(child, (full,), (flow,), event("s", 0))
@@ -256,6 +258,82 @@ class TestGuards:
         await store.write(continued("s", 2, receipt=late))
         assert await store.get_receipt("tenant-a", "IngestSource", "q") is None
         assert await store.get_receipt("tenant-a", "IngestSource", "q2") == late
+
+
+class TestSeveralSessions:
+    """One write over sessions of one tenant (SPEC-004 §15.2): each under its own guard, all of them or nothing."""
+
+    async def test_all_changes_are_there_at_once(self, store):
+        await store.write(opened("parent"))
+        lowered = SessionChange(session("parent", 2, budget_ceiling=0.31), events=(event("parent", 1),))
+        await store.write(replace(opened("agent"), receipt=receipt("q")), lowered)
+        parent, agent = await store.snapshot("tenant-a", "parent"), await store.snapshot("tenant-a", "agent")
+        assert (parent.session, parent.last_event) == (lowered.session, event("parent", 1))
+        assert agent == SessionSnapshot(session("agent"), (window("agent", 1),), (), event("agent", 0))
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+
+    @pytest.mark.parametrize("lost", [0, 1, 2])
+    async def test_whichever_lost_its_race_takes_the_others_with_it(self, store, lost):
+        names = ("agent", "parent", "grandparent")
+        for name in names:
+            await store.write(opened(name))
+        steps = [continued(name, 2, receipt=receipt(name)) for name in names]
+        await store.write(continued(names[lost], 2))
+        before = [await store.snapshot("tenant-a", name) for name in names]
+        size = await store.tree_size("tenant-a")
+        with pytest.raises(ConflictError) as caught:
+            await store.write(*steps)
+        assert caught.value.reason is ErrorReason.COMMIT_RACE
+        assert [await store.snapshot("tenant-a", name) for name in names] == before
+        assert [await store.get_receipt("tenant-a", "IngestSource", name) for name in names] == [None] * 3
+        assert await store.tree_size("tenant-a") == size
+
+    async def test_an_id_that_two_changes_take_is_refused_for_both(self, store):
+        for changes in (
+            {"windows": (window("t", 1, window_id="s/w1"),)},
+            {"windows": (window("t", 1, continuation_id="s/c1"),)},
+            {"reports": (report("t", "s/r1"),)},
+        ):
+            with pytest.raises(ConflictError):
+                await store.write(opened("s"), replace(opened("t"), **changes))
+        assert await store.page_sessions("tenant-a", after="", limit=9) == []
+        assert await store.tree_size("tenant-a") == 0
+
+    async def test_one_session_twice_or_two_tenants_are_no_one_write(self, store):
+        other = replace(opened("t"), session=session("t", tenant_id="tenant-b"))
+        for changes in ((opened("s"), opened("s")), (opened("s"), other)):
+            with pytest.raises(ValueError, match=r"one session|different tenants"):
+                await store.write(*changes)
+        assert await store.snapshot("tenant-a", "s") is None
+        await store.write()  # nothing to write is written at once
+
+    async def test_writers_of_overlapping_sessions_lose_nothing(self, store):
+        """Sixteen writers over pairs of four sessions, in either order: nobody waits for ever, every win is whole."""
+        names = ("s0", "s1", "s2", "s3")
+        for name in names:
+            await store.write(opened(name))
+
+        async def writer(number: int) -> int:
+            pair = [names[number % 4], names[(number + 1 + number // 8) % 4]]
+            for _ in range(200):
+                versions = [(await store.snapshot("tenant-a", name)).session.version + 1 for name in pair]
+                steps = (
+                    SessionChange(session(name, version), events=(event(name, version - 1, data=f'{{"by":{number}}}'),))
+                    for name, version in zip(pair, versions, strict=True)
+                )
+                try:
+                    await store.write(*steps)
+                except ConflictError:
+                    await asyncio.sleep(0)
+                else:
+                    return 1
+            return 0
+
+        assert sum(await asyncio.gather(*(writer(number) for number in range(16)))) == 16
+        found = [await store.page_events("tenant-a", name, after_sequence=0, limit=99) for name in names]
+        assert sum(map(len, found)) == 32
+        written = sorted(each.data for events in found for each in events)
+        assert written == sorted(f'{{"by":{number}}}' for number in range(16) for _ in range(2))
 
 
 class TestRaces:

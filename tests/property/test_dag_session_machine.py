@@ -205,6 +205,8 @@ class SessionMachine(RuleBasedStateMachine):
             expected = "FAN_OUT_LIMIT"
         if not expected and (taken or any(child.pattern != "FAN_OUT" for child in living)):
             expected = "TOKEN_SPENT"
+        if not expected and parent.budget <= 50:
+            expected = "DELEGATION_SUSPENDED"
         self.expect_open(parent.token, self.ask("fan-out"), expected, (parent,), pattern="FAN_OUT")
 
     @precondition(lambda self: self.free(self.committed()))
