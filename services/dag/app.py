@@ -75,6 +75,7 @@ from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
+from services.dag.metrics import BudgetMetrics
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.queues import SessionQueues
@@ -127,6 +128,7 @@ class SessionApp:
         )
         sources = (dependencies.clock, dependencies.ids)
         self._beginnings = Beginnings(self.chains, dependencies.master_keys, sources, policy)
+        self.budgets = BudgetMetrics()
         self._returns = Returns(dependencies.store, self.chains, dependencies.clock)
 
     async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
@@ -153,7 +155,8 @@ class SessionApp:
             leaf = Leaf(None, (), session.budget_ceiling)
             return change, Created(change.session, await self._tokens.issue(session, leaf))
 
-        return await self._writer.once(caller.tenant_id, request, decide)
+        with self.budgets.counting_suspended():
+            return await self._writer.once(caller.tenant_id, request, decide)
 
     async def _joined(self, caller: Caller, ask: CreateAsk) -> Created | None:
         """Return the session of a trace with a fresh token for its latest window; ``None`` when there is none yet.
@@ -190,7 +193,7 @@ class SessionApp:
             raise invalid_token("is missing beside the continuation id")
         if not token:
             check_strategy(ask, continues=False)
-            async with self._telling_policy(caller, ask.parent_session_id):
+            async with self._refusing(caller, ask.parent_session_id):
                 return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
@@ -198,14 +201,15 @@ class SessionApp:
 
         # The claimed session only names the queue; the token is believed in its turn.
         session_id = read(token).state.session_id
-        async with self._telling_policy(caller, session_id):
+        async with self._refusing(caller, session_id):
             return await self._queued(caller, session_id, request, decide)
 
     @contextlib.asynccontextmanager
-    async def _telling_policy(self, caller: Caller, session_id: str) -> AsyncIterator[None]:
-        """Add to the refusal of a policy the text of the one that is held, so that the caller can compare the two."""
+    async def _refusing(self, caller: Caller, session_id: str) -> AsyncIterator[None]:
+        """Count refusals to delegate, and add to that of a policy the text of the one that is held, to compare with."""
         try:
-            yield
+            with self.budgets.counting_suspended():
+                yield
         except PermissionDeniedError as error:
             held = error.metadata.get("session_policy_hash") or error.metadata.get("parent_policy_hash")
             if held:
@@ -224,10 +228,17 @@ class SessionApp:
             ConflictError: COMMIT_RACE: another commit of this window came first.
             ChainBrokenError: CHAIN_BROKEN.
         """
+        made: list[tuple[Changes, Committed]] = []
+
+        async def decide(lost: int) -> tuple[Changes, Committed]:
+            made[:] = [await self._commit(caller, ask, lost, turns)]
+            return made[0]
+
         async with Turns(self._queues) as turns:
-            return await self._queued(
-                caller, ask.session_id, request, lambda lost: self._commit(caller, ask, lost, turns)
-            )
+            answer = await self._queued(caller, ask.session_id, request, decide)
+        for changes, result in made:  # empty where the answer is one of before
+            self.budgets.committed(result.window.safety_budget, changes)
+        return answer
 
     async def fail_window(
         self, caller: Caller, ids: tuple[str, str], reason: str, request: RequestKey[tuple[WindowRecord, DagView]]

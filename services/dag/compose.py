@@ -14,6 +14,7 @@ from services.common.settings import Settings
 from services.dag.app import Dependencies, SessionApp
 from services.dag.erasing import Erasures
 from services.dag.master_keys import usable_master_keys
+from services.dag.metrics import Collectors
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
 from services.dag.sealed_store import SealedSessionStore
@@ -75,7 +76,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             register=lambda server: add(servicer, server),
             roles=ROLES,
             check=store.check,
-            metrics=sink.metrics if sink else None,
+            metrics=Collectors([app.budgets, *([sink.metrics] if sink else [])]),
             details=(lambda: {TOPIC: sink.detail}) if sink else None,
         ),
         ServedService(

@@ -8,11 +8,13 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dpe.v1 import quality_pb2
+from prometheus_client import CollectorRegistry
 
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.domain.verify import Integrity
 from services.dag.master_keys import FixedMasterKeys
+from services.dag.metrics import Collectors
 from tests.fakes.dag_world import MASTER, NOW, CountingIds, World, commit_request, fitting_report, fresh_uuid
 
 FAN_OUT = taxonomy.DISPATCH_STRATEGY_FAN_OUT
@@ -379,6 +381,27 @@ async def test_callers_cannot_write_the_events_themselves(client):
             event_type=f"AUDIT_EVENT_TYPE_SAFETY_BUDGET_{kind}",
         )
         assert (await client.fails("AppendEvent", ask)).reason == "INVALID_FIELD"
+
+
+async def test_what_the_service_counts(world, client):
+    registry = CollectorRegistry()
+    registry.register(Collectors([world.app.budgets]))
+
+    def count(name, **labels):
+        return registry.get_sample_value(f"groundtrail_{name}_total", labels)
+
+    parent = await client.window(risk="HIGH")
+    request = commit_request(await client.open(agent_session_parent=parent.session.session_id), risk="CRITICAL")
+    for _ in range(2):  # a repeated request is answered, and not counted
+        await client.call("CommitWindow", request)
+    for ask in (create(parent), create(parent)):
+        assert (await client.fails("CreateSession", ask)).reason == "DELEGATION_SUSPENDED"
+    ask = opening(parent.session_token, strategy=FAN_OUT)
+    assert (await client.fails("OpenWindow", ask)).reason == "DELEGATION_SUSPENDED"
+    states = {state: count("safety_budget_commits", circuit_breaker=state) for state in ("CLOSED", "HALF_OPEN", "OPEN")}
+    assert states == {"CLOSED": 1.0, "HALF_OPEN": 1.0, "OPEN": 0.0}
+    assert count("delegations_suspended", circuit_breaker="HALF_OPEN") == 3.0
+    assert count("safety_budgets_lowered") == 1.0
 
 
 # Refusals (decision 28).
