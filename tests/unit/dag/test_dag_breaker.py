@@ -1,54 +1,68 @@
-"""The circuit breaker and the budget's arithmetic at every boundary (CRP-SPEC-012 facts; decisions 6, 28; ADR 0103)."""
+"""The circuit breaker, the budget's sums and what flows back, by vectors (decisions 6, 28; ADR 0007, ADR 0103)."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from services.common.errors import ErrorReason, PreconditionError
-from services.dag.domain.breaker import breaker, check_delegation
-from services.dag.domain.budget import PROFILES, after_window, starting_budget, warning
+from services.common.ports.sessions import SessionSnapshot
+from services.dag.domain.breaker import BreakerState, breaker, check_delegation
+from services.dag.domain.budget import PROFILES, after_window, budget_left, starting_budget, warning
+from services.dag.domain.returning import Returned, lowering
+from services.dag.domain.view import DagView
+from tests.contract.records import session, window
 
-BOUNDARIES = [
-    # budget, state, warning, review and halt of spec-004, review and halt of spec-012
-    (1.0, "CLOSED", "", False, False, False, False),
-    (0.500001, "CLOSED", "", False, False, False, False),
-    (0.5, "HALF_OPEN", "caution", False, False, False, False),
-    (0.250001, "HALF_OPEN", "caution", False, False, False, False),
-    (0.25, "HALF_OPEN", "caution", False, False, False, False),
-    (0.249999, "HALF_OPEN", "low", False, False, True, False),
-    (0.100001, "HALF_OPEN", "low", False, False, True, False),
-    (0.1, "OPEN", "low", True, False, True, True),
-    (0.000001, "OPEN", "low", True, False, True, True),
-    (0.0, "OPEN", "low", True, True, True, True),
-]
+FILE = Path(__file__).resolve().parents[2] / "vectors/dag/budget.json"
+VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]
 
 
-@pytest.mark.parametrize("row", BOUNDARIES, ids=[f"{row[0]:g}" for row in BOUNDARIES])
-def test_every_boundary(row):
-    budget, state, said, *holds = row
-    first, second = PROFILES["spec-004"], PROFILES["spec-012"]
-    found = [check(budget) for one in (first, second) for check in (one.needs_review, one.depleted)]
-    assert (breaker(budget), warning(budget), found) == (state, said, holds)
+def cases(kind):
+    found = [v for v in VECTORS if v["test_id"].startswith(f"dag-budget-{kind}-")]
+    assert found
+    return [pytest.param(v["input"], v["expected"], id=v["test_id"]) for v in found]
 
 
-@pytest.mark.parametrize(
-    ("risks", "left", "state"),
-    [
-        (["MEDIUM"] * 9, 0.55, "CLOSED"),
-        (["MEDIUM"] * 10, 0.5, "HALF_OPEN"),
-        (["CRITICAL", "HIGH"], 0.5, "HALF_OPEN"),
-        (["HIGH"] * 3, 0.55, "CLOSED"),
-        (["MEDIUM"] * 17, 0.15, "HALF_OPEN"),
-        (["HIGH"] * 6, 0.1, "OPEN"),
-        (["MEDIUM"] * 18, 0.1, "OPEN"),
-        (["CRITICAL", "CRITICAL", "HIGH", "MEDIUM"], 0.1, "OPEN"),
-        (["MEDIUM"] * 20, 0.0, "OPEN"),
-    ],
-)
-def test_sums_of_hundredths_fall_on_the_boundary_exactly(risks, left, state):
+@pytest.mark.parametrize(("given", "expected"), cases("at"))
+def test_every_boundary(given, expected):
+    budget = given["safety_budget"]
+    found = {
+        "circuit_breaker": breaker(budget),
+        "budget_warning": warning(budget),
+        "delegates": breaker(budget) is BreakerState.CLOSED,
+        **{
+            name: {"review": profile.needs_review(budget), "halt": profile.depleted(budget)}
+            for name, profile in PROFILES.items()
+        },
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize(("given", "expected"), cases("sum"))
+def test_sums_of_hundredths_fall_on_the_boundary_exactly(given, expected):
     """1.0 - 0.05 ten times is 0.5000000000000001 in binary: it would leave the breaker CLOSED."""
     budget = starting_budget((), None)
-    for risk in risks:
-        budget = after_window(budget, risk)
-    assert (budget, breaker(budget)) == (left, state)
+    for risk in given["windows"]:
+        budget = after_window(budget, risk.removeprefix("REFUSAL "), refusal=risk.startswith("REFUSAL "))
+    assert {"safety_budget": budget, "circuit_breaker": breaker(budget)} == expected
+
+
+@pytest.mark.parametrize(("given", "expected"), cases("returned"))
+def test_what_flows_back_is_the_minimum(given, expected):
+    windows = tuple(
+        window("s", number, parent_ids=(), safety_budget=left) for number, left in enumerate(given["open_ends"], 1)
+    )
+    held, lowered_to = session("s", budget_ceiling=given["budget_ceiling"]), []
+    for returned in given["returned"]:
+        snapshot = SessionSnapshot(held, windows, (), None)
+        found = lowering(snapshot, "agent", Returned("agent", "w", returned))
+        if found is not None:
+            held = found.step.session
+            lowered_to.append(held.budget_ceiling)
+            assert lowering(replace(snapshot, session=held), "agent", Returned("agent", "w", returned)) is None  # twice
+    left = budget_left(held, DagView(windows, ()))
+    assert {"safety_budget": left, "lowered_to": lowered_to} == expected
 
 
 @pytest.mark.parametrize(("budget", "state"), [(0.5, "HALF_OPEN"), (0.35, "HALF_OPEN"), (0.1, "OPEN"), (0.0, "OPEN")])
@@ -63,11 +77,6 @@ def test_delegation_is_refused_with_its_own_reason(budget, state):
 @pytest.mark.parametrize("budget", [0.500001, 0.51, 1.0])
 def test_a_closed_breaker_delegates(budget):
     check_delegation(budget, "crp_sess_x")
-
-
-@pytest.mark.parametrize(("risk", "left"), [("LOW", 0.5), ("MEDIUM", 0.5), ("HIGH", 0.35), ("CRITICAL", 0.15)])
-def test_a_refusal_is_free_unless_its_analysis_found_something(risk, left):
-    assert after_window(0.5, risk, refusal=True) == left
 
 
 def test_a_ceiling_never_raises():
