@@ -407,8 +407,10 @@ class SessionApp:
 
         A trace's windows are drafts that cost nothing (ADR 0073), and who has answered nothing has nothing to return.
         """
+        if not step.session.parent_session_id or is_trace_session(step.session.session_id):
+            return step, ()
         dag = DagView.of(before, step.windows, step.edges)
-        if not step.session.parent_session_id or is_trace_session(step.session.session_id) or not dag.committed:
+        if not dag.committed:
             return step, ()
         left = budget.budget_left(step.session, dag)
         upward = await self._returns.upward(before.session, Returned(before.session.session_id, window_id, left), turns)

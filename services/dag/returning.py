@@ -74,9 +74,9 @@ class Returns:
             UnavailableError: SERVICE_UNAVAILABLE: the master key version of a session above is not held here.
         """
         lowerings: list[Lowering] = []
-        child, seen = agent, {agent.session_id}
-        while child.parent_session_id and child.parent_session_id not in seen:
-            seen.add(child.parent_session_id)
+        child = agent
+        # Every session on the way is verified, its parent with it: whoever is above began before, so the way ends.
+        while child.parent_session_id:
             above = await self._above(child, returned, turns)
             if above is None:
                 break

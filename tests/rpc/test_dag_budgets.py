@@ -10,6 +10,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 from crp.dpe.v1 import quality_pb2
 from prometheus_client import CollectorRegistry
 
+from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.domain.verify import Integrity
@@ -255,6 +256,39 @@ async def test_a_parent_that_ended_stays_as_it_is_and_is_passed_over(world, clie
     (lowered,) = events(world, top, "SAFETY_BUDGET_LOWERED")
     assert lowered["agent_session_id"] == parent.session.session_id
     await valid(world, top, agent)
+
+
+class Failing:
+    """A store that is out of reach for every write that touches one session."""
+
+    def __init__(self, store, session_id):
+        self._store, self._session_id = store, session_id
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    async def write(self, *changes):
+        if any(change.session.session_id == self._session_id for change in changes):
+            raise UnavailableError(ErrorReason.STORE_UNAVAILABLE, "down")
+        await self._store.write(*changes)
+
+
+@pytest.mark.parametrize("down", [0, 1, 2], ids=["top", "parent", "agent"])
+async def test_one_that_cannot_be_written_leaves_all_as_they_were(world, client, down):
+    sessions = [await client.window()]
+    for _ in range(2):
+        sessions.append(await client.window(agent_session_parent=sessions[-1].session.session_id))
+    pending = await client.open(sessions[-1].session_token)
+    ids = [each.session.session_id for each in sessions]
+    before = [(world.held(each).record, len(world.held(each).events)) for each in ids]
+    world.app._writer._store = Failing(world.store, ids[down])
+    request = commit_request(pending, risk="HIGH")
+    assert (await client.fails("CommitWindow", request)).reason == "STORE_UNAVAILABLE"
+    assert [(world.held(each).record, len(world.held(each).events)) for each in ids] == before
+    world.app._writer._store = world.store
+    assert (await client.call("CommitWindow", request)).safety_budget == 0.85
+    assert [(await left(client, each))[0] for each in sessions] == [0.85] * 3
+    await valid(world, *sessions)
 
 
 async def test_a_parent_that_does_not_verify_is_not_written_over(world, client):

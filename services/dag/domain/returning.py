@@ -1,4 +1,4 @@
-"""What an agent's session has left flows back to the sessions above it (SPEC-004 §15.2; ADR 0103, which replaces 0052).
+"""What an agent's session has left flows back to the sessions above it (SPEC-004 §15.2; ADR 0103).
 
 With every write that may lower what an agent's session has left, the sessions above it are lowered to the same, nearest
 first, in the same transaction, so that no budget is lost between the two. The minimum is taken, so that doing it twice
