@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from prometheus_client.core import CounterMetricFamily
@@ -56,15 +56,3 @@ class BudgetMetrics(Collector):
             yield family
         text = "Sessions lowered to what an agent's session under them has left"
         yield CounterMetricFamily("groundtrail_safety_budgets_lowered", text, value=self.lowered)
-
-
-class Collectors(Collector):
-    """Several collectors where one is wanted."""
-
-    def __init__(self, collectors: Sequence[Collector]) -> None:
-        self._collectors = tuple(collectors)
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield what each of them does."""
-        for each in self._collectors:
-            yield from each.collect()

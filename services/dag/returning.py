@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from services.common.clock import Clock
 from services.common.ports.sessions import SessionChange, SessionRecord, SessionSnapshot, SessionStore
 from services.dag.chains import Chains
 from services.dag.domain.budget import budget_left
 from services.dag.domain.events import Draft
 from services.dag.domain.returning import Lowering, Returned, lowering, returned_draft, takes
-from services.dag.domain.step import to_change
 from services.dag.domain.verify import Integrity
 from services.dag.domain.view import DagView
 from services.dag.queues import SessionQueues
@@ -60,10 +58,9 @@ class Turns:
 class Returns:
     """Decides what the sessions above an agent's become."""
 
-    def __init__(self, store: SessionStore, chains: Chains, clock: Clock) -> None:
+    def __init__(self, store: SessionStore, chains: Chains) -> None:
         self._store = store
         self._chains = chains
-        self._clock = clock
 
     async def upward(self, agent: SessionRecord, returned: Returned, turns: Turns) -> Upward | None:
         """Return the lowered sessions above, nearest first; ``None`` when none has more left than the agent's.
@@ -88,7 +85,7 @@ class Returns:
             child = above.session
         if not lowerings:
             return None
-        changes = [await self._change(each) for each in lowerings]
+        changes = [await self._chains.change(each.step, each.before) for each in lowerings]
         return Upward(returned_draft(returned, lowerings), tuple(changes))
 
     async def _above(self, child: SessionRecord, returned: Returned, turns: Turns) -> SessionSnapshot | None:
@@ -101,7 +98,3 @@ class Returns:
         stored = await self._chains.load(tenant_id, session_id)
         verification = await self._chains.verify(stored)
         return None if verification.integrity is Integrity.BROKEN else stored.snapshot
-
-    async def _change(self, lowered: Lowering) -> SessionChange:
-        key = await self._chains.hmac_key(lowered.step.session)
-        return to_change(lowered.step, lowered.before, self._clock.now(), key)

@@ -15,7 +15,6 @@ from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.domain.verify import Integrity
 from services.dag.master_keys import FixedMasterKeys
-from services.dag.metrics import Collectors
 from tests.fakes.dag_world import MASTER, NOW, CountingIds, World, commit_request, fitting_report, fresh_uuid
 
 FAN_OUT = taxonomy.DISPATCH_STRATEGY_FAN_OUT
@@ -419,7 +418,7 @@ async def test_callers_cannot_write_the_events_themselves(client):
 
 async def test_what_the_service_counts(world, client):
     registry = CollectorRegistry()
-    registry.register(Collectors([world.app.budgets]))
+    registry.register(world.app.budgets)
 
     def count(name, **labels):
         return registry.get_sample_value(f"groundtrail_{name}_total", labels)

@@ -1,13 +1,15 @@
 """``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 from typing import Any, Final, Self
 from weakref import WeakValueDictionary
 
 from neo4j import AsyncManagedTransaction
 
-from services.common.adapters.neo4j import session_log, session_records, session_statements
+from services.common.adapters.log_tips import LogTips
+from services.common.adapters.neo4j import published_log, session_log, session_records, session_statements
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
@@ -19,9 +21,14 @@ from services.common.adapters.neo4j.values import Properties, key, sort_key
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -49,6 +56,7 @@ class Neo4jSessionStore:
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
+        self._tips = LogTips()
         self._receipts = Neo4jReceipts(database, _RECEIPTS)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
@@ -60,38 +68,49 @@ class Neo4jSessionStore:
             UnavailableError: STORE_UNAVAILABLE.
             StartupError: the file of root certificates cannot be read.
         """
-        return cls(await open_migrated(settings, SESSIONS_SCHEMA))
+        database = await open_migrated(settings, SESSIONS_SCHEMA)
+        try:
+            await session_log.key_leaves(database)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
+
+    async def store_id(self) -> str:
+        """Return this database's id, drawn when it is first asked for; processes that ask at once get the same."""
+        rows = await self._rows(session_statements.STORE_ID, fresh=secrets.token_hex(STORE_ID_BYTES))
+        return str(rows[0]["store_id"])
 
     async def write(self, *changes: SessionChange) -> None:
         """Apply the changes if nobody came first to any of their sessions; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
+            LogInconsistentError: LOG_INCONSISTENT.
             ValueError: the changes are of one session or of several tenants, or hold records of others; or an edge
                 leads to a window that is not there.
         """
         check_whole(changes)
         for tenant_id in {change.session.tenant_id for change in changes}:  # one, unless there is nothing to write
             async with self._turns.setdefault(tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
-                await self._database.run(lambda transaction: self._write(transaction, changes))
+                size = await self._database.run(lambda transaction: self._write(transaction, changes))
+            self._tips.settle(tenant_id, size)
         for change in changes:
             if change.receipt is not None:
                 await self._receipts.forget(change.receipt.created_at)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        rows = await self._rows(session_statements.SNAPSHOT, key=key(tenant_id, session_id), session_id=session_id)
-        if not rows:
-            return None
-        (row,) = rows
-        windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
-        edges = (edge_of(session_id, edge) for edge in row["edges"])
-        return SessionSnapshot(
-            session=session_of(row["session"]),
-            windows=tuple(windows),
-            edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
-            last_event=next(map(event_of, row["last_events"]), None),
-        )
+        return await self._database.run(lambda transaction: _snapshot(transaction, tenant_id, session_id))
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves; the session's lock keeps its writers out between the two."""
+
+        async def job(transaction: AsyncManagedTransaction) -> LoggedSession:
+            snapshot = await _snapshot(transaction, tenant_id, session_id)
+            return LoggedSession(snapshot, await session_log.session_leaves(transaction, tenant_id, session_id))
+
+        return await self._database.run(job)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -152,9 +171,37 @@ class Neo4jSessionStore:
             lambda transaction: session_log.find_leaves(transaction, tenant_id, session_id, records)
         )
 
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._database.run(lambda transaction: session_log.log_state(transaction, tenant_id))
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._database.run(lambda transaction: session_log.page_log(transaction, tenant_id, after, limit))
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._database.run(lambda transaction: session_log.keep_head(transaction, tenant_id, head))
+
     def event_feed(self) -> Neo4jEventFeed:
         """Return the positions of consumers in the log, in the same database."""
         return Neo4jEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.run(
+            lambda transaction: published_log.read_leaves(transaction, tenant_id, first, limit)
+        )
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        kept = {"size": size, "note": note}
+        await self._rows(published_log.KEEP_COSIGNED, key=key(tenant_id), tenant_id=tenant_id, **kept)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        rows = await self._rows(published_log.COSIGNED, key=key(tenant_id))
+        return str(rows[0]["note"]) if rows else ""
 
     async def check(self) -> None:
         """Return when Neo4j answers."""
@@ -167,15 +214,19 @@ class Neo4jSessionStore:
     async def _rows(self, statement: str, **parameters: Any) -> list[Properties]:
         return await self._database.rows(statement, **parameters)
 
-    async def _write(self, transaction: AsyncManagedTransaction, changes: Sequence[SessionChange]) -> None:
+    async def _write(self, transaction: AsyncManagedTransaction, changes: Sequence[SessionChange]) -> int:
+        """Write the changes and return the size of the tenant's log, 0 when nothing was added to it."""
         # Sessions are locked in one order whoever writes, then receipts, then the log: nobody waits in a circle.
         ordered = sorted(changes, key=lambda change: change.session.session_id)
         for change in ordered:
             await _lock(transaction, change, key(change.session.tenant_id, change.session.session_id))
         for change in ordered:
             await self._apply(transaction, change)
+        size = 0
         for change in changes:
-            await session_log.append_leaves(transaction, change.session.tenant_id, change.leaves)
+            tenant_id, leaves = change.session.tenant_id, change.leaves
+            size = max(size, await session_log.append_leaves(transaction, tenant_id, leaves, self._tips))
+        return size
 
     async def _apply(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
@@ -200,6 +251,22 @@ class Neo4jSessionStore:
             raise ValueError("an edge leads to a window that is not there")
         if change.receipt is not None:
             await self._receipts.remember(transaction, change.receipt, session_key=whose)
+
+
+async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+    whose = {"key": key(tenant_id, session_id), "session_id": session_id}
+    rows = await rows_of(transaction, session_statements.SNAPSHOT, **whose)
+    if not rows:
+        return None
+    (row,) = rows
+    windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
+    edges = (edge_of(session_id, edge) for edge in row["edges"])
+    return SessionSnapshot(
+        session=session_of(row["session"]),
+        windows=tuple(windows),
+        edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
+        last_event=next(map(event_of, row["last_events"]), None),
+    )
 
 
 async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, whose: str) -> None:
