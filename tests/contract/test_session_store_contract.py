@@ -320,6 +320,33 @@ class TestSeveralSessions:
         assert await store.snapshot("tenant-a", "s") is None
         await store.write()  # nothing to write is written at once
 
+    async def test_their_leaves_follow_one_another_in_the_log(self, plain_store):
+        await plain_store.write(replace(opened("z"), leaves=(leaf("z", "e0"),)))
+        lowered = replace(continued("z", 2), leaves=(leaf("z", "e1"),))
+        agents = [replace(opened(name), leaves=(leaf(name, "e0"), leaf(name, "e1"))) for name in ("y", "x")]
+        await plain_store.write(agents[0], lowered, agents[1])
+        assert [
+            (one.session_id, one.record_id) for one in await plain_store.read_leaves("tenant-a", first=0, limit=9)
+        ] == [*(("z", "z/e0"), ("y", "y/e0"), ("y", "y/e1"), ("z", "z/e1"), ("x", "x/e0"), ("x", "x/e1"))]
+        rows = await plain_store.page_log("tenant-a", after=-1, limit=9)
+        tree, subtrees = CompactRange().extend(row.leaf.leaf_hash for row in rows)
+        assert await plain_store.log_state("tenant-a") == LogState(6, tree.to_bytes())
+        assert [row.subtrees for row in rows] == [b"".join(ending) for ending in subtrees]
+        # One that is rolled back half way leaves no tip behind: the next write goes on from what is there.
+        lost = replace(continued("z", 9), leaves=(leaf("z", "e2"),))
+        with pytest.raises(ConflictError):
+            await plain_store.write(replace(continued("y", 2), leaves=(leaf("y", "e2"),)), lost)
+        await plain_store.write(replace(continued("z", 3), leaves=(leaf("z", "e2"),)))
+        assert await plain_store.tree_size("tenant-a") == 7
+
+    async def test_a_log_that_does_not_hold_together_takes_none_of_them(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await plain_store.keep_head("tenant-a", KeptHead(9, bytes(32), digest("9"), 1))
+        with pytest.raises(LogInconsistentError):
+            await plain_store.write(opened("t"), replace(continued("s", 2), leaves=(leaf("s", "e1"),)))
+        assert await plain_store.snapshot("tenant-a", "t") is None
+        assert (await plain_store.snapshot("tenant-a", "s")).session.version == 1
+
     async def test_writers_of_overlapping_sessions_lose_nothing(self, store):
         """Sixteen writers over pairs of four sessions, in either order: nobody waits for ever, every win is whole."""
         names = ("s0", "s1", "s2", "s3")
