@@ -9,6 +9,7 @@ from services.common.cosignature import Cosigner
 from services.common.settings.checkpoints import CheckpointSettings, WitnessSettings
 from services.common.settings.http import HttpSettings
 from services.dag.domain.keys import MasterKey
+from services.dag.log_keeper import LogKeeper
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.publishing import Cosigning, HeadSource, Publisher, PublisherParts
 from services.dag.transparency import CosignedHeads, HeadSigners, TransparencyApp
@@ -59,7 +60,8 @@ class Publishing:
     def __post_init__(self):
         keys = FixedMasterKeys({1: MasterKey(1, bytes.fromhex(SECRET))})
         self.signers = HeadSigners(keys, self.log_name)
-        self.app = TransparencyApp(self.world.store, self.signers, self.world.clock)
+        keeper = LogKeeper(self.world.store, keys)
+        self.app = TransparencyApp(self.world.store, self.signers, self.world.clock, keeper)
         self.cosigned = CosignedHeads(self.world.store, self.app)
 
     async def close(self):

@@ -2,10 +2,9 @@
 
 What cannot be checked without the session's HMAC key is the HMAC of windows and events; what takes its place is the
 signed log, which holds the salted hash of each of them. The first thing that does not hold is named, in the order log
-line, events, leaves, analyses, what is missing, the earlier checkpoint, facts.
+line, events, leaves, analyses, what is missing, what the server found broken, the earlier checkpoint, facts.
 """
 
-import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from services.cli.offline.knowledge import check_known
 from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
 from services.cli.offline.manifest import COUNTED, Manifest
 from services.cli.offline.witnesses import WitnessDemand, Witnessed, check_witnesses
-from services.common.encoding import canonical_json, sha256_hex
+from services.common.encoding import base64_decode, canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
 from services.common.signed_note import Checkpoint, Note, NoteKey
@@ -285,7 +284,7 @@ def _leaf(line: Line, session_id: str, kind: LeafKind) -> tuple[LogLeaf, bytes, 
             leaf_hash=b"",
             leaf_index=int(value["leaf_index"]),
         )
-        path = [base64.b64decode(part, validate=True) for part in value["path"]]
+        path = [base64_decode(part) for part in value["path"]]
         return with_hash(leaf), bytes.fromhex(value["salt"]), path
     except (KeyError, ValueError, TypeError):
         raise BadLineError(line.number, "leaf", name, "is no leaf") from None
@@ -385,7 +384,7 @@ def _growth_proof(check: _Check, size: int) -> list[bytes] | None:
     try:
         for proof in line.value["consistency"]:
             if proof["first_tree_size"] == size:
-                return [base64.b64decode(part, validate=True) for part in proof["path"]]
+                return [base64_decode(part) for part in proof["path"]]
     except (KeyError, ValueError, TypeError):
         raise BadLineError(line.number, "log", "", "holds a consistency proof that cannot be read") from None
     return None

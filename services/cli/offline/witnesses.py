@@ -1,13 +1,12 @@
 """Whether witnesses saw the log of an export: their cosignatures, and that its head goes on from theirs (ADR 0100)."""
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from services.cli.offline.lines import BadLineError, Line
 from services.common.cosignature import WitnessKey, bad_cosignatures, good_cosignatures
-from services.common.encoding import iso_micros
+from services.common.encoding import base64_decode, iso_micros
 from services.common.merkle import consistency_holds
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from services.dag.transparency.exporting import COSIGNED
@@ -79,7 +78,7 @@ def _kept(line: Line, head: Checkpoint, key: NoteKey) -> Note | None:
     try:
         note = Note.parse(value["checkpoint"])
         kept = Checkpoint.parse(note.text)
-        path = [base64.b64decode(part, validate=True) for part in value["path"]]
+        path = [base64_decode(part) for part in value["path"]]
     except (KeyError, ValueError, TypeError, AttributeError):
         raise BadLineError(line.number, "log", "", "holds a cosigned head that cannot be read") from None
     if kept.origin != head.origin or not note.holds(key, head.origin):
