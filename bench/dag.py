@@ -93,8 +93,8 @@ class _Recorder:
     def __init__(self) -> None:
         self.changes: list[SessionChange] = []
 
-    async def write(self, change: SessionChange) -> None:
-        self.changes.append(change)
+    async def write(self, *changes: SessionChange) -> None:
+        self.changes.extend(changes)
 
 
 async def _sealed(session: dag_chain.Written) -> list[SessionChange]:

@@ -94,7 +94,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             register=lambda server: add(servicer, server),
             roles=ROLES,
             check=store.check,
-            metrics=Together([each.metrics for each in (sink, publisher) if each]),
+            metrics=Together([app.budgets, *[each.metrics for each in (sink, publisher) if each]]),
             details=lambda: _details(sink, publisher),
         ),
         ServedService(

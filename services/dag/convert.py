@@ -8,7 +8,7 @@ from typing import Final, cast
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
-from crp.dpe.v1 import report_pb2
+from crp.dpe.v1 import quality_pb2, report_pb2
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -25,7 +25,10 @@ from services.common.ports.sessions import (
 from services.common.provenance import kept_report
 from services.common.rpc.canonical import message_json
 from services.common.rpc.report_views import in_view
-from services.dag.app import AppendAsk, CreateAsk
+from services.dag.app import AppendAsk
+from services.dag.beginning import CreateAsk
+from services.dag.domain.breaker import breaker
+from services.dag.domain.budget import budget_left
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.quality import ADVICE, Degradation
@@ -98,6 +101,7 @@ def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
         ckf_state_hash=request.ckf_state_hash,
         inputs=_inputs(request),
         transfers=tuple(_flowed(transfer) for transfer in request.transfers),
+        refusal=request.report.relevance.status == quality_pb2.RELEVANCE_STATUS_REFUSAL,
     )
 
 
@@ -142,6 +146,7 @@ def timestamp(moment: datetime) -> Timestamp:
 
 def session(record: SessionRecord, dag: DagView | None) -> dag_pb2.Session:
     """Return the session; ``dag`` is ``None`` while it has no window."""
+    left = record.budget_ceiling if dag is None else budget_left(record, dag)
     return dag_pb2.Session(
         session_id=record.session_id,
         status=f"SESSION_STATUS_{record.status.value}",
@@ -159,6 +164,8 @@ def session(record: SessionRecord, dag: DagView | None) -> dag_pb2.Session:
         loop_depth=record.loop_depth,
         key_version=record.key_version,
         window_count=dag.highest_number() if dag else 0,
+        safety_budget=left,
+        circuit_breaker=breaker_state(left),
     )
 
 
@@ -232,6 +239,11 @@ def tier_value(tier: str) -> taxonomy.QualityTier:
 def integrity(value: str) -> taxonomy.ChainIntegrity:
     """Return the enum value of a short integrity name."""
     return cast("taxonomy.ChainIntegrity", taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{value}"))
+
+
+def breaker_state(budget: float) -> taxonomy.BreakerState:
+    """Return the circuit breaker's state at a budget."""
+    return cast("taxonomy.BreakerState", taxonomy.BreakerState.Value(f"BREAKER_STATE_{breaker(budget).value}"))
 
 
 def degradation(level: Degradation) -> dag_pb2.QualityDegradation:

@@ -53,30 +53,24 @@ class SealedSessionStore:
         """Return the inner store's id."""
         return await self._inner.store_id()
 
-    async def write(self, change: SessionChange) -> None:
-        """Seal the change's content, add its leaves, and write it.
+    async def write(self, *changes: SessionChange) -> None:
+        """Seal the changes' content, add their leaves, and write them.
 
         Raises:
             UnavailableError: SERVICE_UNAVAILABLE: the master key cannot be had.
             LogInconsistentError: LOG_INCONSISTENT: nothing was written.
         """
-        tenant_id = change.session.tenant_id
+        tenants = {change.session.tenant_id for change in changes}
         if self._keeper is not None:
-            await self._keeper.admit(tenant_id)
-        logged = logged_change(change)
-        sealed = replace(
-            change,
-            windows=tuple([await self._sealed_window(tenant_id, one) for one in logged.windows]),
-            events=tuple([await self._sealed_event(tenant_id, one) for one in logged.events]),
-            reports=tuple([await self._sealed_report(tenant_id, one) for one in change.reports]),
-            receipt=None if change.receipt is None else await self._sealed_receipt(change.receipt),
-            leaves=(*change.leaves, *logged.leaves),
-        )
+            for tenant_id in tenants:
+                await self._keeper.admit(tenant_id)
+        sealed = [await self._sealed(change) for change in changes]
         try:
-            await self._inner.write(sealed)
+            await self._inner.write(*sealed)
         except LogInconsistentError as error:
             if self._keeper is not None:
-                self._keeper.found(tenant_id, error)
+                for tenant_id in tenants:
+                    self._keeper.found(tenant_id, error)
             raise
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
@@ -180,6 +174,17 @@ class SealedSessionStore:
     async def close(self) -> None:
         """Release everything."""
         await self._inner.close()
+
+    async def _sealed(self, change: SessionChange) -> SessionChange:
+        tenant_id, logged = change.session.tenant_id, logged_change(change)
+        return replace(
+            change,
+            windows=tuple([await self._sealed_window(tenant_id, one) for one in logged.windows]),
+            events=tuple([await self._sealed_event(tenant_id, one) for one in logged.events]),
+            reports=tuple([await self._sealed_report(tenant_id, one) for one in change.reports]),
+            receipt=None if change.receipt is None else await self._sealed_receipt(change.receipt),
+            leaves=(*change.leaves, *logged.leaves),
+        )
 
     async def _sealed_window(self, tenant_id: str, window: WindowRecord) -> WindowRecord:
         if window.failure_reason:  # free text of callers (ADR 0102); a failed window has no answer

@@ -7,7 +7,7 @@ the same bytes, token included.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from services.common.clock import Clock
 from services.common.errors import ConflictError, CrpError, ErrorReason, PreconditionError
@@ -16,6 +16,8 @@ from services.common.ports.sessions import SessionChange, SessionStore
 from services.common.progress import stored, writing
 
 ResultT = TypeVar("ResultT")
+Changes: TypeAlias = SessionChange | tuple[SessionChange, ...]
+"""One session's change, or those of several that are written together; the receipt goes with the first."""
 
 ATTEMPTS: Final = 64
 """One writer wins each round, so that this many processes at once on one session lose nothing."""
@@ -51,7 +53,7 @@ class Writer:
         self,
         tenant_id: str,
         request: RequestKey[ResultT],
-        decide: Callable[[int], Awaitable[tuple[SessionChange, ResultT]]],
+        decide: Callable[[int], Awaitable[tuple[Changes, ResultT]]],
     ) -> bytes:
         """Return the serialised answer of the step, or of the earlier call with the same request id.
 
@@ -69,20 +71,21 @@ class Writer:
             if answered is not None:
                 return answered
             try:
-                change, result = await decide(attempt)
+                changes, result = await decide(attempt)
             except CrpError:
                 # What stands in the way may be this very request's twin, which was answered meanwhile.
                 answered = await self._answered(tenant_id, request)
                 if answered is None:
                     raise
                 return answered
+            first, *others = changes if isinstance(changes, tuple) else (changes,)
             response = request.encode(result)
             receipt = Receipt(
                 tenant_id, request.rpc, request.request_id, request.body_hash, response, self._clock.now()
             )
             try:
                 with writing():
-                    await self._store.write(replace(change, receipt=receipt))
+                    await self._store.write(replace(first, receipt=receipt), *others)
             except ConflictError:
                 await asyncio.sleep(min(_BACKOFF_S * attempt, _LONGEST_BACKOFF_S))
             else:

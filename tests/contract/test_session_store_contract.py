@@ -139,7 +139,9 @@ class TestRecords:
         # The salt is the one field that stores never see: it travels inside the sealed text.
         kept = [field for field in fields(full) if field.compare]
         assert all(getattr(full, field.name) not in (field.default, "", 0) for field in kept)
-        child = session("s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN)
+        child = session(
+            "s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN, budget_ceiling=0.1 + 0.2
+        )
         flow = EdgeRecord("s", "p1", "w", TransferType.FACTS_ONLY, 5, "")
         await store.write(SessionChange(child, (full,), (flow,), (event("s", 0),), (report("s", "r"),), receipt("q")))
         assert await store.snapshot("tenant-a", "s") == SessionSnapshot(child, (full,), (flow,), event("s", 0))
@@ -269,6 +271,109 @@ class TestGuards:
         await store.write(continued("s", 2, receipt=late))
         assert await store.get_receipt("tenant-a", "IngestSource", "q") is None
         assert await store.get_receipt("tenant-a", "IngestSource", "q2") == late
+
+
+class TestSeveralSessions:
+    """One write over sessions of one tenant (SPEC-004 §15.2): each under its own guard, all of them or nothing."""
+
+    async def test_all_changes_are_there_at_once(self, store):
+        await store.write(opened("parent"))
+        lowered = SessionChange(session("parent", 2, budget_ceiling=0.31), events=(event("parent", 1),))
+        await store.write(replace(opened("agent"), receipt=receipt("q")), lowered)
+        parent, agent = await store.snapshot("tenant-a", "parent"), await store.snapshot("tenant-a", "agent")
+        assert (parent.session, parent.last_event) == (lowered.session, event("parent", 1))
+        assert agent == SessionSnapshot(session("agent"), (window("agent", 1),), (), event("agent", 0))
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+
+    @pytest.mark.parametrize("lost", [0, 1, 2])
+    async def test_whichever_lost_its_race_takes_the_others_with_it(self, store, lost):
+        names = ("agent", "parent", "grandparent")
+        for name in names:
+            await store.write(opened(name))
+        steps = [continued(name, 2, receipt=receipt(name)) for name in names]
+        await store.write(continued(names[lost], 2))
+        before = [await store.snapshot("tenant-a", name) for name in names]
+        size = await store.tree_size("tenant-a")
+        with pytest.raises(ConflictError) as caught:
+            await store.write(*steps)
+        assert caught.value.reason is ErrorReason.COMMIT_RACE
+        assert [await store.snapshot("tenant-a", name) for name in names] == before
+        assert [await store.get_receipt("tenant-a", "IngestSource", name) for name in names] == [None] * 3
+        assert await store.tree_size("tenant-a") == size
+
+    async def test_an_id_that_two_changes_take_is_refused_for_both(self, store):
+        for changes in (
+            {"windows": (window("t", 1, window_id="s/w1"),)},
+            {"windows": (window("t", 1, continuation_id="s/c1"),)},
+            {"reports": (report("t", "s/r1"),)},
+        ):
+            with pytest.raises(ConflictError):
+                await store.write(opened("s"), replace(opened("t"), **changes))
+        assert await store.page_sessions("tenant-a", after="", limit=9) == []
+        assert await store.tree_size("tenant-a") == 0
+
+    async def test_one_session_twice_or_two_tenants_are_no_one_write(self, store):
+        other = replace(opened("t"), session=session("t", tenant_id="tenant-b"))
+        for changes in ((opened("s"), opened("s")), (opened("s"), other)):
+            with pytest.raises(ValueError, match=r"one session|different tenants"):
+                await store.write(*changes)
+        assert await store.snapshot("tenant-a", "s") is None
+        await store.write()  # nothing to write is written at once
+
+    async def test_their_leaves_follow_one_another_in_the_log(self, plain_store):
+        await plain_store.write(replace(opened("z"), leaves=(leaf("z", "e0"),)))
+        lowered = replace(continued("z", 2), leaves=(leaf("z", "e1"),))
+        agents = [replace(opened(name), leaves=(leaf(name, "e0"), leaf(name, "e1"))) for name in ("y", "x")]
+        await plain_store.write(agents[0], lowered, agents[1])
+        assert [
+            (one.session_id, one.record_id) for one in await plain_store.read_leaves("tenant-a", first=0, limit=9)
+        ] == [*(("z", "z/e0"), ("y", "y/e0"), ("y", "y/e1"), ("z", "z/e1"), ("x", "x/e0"), ("x", "x/e1"))]
+        rows = await plain_store.page_log("tenant-a", after=-1, limit=9)
+        tree, subtrees = CompactRange().extend(row.leaf.leaf_hash for row in rows)
+        assert await plain_store.log_state("tenant-a") == LogState(6, tree.to_bytes())
+        assert [row.subtrees for row in rows] == [b"".join(ending) for ending in subtrees]
+        # One that is rolled back half way leaves no tip behind: the next write goes on from what is there.
+        lost = replace(continued("z", 9), leaves=(leaf("z", "e2"),))
+        with pytest.raises(ConflictError):
+            await plain_store.write(replace(continued("y", 2), leaves=(leaf("y", "e2"),)), lost)
+        await plain_store.write(replace(continued("z", 3), leaves=(leaf("z", "e2"),)))
+        assert await plain_store.tree_size("tenant-a") == 7
+
+    async def test_a_log_that_does_not_hold_together_takes_none_of_them(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await plain_store.keep_head("tenant-a", KeptHead(9, bytes(32), digest("9"), 1))
+        with pytest.raises(LogInconsistentError):
+            await plain_store.write(opened("t"), replace(continued("s", 2), leaves=(leaf("s", "e1"),)))
+        assert await plain_store.snapshot("tenant-a", "t") is None
+        assert (await plain_store.snapshot("tenant-a", "s")).session.version == 1
+
+    async def test_writers_of_overlapping_sessions_lose_nothing(self, store):
+        """Sixteen writers over pairs of four sessions, in either order: nobody waits for ever, every win is whole."""
+        names = ("s0", "s1", "s2", "s3")
+        for name in names:
+            await store.write(opened(name))
+
+        async def writer(number: int) -> int:
+            pair = [names[number % 4], names[(number + 1 + number // 8) % 4]]
+            for _ in range(200):
+                versions = [(await store.snapshot("tenant-a", name)).session.version + 1 for name in pair]
+                steps = (
+                    SessionChange(session(name, version), events=(event(name, version - 1, data=f'{{"by":{number}}}'),))
+                    for name, version in zip(pair, versions, strict=True)
+                )
+                try:
+                    await store.write(*steps)
+                except ConflictError:
+                    await asyncio.sleep(0)
+                else:
+                    return 1
+            return 0
+
+        assert sum(await asyncio.gather(*(writer(number) for number in range(16)))) == 16
+        found = [await store.page_events("tenant-a", name, after_sequence=0, limit=99) for name in names]
+        assert sum(map(len, found)) == 32
+        written = sorted(each.data for events in found for each in events)
+        assert written == sorted(f'{{"by":{number}}}' for number in range(16) for _ in range(2))
 
 
 class TestRaces:

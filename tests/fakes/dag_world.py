@@ -82,10 +82,11 @@ class LoggedMemoryStore(MemorySessionStore):
 
     keeper: LogKeeper | None = None
 
-    async def write(self, change):
+    async def write(self, *changes):
         if self.keeper is not None:
-            await self.keeper.admit(change.session.tenant_id)
-        await super().write(logged_change(change))
+            for tenant_id in {change.session.tenant_id for change in changes}:
+                await self.keeper.admit(tenant_id)
+        await super().write(*map(logged_change, changes))
 
 
 class SubjectAuthenticator:

@@ -68,14 +68,14 @@ class Waiting:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    async def write(self, change):
+    async def write(self, *changes):
         if not self._barrier.broken:
             try:
                 async with asyncio.timeout(0.2):
                     await self._barrier.wait()
             except (TimeoutError, asyncio.BrokenBarrierError):
                 await self._barrier.abort()
-        await self._store.write(change)
+        await self._store.write(*changes)
 
 
 async def test_two_commits_that_truly_race():
@@ -213,11 +213,11 @@ async def test_endless_conflicts_end_in_a_race():
         def __getattr__(self, name):
             return getattr(world.store, name)
 
-        async def write(self, change):
+        async def write(self, *changes):
             raise ConflictError(ErrorReason.COMMIT_RACE, "always")
 
     world.app._writer._store = Losing()
-    from services.dag.app import CreateAsk
+    from services.dag.beginning import CreateAsk
 
     key = RequestKey("CreateSession", fresh_uuid(), "h", lambda _: b"")
     with pytest.raises(CrpError) as caught:

@@ -478,13 +478,13 @@ async def test_an_event_that_comes_first_does_not_keep_a_broken_session_open(wor
         def __getattr__(self, name):
             return getattr(world.store, name)
 
-        async def write(self, change):
+        async def write(self, *changes):
             if not self.appended:
                 self.appended = True
                 elsewhere = World(store=world.store, clock=world.clock)
                 async with elsewhere.serving() as other:
                     await other.call("AppendEvent", append)
-            await world.store.write(change)
+            await world.store.write(*changes)
 
     world.app.chains._store = Interleaved()
     await refused(client, "OpenWindow", open_request(first.session_token), "DATA_LOSS", "CHAIN_BROKEN")

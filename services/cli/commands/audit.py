@@ -66,7 +66,7 @@ async def list_sessions(settings: Settings, output: Output) -> Exit:
                 f"{graph.session.session_id}\n{last.report_id}",
                 f"{status}\n{len(windows)} window{'s' if len(windows) > 1 else ''}",
                 risk.append(f"\ntier {tier}", style="default"),
-                f"{last.safety_budget:.2f}",
+                f"{graph.session.safety_budget:.2f}\n{enum_text(taxonomy.BreakerState, graph.session.circuit_breaker)}",
             )
         )
     columns = ("session, last report", "state", "risk", "budget")

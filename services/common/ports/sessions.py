@@ -78,6 +78,8 @@ class SessionRecord:
         parent_session_id: of an agent's session (SPEC-004 §15); empty otherwise.
         trail_mac: 64 hex digits, HMAC over version, number of audit events and the last one's HMAC, so that a trail
             that lost its end is found (ADR 0058).
+        budget_ceiling: no window starts from more safety budget: what the session began with, lowered to what agents'
+            sessions under it have left (SPEC-004 §15.2, ADR 0103).
     """
 
     tenant_id: str
@@ -96,6 +98,7 @@ class SessionRecord:
     parent_session_id: str = ""
     loop_depth: int = 0
     trail_mac: str = ""
+    budget_ceiling: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +319,26 @@ class SessionChange:
     erased_events: tuple[AuditEventRecord, ...] = ()
 
 
+def check_whole(changes: Sequence[SessionChange]) -> None:
+    """Refuse what no transaction holds: a caller's mistake, whatever is stored.
+
+    Raises:
+        ValueError: as ``SessionStore.write`` says.
+    """
+    for change in changes:
+        owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
+        owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
+        owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
+        if owners - {change.session.session_id}:
+            raise ValueError("a change holds records of another session")
+        if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
+            raise ValueError("a change holds a receipt of another tenant")
+    if len({change.session.tenant_id for change in changes}) > 1:
+        raise ValueError("changes of different tenants are no one write")
+    if len({change.session.session_id for change in changes}) < len(changes):
+        raise ValueError("two changes are of one session")
+
+
 class TransparencyLog(Protocol):
     """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it.
 
@@ -380,12 +403,17 @@ class SessionStore(TransparencyLog, Protocol):
         """Return what tells this store from every other one: 16 hex digits, drawn once and kept with its records."""
         ...
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if the stored version is ``change.session.version - 1``; all or nothing, durable.
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply changes of different sessions of one tenant in one transaction; all of them or nothing, durable.
+
+        Each is guarded by its own session's version: what is stored is ``change.session.version - 1``. Their leaves
+        come into the log in the order of the changes.
 
         Raises:
-            ConflictError: COMMIT_RACE: another writer came first; read the snapshot again and decide anew.
+            ConflictError: COMMIT_RACE: another writer came first to one of them; read the snapshots again and decide
+                anew.
             LogInconsistentError: LOG_INCONSISTENT: the tenant's log does not hold together; nothing was written.
+            ValueError: two changes are of one session or of different tenants, or one holds another session's records.
         """
         ...
 

@@ -64,6 +64,7 @@ def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str,
         max_fan_out=limits.max_fan_out,
         max_dag_nodes=limits.max_dag_nodes,
         max_loop_depth=limits.max_loop_depth,
+        budget_ceiling=token.safety_budget,
     )
     if token.window_number == 0:
         return Step(session, drafts=(_continued(session),))

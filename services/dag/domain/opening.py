@@ -19,6 +19,7 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 from services.dag.domain.branch import place_branch
+from services.dag.domain.breaker import check_delegation
 from services.dag.domain.budget import starting_budget
 from services.dag.domain.ending import branch_ended, fail
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
@@ -167,7 +168,8 @@ def open_root(
     Limits.of(before.session).check_nodes(len(dag.windows))
     session = replace(before.session, policy_hash=policy_hash or before.session.policy_hash)
     place = Place((), WindowPattern.LINEAR, abandoned)
-    window = _window(session, place, ask, fresh, starting_budget((inherited_budget,), ask.budget_ceiling))
+    budget = starting_budget((inherited_budget, session.budget_ceiling), ask.budget_ceiling)
+    window = _window(session, place, ask, fresh, budget)
     created = before.session.version == 0
     begin = (_session_draft(OwnEvent.SESSION_CREATED, session),) if created else ()
     note = OpeningNote(policy_hash=session.policy_hash, policy=ask.policy, compared=ask.compared)
@@ -187,7 +189,8 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     Raises:
         NotFoundError: CONTINUATION_NOT_FOUND.
         UnauthenticatedError: TOKEN_INVALID, TOKEN_SPENT.
-        PreconditionError: SESSION_CLOSED (the token's branch ended), UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE.
+        PreconditionError: SESSION_CLOSED (the token's branch ended), UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE,
+            DELEGATION_SUSPENDED.
         LimitExceededError: WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT.
     """
     dag = DagView.of(before)
@@ -199,7 +202,10 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     merged = place.pattern is WindowPattern.FAN_IN
     room = Room(ask.available_budget_tokens or 0, ask.summariser)
     transfers = choose_transfers(place.parents, room, merged=merged)
-    budget = starting_budget((parent.safety_budget for parent in place.parents), ask.budget_ceiling)
+    inherited = (before.session.budget_ceiling, *(parent.safety_budget for parent in place.parents))
+    if place.pattern is WindowPattern.FAN_OUT:
+        check_delegation(min(inherited), before.session.session_id)
+    budget = starting_budget(inherited, ask.budget_ceiling)
     note = OpeningNote(
         policy_hash=policy_hash or before.session.policy_hash,
         policy=ask.policy,

@@ -36,6 +36,7 @@ from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
+from services.dag.domain.breaker import BreakerState, breaker
 from services.dag.domain.keys import MasterKey, session_hmac_key
 from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
@@ -434,6 +435,23 @@ def test_0052_budgets_of_three_agents():
     assert f"0.05 = {returned[1]:.2f}. C: MEDIUM: {returned[2]:.2f}" in text
     started = budgets.starting_budget((), min(returned))
     assert f"min({', '.join(f'{left:.2f}' for left in returned)}) = {started:.2f} starts from" in text
+
+
+def test_0103_what_three_agents_leave_the_orchestrator():
+    text = record(103).replace("\n", " ")
+    left, seen = 0.85, []
+    for risks in (("HIGH", "MEDIUM"), ("CRITICAL", "HIGH", "MEDIUM"), ("MEDIUM",)):
+        own = 0.85
+        for risk in risks:
+            own = budgets.after_window(own, risk)
+            if own < left:
+                left = own
+                seen.append(left)
+    first, second, half, *rest = seen
+    then = ", ".join(f"{each:.2f}" for each in rest)
+    assert f"becomes {first:.2f}, {second:.2f}, then {half:.2f} (B's first answer), {then}, and stays" in text
+    assert f"stays there: min(0.65, 0.30, 0.80). From {half:.2f} on it is {breaker(half).value}" in text
+    assert breaker(second) is BreakerState.CLOSED
 
 
 def test_0059_what_of_a_summary_is_carried():

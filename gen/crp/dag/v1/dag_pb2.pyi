@@ -84,6 +84,8 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_SESSION_ERASED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_ERCP_OPERATOR: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_QUALITY_DEGRADED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_SAFETY_BUDGET_RETURNED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_SAFETY_BUDGET_LOWERED: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -152,6 +154,8 @@ AUDIT_EVENT_TYPE_SUMMARISATION: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_ERASED: AuditEventType
 AUDIT_EVENT_TYPE_ERCP_OPERATOR: AuditEventType
 AUDIT_EVENT_TYPE_QUALITY_DEGRADED: AuditEventType
+AUDIT_EVENT_TYPE_SAFETY_BUDGET_RETURNED: AuditEventType
+AUDIT_EVENT_TYPE_SAFETY_BUDGET_LOWERED: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel
@@ -172,7 +176,7 @@ class SessionLimits(_message.Message):
     def __init__(self, max_windows: _Optional[int] = ..., max_fan_out: _Optional[int] = ..., max_dag_nodes: _Optional[int] = ..., max_loop_depth: _Optional[int] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("session_id", "status", "created_time", "version", "audit_trail_id", "policy_hash", "limits", "parent_session_id", "loop_depth", "key_version", "window_count")
+    __slots__ = ("session_id", "status", "created_time", "version", "audit_trail_id", "policy_hash", "limits", "parent_session_id", "loop_depth", "key_version", "window_count", "safety_budget", "circuit_breaker")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -184,6 +188,8 @@ class Session(_message.Message):
     LOOP_DEPTH_FIELD_NUMBER: _ClassVar[int]
     KEY_VERSION_FIELD_NUMBER: _ClassVar[int]
     WINDOW_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     status: SessionStatus
     created_time: _timestamp_pb2.Timestamp
@@ -195,7 +201,9 @@ class Session(_message.Message):
     loop_depth: int
     key_version: int
     window_count: int
-    def __init__(self, session_id: _Optional[str] = ..., status: _Optional[_Union[SessionStatus, str]] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., version: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., limits: _Optional[_Union[SessionLimits, _Mapping]] = ..., parent_session_id: _Optional[str] = ..., loop_depth: _Optional[int] = ..., key_version: _Optional[int] = ..., window_count: _Optional[int] = ...) -> None: ...
+    safety_budget: float
+    circuit_breaker: _taxonomy_pb2.BreakerState
+    def __init__(self, session_id: _Optional[str] = ..., status: _Optional[_Union[SessionStatus, str]] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., version: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., limits: _Optional[_Union[SessionLimits, _Mapping]] = ..., parent_session_id: _Optional[str] = ..., loop_depth: _Optional[int] = ..., key_version: _Optional[int] = ..., window_count: _Optional[int] = ..., safety_budget: _Optional[float] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ...) -> None: ...
 
 class WindowNode(_message.Message):
     __slots__ = ("window_id", "session_id", "window_number", "parent_ids", "child_ids", "continuation_id", "pattern", "strategy", "envelope_etag", "quality_tier", "risk_level", "safety_budget", "hmac", "hmac_chain_tip", "timestamp", "token_count", "response_hash", "status", "window_hmac", "report_id", "report_hash", "response_tokens", "model_fingerprint", "facts_included", "facts_deferred", "failure_reason")

@@ -130,7 +130,8 @@ class SessionServiceServicer:
 
     def CreateSession(self, request, context):
         """Begins a session without a window and issues its first token; with trace_id joins one that is there. Role: writer.
-        ErrorReasons: TOKEN_SCOPE_MISMATCH (trace_id), LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED and CHAIN_BROKEN (the parent), POLICY_RELAXED,
+        ErrorReasons: TOKEN_SCOPE_MISMATCH (trace_id), LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED, CHAIN_BROKEN and
+        DELEGATION_SUSPENDED (the parent), POLICY_RELAXED,
         REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -144,8 +145,8 @@ class SessionServiceServicer:
         (§7). Checks the limits, then verifies the whole chain. Role: writer.
         ErrorReasons: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH, POLICY_RELAXED,
         CONTINUATION_NOT_FOUND, SESSION_NOT_FOUND, SESSION_CLOSED, WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT,
-        LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, CHAIN_BROKEN, COMMIT_RACE, REQUEST_ID_REUSED,
-        STORAGE_FULL.
+        LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, DELEGATION_SUSPENDED, CHAIN_BROKEN, COMMIT_RACE,
+        REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -153,7 +154,8 @@ class SessionServiceServicer:
 
     def CommitWindow(self, request, context):
         """Commits a PENDING window: stores response and report, extends the HMAC chain, takes the risk off the safety budget,
-        issues the next token and continuation id (CRP-SPEC-004 §9, §10). Verifies the whole chain. Role: writer.
+        issues the next token and continuation id (CRP-SPEC-004 §9, §10). Verifies the whole chain. What an agent's session has
+        left then lowers the sessions above it to the same, in the same write (§15.2). Role: writer.
         ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, WINDOW_NOT_PENDING, REPORT_MISMATCH, COMMIT_RACE, CHAIN_BROKEN,
         SESSION_CLOSED, REQUEST_ID_REUSED, STORAGE_FULL.
         """
@@ -248,7 +250,7 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def TerminateSession(self, request, context):
-        """Ends a session for good; pending windows fail. Role: writer.
+        """Ends a session for good; pending windows fail; what an agent's session has left goes up as with CommitWindow. Role: writer.
         ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

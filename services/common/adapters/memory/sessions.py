@@ -26,6 +26,7 @@ from services.common.ports.sessions import (
     SessionSnapshot,
     WindowRecord,
     WindowStatus,
+    check_whole,
 )
 
 
@@ -54,32 +55,14 @@ class MemorySessionStore:
         """Return this store's id."""
         return self._store_id
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first."""
-        _check_whole(change)
-        self._receipts.check(change.receipt)
-        key = (change.session.tenant_id, change.session.session_id)
-        stored = self._sessions.get(key)
-        if change.session.version != (stored.record.version if stored else 0) + 1:
-            raise _race("the session's version moved on")
-        self._check_unique(change, stored)
-        if change.leaves:
-            self._logs.check(change.session.tenant_id)
-        held = stored or _Session(change.session)
-        held.record = change.session
-        held.windows.update({window.window_id: window for window in change.windows})
-        held.edges.update({(edge.target_id, edge.source_id): edge for edge in change.edges})
-        held.events.extend(change.events)
-        held.reports.update({report.report_id: report for report in change.reports})
-        self._sessions[key] = held
-        if change.erased_events:
-            held.events[: len(change.erased_events)] = change.erased_events
-            self._receipts.drop(change.session.tenant_id, held.requests)
-            held.requests.clear()
-        if change.receipt is not None:
-            held.requests.append((change.receipt.rpc, change.receipt.request_id))
-        self._receipts.put(change.receipt)
-        self._logs.append(change.session.tenant_id, change.leaves)
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions."""
+        check_whole(changes)
+        for change in changes:
+            self._check(change)
+        _check_apart(changes)
+        for change in changes:
+            self._apply(change)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -183,6 +166,32 @@ class MemorySessionStore:
     def _of(self, tenant_id: str) -> list[_Session]:
         return [held for (tenant, _), held in self._sessions.items() if tenant == tenant_id]
 
+    def _check(self, change: SessionChange) -> None:
+        self._receipts.check(change.receipt)
+        stored = self._sessions.get((change.session.tenant_id, change.session.session_id))
+        if change.session.version != (stored.record.version if stored else 0) + 1:
+            raise _race("the session's version moved on")
+        self._check_unique(change, stored)
+        if change.leaves:
+            self._logs.check(change.session.tenant_id)
+
+    def _apply(self, change: SessionChange) -> None:
+        key = (change.session.tenant_id, change.session.session_id)
+        held = self._sessions.setdefault(key, _Session(change.session))
+        held.record = change.session
+        held.windows.update({window.window_id: window for window in change.windows})
+        held.edges.update({(edge.target_id, edge.source_id): edge for edge in change.edges})
+        held.events.extend(change.events)
+        held.reports.update({report.report_id: report for report in change.reports})
+        if change.erased_events:
+            held.events[: len(change.erased_events)] = change.erased_events
+            self._receipts.drop(change.session.tenant_id, held.requests)
+            held.requests.clear()
+        if change.receipt is not None:
+            held.requests.append((change.receipt.rpc, change.receipt.request_id))
+        self._receipts.put(change.receipt)
+        self._logs.append(change.session.tenant_id, change.leaves)
+
     def _check_unique(self, change: SessionChange, stored: _Session | None) -> None:
         expected = len(stored.events) if stored else 0
         if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
@@ -206,14 +215,15 @@ class MemorySessionStore:
             raise _race("the session has a root window")  # SPEC-004 §3.3: a single root
 
 
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")
+def _check_apart(changes: Sequence[SessionChange]) -> None:
+    """Refuse changes that take the same id: what a database's constraints do within one transaction."""
+    for name, taken in (
+        ("continuation", [{window.continuation_id for window in change.windows} - {""} for change in changes]),
+        ("window", [{window.window_id for window in change.windows} for change in changes]),
+        ("report", [{report.report_id for report in change.reports} for change in changes]),
+    ):
+        if len(set[str]().union(*taken)) < sum(map(len, taken)):
+            raise _race(f"a {name} id is taken")
 
 
 def _race(what: str) -> ConflictError:

@@ -34,6 +34,7 @@ from services.common.ports.sessions import (
     SessionRecord,
     SessionSnapshot,
     WindowRecord,
+    check_whole,
 )
 from services.common.settings.neo4j import Neo4jSettings
 
@@ -80,20 +81,23 @@ class Neo4jSessionStore:
         rows = await self._rows(session_statements.STORE_ID, fresh=secrets.token_hex(STORE_ID_BYTES))
         return str(rows[0]["store_id"])
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first; all or nothing.
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
             LogInconsistentError: LOG_INCONSISTENT.
-            ValueError: the change holds records of another session or tenant, or an edge to a window that is not there.
+            ValueError: the changes are of one session or of several tenants, or hold records of others; or an edge
+                leads to a window that is not there.
         """
-        _check_whole(change)
-        async with self._turns.setdefault(change.session.tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
-            size = await self._database.run(lambda transaction: self._write(transaction, change))
-        self._tips.settle(change.session.tenant_id, size)
-        if change.receipt is not None:
-            await self._receipts.forget(change.receipt.created_at)
+        check_whole(changes)
+        for tenant_id in {change.session.tenant_id for change in changes}:  # one, unless there is nothing to write
+            async with self._turns.setdefault(tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
+                size = await self._database.run(lambda transaction: self._write(transaction, changes))
+            self._tips.settle(tenant_id, size)
+        for change in changes:
+            if change.receipt is not None:
+                await self._receipts.forget(change.receipt.created_at)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -210,11 +214,23 @@ class Neo4jSessionStore:
     async def _rows(self, statement: str, **parameters: Any) -> list[Properties]:
         return await self._database.rows(statement, **parameters)
 
-    async def _write(self, transaction: AsyncManagedTransaction, change: SessionChange) -> int:
-        """Write the change and return the size of the tenant's log, 0 when nothing was added to it."""
+    async def _write(self, transaction: AsyncManagedTransaction, changes: Sequence[SessionChange]) -> int:
+        """Write the changes and return the size of the tenant's log, 0 when nothing was added to it."""
+        # Sessions are locked in one order whoever writes, then receipts, then the log: nobody waits in a circle.
+        ordered = sorted(changes, key=lambda change: change.session.session_id)
+        for change in ordered:
+            await _lock(transaction, change, key(change.session.tenant_id, change.session.session_id))
+        for change in ordered:
+            await self._apply(transaction, change)
+        size = 0
+        for change in changes:
+            tenant_id, leaves = change.session.tenant_id, change.leaves
+            size = max(size, await session_log.append_leaves(transaction, tenant_id, leaves, self._tips))
+        return size
+
+    async def _apply(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
         whose = key(tenant_id, session_id)
-        await _lock(transaction, change, whose)
         # Of what a change holds twice the last counts, so that constraints never judge the one before it.
         windows = {one.window_id: session_records.window_properties(tenant_id, one) for one in change.windows}
         edges = {(one.target_id, one.source_id): session_records.edge_row(tenant_id, one) for one in change.edges}
@@ -235,7 +251,6 @@ class Neo4jSessionStore:
             raise ValueError("an edge leads to a window that is not there")
         if change.receipt is not None:
             await self._receipts.remember(transaction, change.receipt, session_key=whose)
-        return await session_log.append_leaves(transaction, tenant_id, change.leaves, self._tips)
 
 
 async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, session_id: str) -> SessionSnapshot | None:
@@ -272,13 +287,3 @@ async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, who
         raise race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
         raise race("the erased events are not those that are stored")
-
-
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")

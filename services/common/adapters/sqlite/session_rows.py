@@ -149,12 +149,13 @@ SESSIONS_SCHEMA: Final = Schema(
         HEADS_SCHEMA,
         COSIGNED_SCHEMA,
         STORE_ID_SCHEMA,
+        ("ALTER TABLE sessions ADD COLUMN budget_ceiling REAL NOT NULL DEFAULT 1.0",),
     ),
 )
 
 SESSION_COLUMNS: Final = (
     "tenant_id, session_id, scope, status, created_us, version, audit_trail_id, key_version, policy_hash, "
-    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac"
+    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac, budget_ceiling"
 )
 WINDOW_COLUMNS: Final = (
     "session_id, window_id, window_number, parent_ids, pattern, status, strategy, timestamp_us, opened_by_request, "
@@ -187,6 +188,7 @@ def session_values(session: SessionRecord) -> tuple[Any, ...]:
         session.parent_session_id,
         session.loop_depth,
         session.trail_mac,
+        session.budget_ceiling,
     )
 
 

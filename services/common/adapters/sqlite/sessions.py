@@ -46,6 +46,7 @@ from services.common.ports.sessions import (
     SessionRecord,
     SessionSnapshot,
     WindowRecord,
+    check_whole,
 )
 from services.common.settings.stores import StoreSettings
 
@@ -99,24 +100,26 @@ class SqliteSessionStore:
         rows = await self._database.read(lambda one: one.execute("SELECT store_id FROM store_identity").fetchall())
         return str(rows[0][0]) if rows else ""
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first; all or nothing.
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
             LogInconsistentError: LOG_INCONSISTENT.
-            ValueError: the change holds records of another session or tenant.
+            ValueError: the changes are of one session or of several tenants, or hold records of others.
         """
-        _check_whole(change)
+        check_whole(changes)
 
         def job(connection: sqlite3.Connection) -> int:
             try:
-                return _apply(connection, change, self._tips)
+                return max([_apply(connection, change, self._tips) for change in changes], default=0)
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        size = await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
-        self._tips.settle(change.session.tenant_id, size)
+        erases = any(change.erased_events for change in changes)
+        size = await self._database.write(job, _ERASURE if erases else PLAIN_WRITE)
+        for tenant_id in {change.session.tenant_id for change in changes}:  # one, unless there is nothing to write
+            self._tips.settle(tenant_id, size)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -295,16 +298,6 @@ def _last_event(connection: sqlite3.Connection, tenant_id: str, session_id: str)
         (tenant_id, session_id),
     ).fetchone()
     return event_of(row) if row else None
-
-
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")
 
 
 def _race(what: str) -> ConflictError:
