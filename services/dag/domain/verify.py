@@ -59,7 +59,7 @@ class Fault:
     """The first record that does not hold.
 
     Attributes:
-        record_kind: event, session, window, edge or report.
+        record_kind: event, session, window, edge or report; leaf or log where the log's own row does not parse.
         record_id: its id; ``source -> target`` for an edge, the sequence for an event.
         detail: what does not hold, without content.
     """
@@ -101,6 +101,11 @@ class Verification:
     tips: tuple[str, ...] = ()
     partial_reason: str = ""
     quality_before: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def not_read(fault: Fault) -> Verification:
+    """Return what is found of a chain of which a record does not parse: nothing was recomputed."""
+    return Verification(Integrity.BROKEN, 0, 0, 0, 0, fault=fault)
 
 
 class _BadRecordError(Exception):
@@ -157,6 +162,11 @@ def verify_chain(stored: StoredChain, key: bytes, max_windows: int) -> Verificat
     except _BadRecordError as bad:
         fault = bad.fault
     return _result(walk, fault)
+
+
+def is_first_event(event: AuditEventRecord, key: bytes) -> bool:
+    """Say whether the event begins a chain under this key."""
+    return _is_text(event.hmac, chain.Macs(key).event, event, "")
 
 
 def _result(walk: _Walk, fault: Fault | None) -> Verification:

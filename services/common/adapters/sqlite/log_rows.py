@@ -9,6 +9,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.adapters.sqlite.fetching import Row, fetch_one
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf
 from services.common.ports.sessions import LeafKind, LogLeaf
 
@@ -30,10 +32,13 @@ LOG_SCHEMA: Final = (
     "CREATE TABLE trees (tenant_id TEXT PRIMARY KEY, size INTEGER NOT NULL, peaks BLOB NOT NULL) WITHOUT ROWID",
 )
 
+_LOG: Final = "log"
+_LEAF_COLUMNS: Final = ("position", "content_hmac", "subtrees", "leaf_index")
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
 _PLANT_TREE: Final = "INSERT INTO trees (size, peaks, tenant_id) VALUES (?, ?, ?)"
 _SUBTREE: Final = "SELECT substr(subtrees, ?, ?) FROM leaves WHERE tenant_id = ? AND leaf_index = ?"
+_TREE: Final = "SELECT size, peaks FROM trees WHERE tenant_id = ?"
 _LEAF: Final = (
     "SELECT position, content_hmac, substr(subtrees, 1, 32), leaf_index FROM leaves "
     "WHERE tenant_id = ? AND session_id = ? AND record_kind = ? AND record_id = ?"
@@ -44,8 +49,8 @@ def append_leaves(connection: sqlite3.Connection, tenant_id: str, leaves: Sequen
     """Append the leaves and give them their indexes; a record that has a leaf is an ``IntegrityError``."""
     if not leaves:
         return
-    row = connection.execute("SELECT size, peaks FROM trees WHERE tenant_id = ?", (tenant_id,)).fetchone()
-    before = CompactRange.of_bytes(*row) if row else CompactRange()
+    row = fetch_one(connection, _TREE, (tenant_id,))
+    before = _peaks(tenant_id, row)
     after, subtrees = before.extend(leaf.leaf_hash for leaf in leaves)
     rows = (
         (
@@ -66,8 +71,10 @@ def append_leaves(connection: sqlite3.Connection, tenant_id: str, leaves: Sequen
 
 def tree_size(connection: sqlite3.Connection, tenant_id: str) -> int:
     """Return the number of leaves."""
-    row = connection.execute("SELECT size FROM trees WHERE tenant_id = ?", (tenant_id,)).fetchone()
-    return int(row[0]) if row else 0
+    row = fetch_one(connection, "SELECT size FROM trees WHERE tenant_id = ?", (tenant_id,))
+    if row is not None and (type(row[0]) is not int or row[0] < 0):
+        raise UnreadableRecordError.of_field(_LOG, tenant_id, "size")
+    return row[0] if row else 0
 
 
 def tree_hashes(connection: sqlite3.Connection, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
@@ -76,7 +83,10 @@ def tree_hashes(connection: sqlite3.Connection, tenant_id: str, places: Sequence
     found: list[bytes] = []
     for level, index in places:
         key = (level * HASH_BYTES + 1, HASH_BYTES, tenant_id, ending_leaf((level, index)))
-        found.append(bytes(connection.execute(_SUBTREE, key).fetchone()[0]))
+        row = fetch_one(connection, _SUBTREE, key)
+        if row is None or type(row[0]) is not bytes or len(row[0]) != HASH_BYTES:
+            raise UnreadableRecordError.of_field("leaf", str(ending_leaf((level, index))), "subtrees")
+        found.append(row[0])
     return found
 
 
@@ -86,6 +96,23 @@ def find_leaves(
     """Return the leaves of records."""
     found: list[LogLeaf | None] = []
     for kind, record_id in records:
-        row = connection.execute(_LEAF, (tenant_id, session_id, kind, record_id)).fetchone()
-        found.append(LogLeaf(session_id, kind, record_id, *row) if row else None)
+        row = fetch_one(connection, _LEAF, (tenant_id, session_id, kind, record_id))
+        found.append(_leaf_of(session_id, kind, record_id, row) if row else None)
     return found
+
+
+def _leaf_of(session_id: str, kind: LeafKind, record_id: str, row: Row) -> LogLeaf:
+    """Read a row of ``_LEAF``; a leaf that does not parse is a fault of its record's leaf."""
+    for column, value, wanted in zip(_LEAF_COLUMNS, row, (int, str, bytes, int), strict=True):
+        if type(value) is not wanted or (wanted is bytes and len(value) != HASH_BYTES):
+            raise UnreadableRecordError.of_field("leaf", record_id, column, session_id=session_id)
+    return LogLeaf(session_id, kind, record_id, *row)
+
+
+def _peaks(tenant_id: str, row: Row | None) -> CompactRange:
+    if row is None:
+        return CompactRange()
+    try:
+        return CompactRange.of_bytes(*row)
+    except (ValueError, TypeError, AttributeError):
+        raise UnreadableRecordError.of_field(_LOG, tenant_id, "peaks") from None

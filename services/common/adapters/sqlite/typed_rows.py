@@ -1,0 +1,139 @@
+"""What the columns of a row may hold: a row that holds anything else is a fault of that record (ADR 0101).
+
+SQLite keeps what it is given: a text column holds a blob, an integer column a word, a column of JSON half a list. One
+comparison of types and one reading of each column that is more than text and number tell such a row from a good one.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, TypeVar
+
+from services.common.errors import UnreadableRecordError
+
+_UNREADABLE: Final = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+_MAX_NAME_CHARS: Final = 200
+_UNNAMED: Final = "?"
+_ESCAPED: Final = "\\u"
+"""Half of a character can be written in JSON, and nowhere else that a row comes from."""
+
+_E = TypeVar("_E", bound=Enum)
+Parse = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RowShape:
+    """The columns of one kind of record.
+
+    Attributes:
+        kind: as a fault names it.
+        columns: their names, in the order of the row.
+        types: which type each value must have; SQLite's NULL is none of them.
+        parsed: places of the columns that are read further, and how.
+        named: places of the columns that make up the record's id.
+        session: place of the session's id; ``None`` for what belongs to none.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    types: tuple[type, ...]
+    parsed: tuple[tuple[int, Parse], ...]
+    named: tuple[int, ...]
+    session: int | None
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        columns: str,
+        *,
+        named: Sequence[str],
+        types: Mapping[str, type],
+        parsed: Mapping[str, Parse],
+    ) -> "RowShape":
+        """Return the shape of ``columns``, a list as it stands in a statement; what ``types`` leaves out is text."""
+        names = tuple(columns.split(", "))
+        return cls(
+            kind=kind,
+            columns=names,
+            types=tuple(types.get(name, str) for name in names),
+            parsed=tuple((names.index(name), parse) for name, parse in parsed.items()),
+            named=tuple(names.index(name) for name in named),
+            session=names.index("session_id") if "session_id" in names else None,
+        )
+
+    def read(self, row: Sequence[Any]) -> list[Any]:
+        """Return the row's values, those of ``parsed`` columns read.
+
+        Raises:
+            UnreadableRecordError: RECORD_UNREADABLE: names the first column that holds what it cannot.
+        """
+        if tuple(map(type, row)) != self.types:
+            wrong = next(
+                at for at, (value, kind) in enumerate(zip(row, self.types, strict=True)) if type(value) is not kind
+            )
+            raise self._unreadable(row, wrong)
+        values = list(row)
+        for at, parse in self.parsed:
+            try:
+                values[at] = parse(values[at])
+            except _UNREADABLE:
+                raise self._unreadable(row, at) from None
+        return values
+
+    def _unreadable(self, row: Sequence[Any], wrong: int) -> UnreadableRecordError:
+        name = " -> ".join(shown(row[at]) for at in self.named)
+        session_id = "" if self.session is None else shown(row[self.session])
+        return UnreadableRecordError.of_field(self.kind, name, self.columns[wrong], session_id=session_id)
+
+
+def shown(value: object) -> str:
+    """Return an id as a fault names it, whatever it has become."""
+    if isinstance(value, str | int):
+        return str(value)[:_MAX_NAME_CHARS]
+    return value.decode(errors="backslashreplace")[:_MAX_NAME_CHARS] if isinstance(value, bytes) else _UNNAMED
+
+
+def word_of(kind: type[_E], never: _E | None = None) -> Callable[[str], _E]:
+    """Return what reads an enum's value; a word that is none of them is a KeyError, and so is ``never``'s."""
+    return {member.value: member for member in kind if member is not never}.__getitem__
+
+
+def strings_of(text: str) -> tuple[str, ...]:
+    """Read a JSON list of strings; ValueError for anything else."""
+    if text == "[]":
+        return ()
+    return tuple(_string(value) for value in _list(text)) if _ESCAPED in text else _plain_strings(_list(text))
+
+
+def pairs_of(text: str) -> tuple[tuple[str, int], ...]:
+    """Read a JSON list of pairs of a string and an integer; ValueError for anything else."""
+    if text == "[]":
+        return ()
+    pairs = []
+    for pair in _list(text):
+        if type(pair) is not list or len(pair) != 2 or type(pair[1]) is not int:  # noqa: PLR2004 - a pair
+            raise ValueError
+        pairs.append((_string(pair[0]), pair[1]))
+    return tuple(pairs)
+
+
+def _list(text: str) -> list[Any]:
+    values = json.loads(text)
+    if type(values) is not list:
+        raise ValueError
+    return values
+
+
+def _plain_strings(values: list[Any]) -> tuple[str, ...]:
+    if any(type(value) is not str for value in values):
+        raise ValueError
+    return tuple(values)
+
+
+def _string(value: Any) -> str:
+    if type(value) is not str:
+        raise ValueError
+    value.encode()  # half a character is a UnicodeEncodeError, a ValueError
+    return value
