@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import inclusion_spans
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
 from services.dag.domain.leaves import logged_records
@@ -106,6 +107,9 @@ class ExportProofs:
     ) -> AsyncIterator[str]:
         found = await self._app.find(export.tenant_id, export.session_id, records)
         leaves = [leaf for leaf in found if leaf is not None]  # a record that is older than the log has none
+        for leaf in leaves:
+            if leaf.leaf_index >= size:  # every record was read before the size
+                raise UnreadableRecordError.of_field("leaf", leaf.record_id, "leaf_index", session_id=export.session_id)
         paths = [inclusion_spans(leaf.leaf_index, size) for leaf in leaves]
         hashes = iter(await self._app.hashes(export.tenant_id, [span for path in paths for span in path]))
         for leaf, path in zip(leaves, paths, strict=True):

@@ -33,6 +33,8 @@ LOG_SCHEMA: Final = (
 )
 
 _LOG: Final = "log"
+_MAX_NUMBER: Final = 2**53 - 1
+"""What a number in JSON may be at most to be told exactly (RFC 8785)."""
 _LEAF_COLUMNS: Final = ("position", "content_hmac", "subtrees", "leaf_index")
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
@@ -104,7 +106,8 @@ def find_leaves(
 def _leaf_of(session_id: str, kind: LeafKind, record_id: str, row: Row) -> LogLeaf:
     """Read a row of ``_LEAF``; a leaf that does not parse is a fault of its record's leaf."""
     for column, value, wanted in zip(_LEAF_COLUMNS, row, (int, str, bytes, int), strict=True):
-        if type(value) is not wanted or (wanted is bytes and len(value) != HASH_BYTES):
+        fits = type(value) is wanted and (len(value) == HASH_BYTES if wanted is bytes else True)
+        if not fits or (wanted is int and not 0 <= value <= _MAX_NUMBER):
             raise UnreadableRecordError.of_field("leaf", record_id, column, session_id=session_id)
     return LogLeaf(session_id, kind, record_id, *row)
 
