@@ -199,7 +199,7 @@ class UnreadableRecordError(ChainBrokenError):
     def __init__(self, record_kind: str, record_id: str, detail: str, *, session_id: str = "", field: str = "") -> None:
         super().__init__(
             ErrorReason.RECORD_UNREADABLE,
-            f"the stored {record_kind} {record_id} {detail}; verify the session, and restore the record from a backup",
+            f"the stored {record_kind} {record_id} {detail}; keep the evidence and restore it from a backup",
             record_kind=record_kind,
             record_id=record_id,
             session_id=session_id,

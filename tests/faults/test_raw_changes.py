@@ -8,19 +8,11 @@ import asyncio
 
 import pytest
 
-from tests.fakes.raw.catalogue import AWAIT_THE_LOG, CHANGES, by_kind, catalogue
+from tests.fakes.raw.catalogue import AWAIT_THE_LOG, CHANGES, GROUPS, by_kind, catalogue, of_group
 from tests.fakes.raw.judging import judge
 from tests.fakes.raw.template import build
 from tests.patience import patient
 from tests.tenth import tenth
-
-GROUPS = {
-    "values": ("a value",),
-    "rows": ("a row", "two rows", "a session's seal"),
-    "groups and sessions": ("the end", "a whole session", "an erasure", "the log"),
-    "older copies": ("a part of", "a session's older", "a table's", "the database's"),
-    "pages": ("a page", "two pages", "the file"),
-}
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +23,6 @@ def template(tmp_path_factory):
 @pytest.fixture(scope="module")
 def changes(template):
     return catalogue(template)
-
-
-def of_group(changes, group):
-    return [change for change in changes if change.kind.startswith(GROUPS[group])]
 
 
 def test_there_are_enough_changes_each_of_its_own_name_and_in_one_group(changes):

@@ -5,8 +5,10 @@ from collections import Counter
 from contextlib import closing
 
 from tests.fakes.raw import fields, groups, pages
-from tests.fakes.raw.changes import KEYS
+from tests.fakes.raw.changes import KEYS, Change
 from tests.fakes.raw.judging import tables_of
+
+__all__ = ["AWAIT_THE_LOG", "CHANGES", "GROUPS", "Change", "by_kind", "catalogue", "of_group"]
 
 CHANGES = 2_000
 """At least."""
@@ -81,6 +83,19 @@ def _copy_into(older, connection):
         if rows:
             marks = ", ".join("?" * len(rows[0]))
             connection.executemany(f"INSERT INTO older.{table} VALUES ({marks})", rows)
+
+
+GROUPS = {
+    "values": ("a value",),
+    "rows": ("a row", "two rows", "a session's seal"),
+    "ends": ("the end", "a whole session", "an erasure", "the log"),
+    "copies": ("a part of", "a session's older", "a table's", "the database's"),
+    "pages": ("a page", "two pages", "the file"),
+}
+
+
+def of_group(changes, group):
+    return [change for change in changes if change.kind.startswith(GROUPS[group])]
 
 
 def by_kind(changes):

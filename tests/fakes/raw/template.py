@@ -63,16 +63,21 @@ async def build(folder):
     template = Template(folder / "now.db", folder / "older.db")
     store = await SqliteSessionStore.open(folder / FILE, PLAIN)
     async with world_of(store).serving() as client:
-        await _first_half(client, template)
-        _copy(folder / FILE, template.older)
-        await _second_half(client, template)
-        template.kept = (await client.ask_log("GetTreeHead", log_pb.GetTreeHeadRequest())).tree_head
+        await write_sessions(client, template, lambda: _copy(folder / FILE, template.older))
     await store.close()
     _copy(folder / FILE, template.now)
     template.rows = rows_in(template.now)
     template.says = meanings(template.rows)
     template.reads = {role: reads_of(template.now, template.owner(role)) for role in template.sessions}
     return template
+
+
+async def write_sessions(client, template, half_way=lambda: None):
+    """Write the sessions of every role, and keep a head of the log."""
+    await _first_half(client, template)
+    half_way()
+    await _second_half(client, template)
+    template.kept = (await client.ask_log("GetTreeHead", log_pb.GetTreeHeadRequest())).tree_head
 
 
 def _took(template, role, answer):

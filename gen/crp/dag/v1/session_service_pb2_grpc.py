@@ -172,7 +172,7 @@ class SessionServiceServicer:
 
     def GetWindow(self, request, context):
         """Returns one window, with its response on request. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -180,7 +180,7 @@ class SessionServiceServicer:
 
     def GetDag(self, request, context):
         """Returns the session with all windows and edges. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -188,7 +188,7 @@ class SessionServiceServicer:
 
     def GetLineage(self, request, context):
         """Returns the path from the root to a window (CRP-Provenance-Window-Lineage). Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -206,7 +206,7 @@ class SessionServiceServicer:
     def AppendEvent(self, request, context):
         """Appends one event to the session's audit chain; also to sessions that have ended. The types that the service writes
         itself (SESSION_*, DISPATCH_STARTED, DISPATCH_COMPLETED, DISPATCH_FAILED, DPE_COMPLETED) are refused. Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -214,7 +214,7 @@ class SessionServiceServicer:
 
     def ListAuditEvents(self, request, context):
         """Lists the session's audit events in order. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, PAGE_TOKEN_INVALID.
+        ErrorReasons: SESSION_NOT_FOUND, PAGE_TOKEN_INVALID, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -222,7 +222,7 @@ class SessionServiceServicer:
 
     def ExportAudit(self, request, context):
         """Streams the session's audit events as lines, for archives and SIEMs; the HMAC key is never among them. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -230,7 +230,7 @@ class SessionServiceServicer:
 
     def GetReport(self, request, context):
         """Returns a stored report with the bytes that its hash is over. Role: reader.
-        ErrorReasons: REPORT_NOT_FOUND.
+        ErrorReasons: REPORT_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -258,7 +258,7 @@ class SessionServiceServicer:
         was sealed under a draft_key of its windows opens no more;
         VerifyChain says TRUNCATED and the session cannot be continued. Also sessions that have ended or are broken; the
         agents' sessions under it are erased one by one. Role: admin.
-        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -10,7 +10,10 @@ from typing import Final
 from neo4j import AsyncManagedTransaction
 
 from services.common.adapters.neo4j.database import rows_of
+from services.common.adapters.neo4j.typed_properties import NodeShape, bytes_of, whole_of
 from services.common.adapters.neo4j.values import Properties, key, sort_key
+from services.common.adapters.stored_values import UNREADABLE, word_of
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf
 from services.common.ports.sessions import LeafKind, LogLeaf
 
@@ -46,7 +49,10 @@ async def append_leaves(transaction: AsyncManagedTransaction, tenant_id: str, le
     log = key(tenant_id)
     new = {"no_peaks": b"", "sort_key": sort_key(tenant_id)}
     (row,) = await rows_of(transaction, LOCK_LOG, key=log, tenant_id=tenant_id, **new)
-    before = CompactRange.of_bytes(row["size"], bytes(row["peaks"]))
+    try:
+        before = CompactRange.of_bytes(whole_of(row["size"]), bytes_of(row["peaks"]))
+    except UNREADABLE:
+        raise UnreadableRecordError.of_field("log", tenant_id, "peaks") from None
     after, subtrees = before.extend(leaf.leaf_hash for leaf in leaves)
     rows = [
         _leaf_properties(tenant_id, index, leaf, b"".join(ending))
@@ -58,7 +64,10 @@ async def append_leaves(transaction: AsyncManagedTransaction, tenant_id: str, le
 async def tree_size(transaction: AsyncManagedTransaction, tenant_id: str) -> int:
     """Return the number of leaves."""
     rows = await rows_of(transaction, READ_SIZE, key=key(tenant_id), tenant_id=tenant_id)
-    return int(rows[0]["size"]) if rows else 0
+    try:
+        return whole_of(rows[0]["size"]) if rows else 0
+    except UNREADABLE:
+        raise UnreadableRecordError.of_field("log", tenant_id, "size") from None
 
 
 async def tree_hashes(transaction: AsyncManagedTransaction, tenant_id: str, places: Sequence[Place]) -> list[bytes]:
@@ -66,8 +75,16 @@ async def tree_hashes(transaction: AsyncManagedTransaction, tenant_id: str, plac
     check_full(places, await tree_size(transaction, tenant_id))
     keys = [leaf_key(tenant_id, ending_leaf(place)) for place in places]
     rows = await rows_of(transaction, READ_SUBTREES, keys=list(set(keys)))
-    found = {row["key"]: bytes(row["subtrees"]) for row in rows}
-    return [found[leaf][level * HASH_BYTES :][:HASH_BYTES] for leaf, (level, _) in zip(keys, places, strict=True)]
+    found = {row["key"]: row["subtrees"] for row in rows}
+    return [_hash_at(found.get(leaf), place) for leaf, place in zip(keys, places, strict=True)]
+
+
+def _hash_at(subtrees: object, place: Place) -> bytes:
+    at = place[0] * HASH_BYTES
+    cut = bytes(subtrees[at : at + HASH_BYTES]) if isinstance(subtrees, bytes | bytearray) else b""
+    if len(cut) != HASH_BYTES:
+        raise UnreadableRecordError.of_field("leaf", str(ending_leaf(place)), "subtrees")
+    return cut
 
 
 async def find_leaves(
@@ -89,6 +106,13 @@ def _record_key(tenant_id: str, session_id: str, kind: LeafKind, record_id: str)
     return key(tenant_id, session_id, kind, record_id)
 
 
+def _first_hash(subtrees: object) -> bytes:
+    found = bytes_of(subtrees)
+    if len(found) < HASH_BYTES:
+        raise ValueError
+    return found[:HASH_BYTES]
+
+
 def _leaf_properties(tenant_id: str, index: int, leaf: LogLeaf, subtrees: bytes) -> Properties:
     return {
         "key": leaf_key(tenant_id, index),
@@ -103,13 +127,18 @@ def _leaf_properties(tenant_id: str, index: int, leaf: LogLeaf, subtrees: bytes)
     }
 
 
+_LEAF: Final = NodeShape(
+    "leaf",
+    ("record_id",),
+    plain={"session_id": str, "record_id": str, "content_hmac": str},
+    parsed={
+        "record_kind": ("record_kind", word_of(LeafKind)),
+        "position": ("position", whole_of),
+        "leaf_hash": ("subtrees", _first_hash),
+        "leaf_index": ("leaf_index", whole_of),
+    },
+)
+
+
 def _leaf_of(row: Properties) -> LogLeaf:
-    return LogLeaf(
-        session_id=row["session_id"],
-        record_kind=LeafKind(row["record_kind"]),
-        record_id=row["record_id"],
-        position=row["position"],
-        content_hmac=row["content_hmac"],
-        leaf_hash=bytes(row["subtrees"])[:HASH_BYTES],
-        leaf_index=row["leaf_index"],
-    )
+    return LogLeaf(**_LEAF.read(row))

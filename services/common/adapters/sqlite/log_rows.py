@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.adapters.sqlite.fetching import Row, fetch_one
+from services.common.adapters.stored_values import MAX_NUMBER
 from services.common.errors import UnreadableRecordError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf
 from services.common.ports.sessions import LeafKind, LogLeaf
@@ -33,8 +34,6 @@ LOG_SCHEMA: Final = (
 )
 
 _LOG: Final = "log"
-_MAX_NUMBER: Final = 2**53 - 1
-"""What a number in JSON may be at most to be told exactly (RFC 8785)."""
 _LEAF_COLUMNS: Final = ("position", "content_hmac", "subtrees", "leaf_index")
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
@@ -107,7 +106,7 @@ def _leaf_of(session_id: str, kind: LeafKind, record_id: str, row: Row) -> LogLe
     """Read a row of ``_LEAF``; a leaf that does not parse is a fault of its record's leaf."""
     for column, value, wanted in zip(_LEAF_COLUMNS, row, (int, str, bytes, int), strict=True):
         fits = type(value) is wanted and (len(value) == HASH_BYTES if wanted is bytes else True)
-        if not fits or (wanted is int and not 0 <= value <= _MAX_NUMBER):
+        if not fits or (wanted is int and not 0 <= value <= MAX_NUMBER):
             raise UnreadableRecordError.of_field("leaf", record_id, column, session_id=session_id)
     return LogLeaf(session_id, kind, record_id, *row)
 

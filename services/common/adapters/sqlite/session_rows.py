@@ -11,8 +11,9 @@ from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
 from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
-from services.common.adapters.sqlite.typed_rows import RowShape, pairs_of, strings_of, word_of
+from services.common.adapters.sqlite.typed_rows import RowShape, pairs_of, strings_of
 from services.common.adapters.sqlite.values import json_list, micros, moment
+from services.common.adapters.stored_values import number_of, word_of
 from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import (
     AuditEventRecord,
@@ -180,7 +181,11 @@ _SESSION: Final = RowShape.of(
         ),
         int,
     ),
-    parsed={"status": word_of(SessionStatus, never=SessionStatus.UNREADABLE), "created_us": moment},
+    parsed={
+        "status": word_of(SessionStatus, never=SessionStatus.UNREADABLE),
+        "created_us": moment,
+        "version": number_of,
+    },
 )
 _WINDOW: Final = RowShape.of(
     "window",
@@ -214,7 +219,7 @@ _EVENT: Final = RowShape.of(
     EVENT_COLUMNS,
     named=("sequence",),
     types={"sequence": int, "timestamp_us": int},
-    parsed={"timestamp_us": moment},
+    parsed={"sequence": number_of, "timestamp_us": moment},
 )
 _REPORT: Final = RowShape.of(
     "report",

@@ -31,9 +31,9 @@ from services.common.adapters.sqlite.session_rows import (
     window_of,
     window_values,
 )
-from services.common.adapters.sqlite.typed_rows import shown
 from services.common.adapters.sqlite.values import marks
 from services.common.adapters.sqlite.writer import WriteTraits
+from services.common.adapters.stored_values import shown
 from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt

@@ -5,21 +5,15 @@ comparison of types and one reading of each column that is more than text and nu
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
+from services.common.adapters.stored_values import UNREADABLE, Parse, shown, strings_in
 from services.common.errors import UnreadableRecordError
 
-_UNREADABLE: Final = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
-_MAX_NAME_CHARS: Final = 200
-_UNNAMED: Final = "?"
 _ESCAPED: Final = "\\u"
 """Half of a character can be written in JSON, and nowhere else that a row comes from."""
-
-_E = TypeVar("_E", bound=Enum)
-Parse = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ class RowShape:
         for at, parse in self.parsed:
             try:
                 values[at] = parse(values[at])
-            except _UNREADABLE:
+            except UNREADABLE:
                 raise self._unreadable(row, at) from None
         return values
 
@@ -88,34 +82,24 @@ class RowShape:
         return UnreadableRecordError.of_field(self.kind, name, self.columns[wrong], session_id=session_id)
 
 
-def shown(value: object) -> str:
-    """Return an id as a fault names it, whatever it has become."""
-    if isinstance(value, str | int):
-        return str(value)[:_MAX_NAME_CHARS]
-    return value.decode(errors="backslashreplace")[:_MAX_NAME_CHARS] if isinstance(value, bytes) else _UNNAMED
-
-
-def word_of(kind: type[_E], never: _E | None = None) -> Callable[[str], _E]:
-    """Return what reads an enum's value; a word that is none of them is a KeyError, and so is ``never``'s."""
-    return {member.value: member for member in kind if member is not never}.__getitem__
-
-
 def strings_of(text: str) -> tuple[str, ...]:
     """Read a JSON list of strings; ValueError for anything else."""
     if text == "[]":
         return ()
-    return tuple(_string(value) for value in _list(text)) if _ESCAPED in text else _plain_strings(_list(text))
+    values = strings_in(_list(text))
+    if _ESCAPED in text:
+        "".join(values).encode()  # half a character is a UnicodeEncodeError, a ValueError
+    return values
 
 
 def pairs_of(text: str) -> tuple[tuple[str, int], ...]:
     """Read a JSON list of pairs of a string and an integer; ValueError for anything else."""
     if text == "[]":
         return ()
-    pairs = []
-    for pair in _list(text):
-        if type(pair) is not list or len(pair) != 2 or type(pair[1]) is not int:  # noqa: PLR2004 - a pair
-            raise ValueError
-        pairs.append((_string(pair[0]), pair[1]))
+    pairs = [tuple(pair) for pair in _list(text)]
+    if any(tuple(map(type, pair)) != (str, int) for pair in pairs):
+        raise ValueError
+    "".join(pair[0] for pair in pairs).encode()
     return tuple(pairs)
 
 
@@ -124,16 +108,3 @@ def _list(text: str) -> list[Any]:
     if type(values) is not list:
         raise ValueError
     return values
-
-
-def _plain_strings(values: list[Any]) -> tuple[str, ...]:
-    if any(type(value) is not str for value in values):
-        raise ValueError
-    return tuple(values)
-
-
-def _string(value: Any) -> str:
-    if type(value) is not str:
-        raise ValueError
-    value.encode()  # half a character is a UnicodeEncodeError, a ValueError
-    return value
