@@ -218,7 +218,9 @@ class UnreadableRecordError(ChainBrokenError):
     def while_continuing(self) -> ChainBrokenError:
         """Return the refusal of a step that needed the record: the session cannot be continued (SPEC-004 §16.4)."""
         text = f"the stored {self.record_kind} {self.record_id} {self.detail}; start a new session"
-        return ChainBrokenError(ErrorReason.CHAIN_BROKEN, text, **self.metadata)
+        refusal = ChainBrokenError(ErrorReason.CHAIN_BROKEN, text)
+        refusal.metadata |= self.metadata
+        return refusal
 
 
 class StartupError(RuntimeError):

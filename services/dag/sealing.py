@@ -121,8 +121,14 @@ class Sealer:
             return Unsealed(stored.encode())
         if master is None:
             text = f"master key version {version} is not configured; add it to read what it sealed"
-            named = {"record_kind": place.record_kind, "record_id": place.record_id, "session_id": place.session_id}
-            raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text, key_version=str(version), **named)
+            raise UnavailableError(
+                ErrorReason.SERVICE_UNAVAILABLE,
+                text,
+                key_version=str(version),
+                record_kind=place.record_kind,
+                record_id=place.record_id,
+                session_id=place.session_id,
+            )
         try:
             return self._opened(master, place, raw)
         except (InvalidTag, ValueError, IndexError):

@@ -1,6 +1,6 @@
 """Raw changes in the Neo4j that GROUNDTRAIL_TEST_NEO4J_URI names: every property of a session's nodes and edges.
 
-As tests/faults/test_raw_changes.py does it with the file: whatever alters a record is found, nothing is a fault of ours,
+As tests/faults/test_raw_changes.py does it with the file: what alters a record is found, nothing is a fault of ours,
 and the session beside it goes on (ADR 0101).
 """
 

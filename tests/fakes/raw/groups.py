@@ -96,7 +96,7 @@ def _without_windows(session_id, gone, first):
 def log_changes(template, session_id):
     """Change the log as a whole."""
     size = max(row["leaf_index"] for row in template.rows["leaves"] if row["tenant_id"] == TENANT) + 1
-    whole = {
+    whole: dict[str, tuple] = {
         "the session's leaves deleted": (("DELETE FROM leaves WHERE session_id = ?", (session_id,)),),
         "the session's windows' leaves deleted": (
             ("DELETE FROM leaves WHERE session_id = ? AND record_kind = 'window'", (session_id,)),

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 import sqlite3
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -15,9 +16,9 @@ from services.common.adapters.sqlite.sessions import SqliteSessionStore
 from services.common.errors import UnavailableError
 from services.common.signed_note import NoteKey
 from tests.fakes.dag_world import Refusal, fresh_uuid
-from tests.fakes.raw.changes import BOOKKEEPING, KEYS, LOG, difference, meanings, rows_in
+from tests.fakes.raw.changes import BOOKKEEPING, KEYS, LOG, Change, difference, meanings, rows_in
 from tests.fakes.raw.pages import reads_of
-from tests.fakes.raw.template import FILE, PLAIN, TENANT, world_of
+from tests.fakes.raw.template import FILE, PLAIN, TENANT, Template, world_of
 
 JUDGED = ("victim", "other", "erased")
 STRICT = {f"a value of {table}" for table in ("sessions", "windows", "events", "reports")}
@@ -57,10 +58,10 @@ class Judged:
 class Case:
     """One change under judgement: the server over the changed file, and what the change altered."""
 
-    template: object
-    change: object
-    client: object = None
-    altered: object = None
+    template: Template
+    change: Change
+    client: Any = None
+    altered: Any = None
     unread: dict = field(default_factory=dict)
     outcome: Judged = field(default_factory=Judged)
 

@@ -5,9 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as log_pb
+from pydantic import SecretStr
 
 from services.common.adapters.sqlite.sessions import SqliteSessionStore
 from services.common.settings.dag import DagSettings
@@ -27,7 +29,7 @@ LONGEST = "A first part.\n\n" + "It goes on and on. " * 700 + "\n\nThe conclusio
 
 
 def world_of(store, prefix="x", hours=0):
-    dag = DagSettings(master_key=SECRET, log_name="log.example", max_windows=12)
+    dag = DagSettings(master_key=SecretStr(SECRET), log_name="log.example", max_windows=12)
     clock = TurnedClock(NOW + timedelta(hours=hours))
     return SealedWorld(store=store, clock=clock, ids=CountingIds(prefix=prefix), dag=dag)
 
@@ -48,7 +50,7 @@ class Template:
     older: Path
     sessions: dict = field(default_factory=dict)
     tokens: dict = field(default_factory=dict)
-    kept: object = None
+    kept: Any = None
     rows: dict = field(default_factory=dict)
     says: dict = field(default_factory=dict)
     reads: dict = field(default_factory=dict)

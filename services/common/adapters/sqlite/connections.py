@@ -44,10 +44,20 @@ class TrackedConnection(sqlite3.Connection):
         self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a cursor; ``execute`` and ``executemany`` get theirs here too."""
+        """Return a cursor."""
         made = super().cursor(*args, **kwargs)
         self._cursors.add(made)
         return made
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
+        """Run a statement; sqlite3's own takes its cursor without asking ``cursor``."""
+        made: sqlite3.Cursor = self.cursor()
+        return made.execute(statement, values)
+
+    def executemany(self, statement: str, values: Any, /) -> sqlite3.Cursor:
+        """Run a statement once for each of the values."""
+        made: sqlite3.Cursor = self.cursor()
+        return made.executemany(statement, values)
 
     def end_reads(self) -> None:
         """Close the cursors that are still open, and with them what they read."""

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.adapters.sqlite.fetching import Row, fetch_one
-from services.common.adapters.stored_values import MAX_NUMBER
+from services.common.adapters.sqlite.typed_rows import RowShape
+from services.common.adapters.stored_values import number_of
 from services.common.errors import UnreadableRecordError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf
 from services.common.ports.sessions import LeafKind, LogLeaf
@@ -34,15 +35,29 @@ LOG_SCHEMA: Final = (
 )
 
 _LOG: Final = "log"
-_LEAF_COLUMNS: Final = ("position", "content_hmac", "subtrees", "leaf_index")
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
 _PLANT_TREE: Final = "INSERT INTO trees (size, peaks, tenant_id) VALUES (?, ?, ?)"
-_SUBTREE: Final = "SELECT substr(subtrees, ?, ?) FROM leaves WHERE tenant_id = ? AND leaf_index = ?"
 _TREE: Final = "SELECT size, peaks FROM trees WHERE tenant_id = ?"
+_SUBTREE: Final = "SELECT substr(subtrees, ?, ?) FROM leaves WHERE tenant_id = ? AND leaf_index = ?"
 _LEAF: Final = (
     "SELECT position, content_hmac, substr(subtrees, 1, 32), leaf_index FROM leaves "
     "WHERE tenant_id = ? AND session_id = ? AND record_kind = ? AND record_id = ?"
+)
+
+
+def _hash_of(raw: bytes) -> bytes:
+    if len(raw) != HASH_BYTES:
+        raise ValueError
+    return raw
+
+
+_LEAF_SHAPE: Final = RowShape.of(
+    "leaf",
+    "session_id, record_id, position, content_hmac, subtrees, leaf_index",
+    named=("record_id",),
+    types={"position": int, "subtrees": bytes, "leaf_index": int},
+    parsed={"position": number_of, "subtrees": _hash_of, "leaf_index": number_of},
 )
 
 
@@ -104,11 +119,8 @@ def find_leaves(
 
 def _leaf_of(session_id: str, kind: LeafKind, record_id: str, row: Row) -> LogLeaf:
     """Read a row of ``_LEAF``; a leaf that does not parse is a fault of its record's leaf."""
-    for column, value, wanted in zip(_LEAF_COLUMNS, row, (int, str, bytes, int), strict=True):
-        fits = type(value) is wanted and (len(value) == HASH_BYTES if wanted is bytes else True)
-        if not fits or (wanted is int and not 0 <= value <= MAX_NUMBER):
-            raise UnreadableRecordError.of_field("leaf", record_id, column, session_id=session_id)
-    return LogLeaf(session_id, kind, record_id, *row)
+    values = _LEAF_SHAPE.read((session_id, record_id, *row))
+    return LogLeaf(session_id, kind, record_id, *values[2:])
 
 
 def _peaks(tenant_id: str, row: Row | None) -> CompactRange:
