@@ -214,11 +214,18 @@ def names(table, row):
         "trees": (("log", "tenant_id"),),
     }
     if table == "edges":
-        return {("edge", f"{shown(row['source_id'])} -> {shown(row['target_id'])}")}
-    return {(kind, shown(row[column])) for kind, column in of.get(table, ())}
+        ends = (row["source_id"], row["target_id"])
+        return {("edge", " -> ".join(show(end) for end in ends)) for show in (shown, whole)}
+    return {(kind, show(row[column])) for kind, column in of.get(table, ()) for show in (shown, whole)}
+
+
+def whole(value):
+    """Return an id as a fault of a record that can be read names it."""
+    return value if isinstance(value, str) else shown(value)
 
 
 def shown(value):
+    """Return an id as a fault of a record that does not parse names it: cut, and whatever it has become."""
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")[:200]
     return "?" if value is None or isinstance(value, float) else str(value)[:200]

@@ -27,19 +27,25 @@ from services.common.ports.sessions import (
 
 _SALT: Final = "salt"
 """Stores neither keep nor return it (port)."""
+_SESSION_NUMBERS: Final = (
+    "version",
+    "key_version",
+    "max_windows",
+    "max_fan_out",
+    "max_dag_nodes",
+    "max_loop_depth",
+    "loop_depth",
+)
 _SESSION: Final = NodeShape(
     "session",
     ("session_id",),
     plain=dict.fromkeys(
         ("tenant_id", "session_id", "scope", "audit_trail_id", "policy_hash", "parent_session_id", "trail_mac"), str
-    )
-    | dict.fromkeys(
-        ("key_version", "max_windows", "max_fan_out", "max_dag_nodes", "max_loop_depth", "loop_depth"), int
     ),
     parsed={
         "status": ("status", word_of(SessionStatus, never=SessionStatus.UNREADABLE)),
         "created_at": ("created_us", moment_of),
-        "version": ("version", whole_of),
+        **{name: (name, whole_of) for name in _SESSION_NUMBERS},
     },
     optional=frozenset({"trail_mac"}),
 )

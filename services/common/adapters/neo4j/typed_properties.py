@@ -48,6 +48,8 @@ class NodeShape:
                 raise self.unreadable(row, name)
             fields[name] = value
         for name, (source, parse) in self.parsed.items():
+            if source in self.optional and source not in row:
+                continue
             try:
                 fields[name] = parse(row[source])
             except UNREADABLE:

@@ -164,27 +164,24 @@ def _deferred(text: str) -> tuple[DeferredFact, ...]:
     return tuple(DeferredFact(*pair) for pair in pairs_of(text))
 
 
+_SESSION_NUMBERS: Final = (
+    "version",
+    "key_version",
+    "max_windows",
+    "max_fan_out",
+    "max_dag_nodes",
+    "max_loop_depth",
+    "loop_depth",
+)
 _SESSION: Final = RowShape.of(
     "session",
     SESSION_COLUMNS,
     named=("session_id",),
-    types=dict.fromkeys(
-        (
-            "created_us",
-            "version",
-            "key_version",
-            "max_windows",
-            "max_fan_out",
-            "max_dag_nodes",
-            "max_loop_depth",
-            "loop_depth",
-        ),
-        int,
-    ),
+    types=dict.fromkeys((*_SESSION_NUMBERS, "created_us"), int),
     parsed={
         "status": word_of(SessionStatus, never=SessionStatus.UNREADABLE),
         "created_us": moment,
-        "version": number_of,
+        **dict.fromkeys(_SESSION_NUMBERS, number_of),
     },
 )
 _WINDOW: Final = RowShape.of(

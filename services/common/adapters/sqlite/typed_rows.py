@@ -27,6 +27,7 @@ class RowShape:
         parsed: places of the columns that are read further, and how.
         named: places of the columns that make up the record's id.
         session: place of the session's id; ``None`` for what belongs to none.
+        optional: columns that may hold NULL; what reads them further is given it.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class RowShape:
     parsed: tuple[tuple[int, Parse], ...]
     named: tuple[int, ...]
     session: int | None
+    optional: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -45,6 +47,7 @@ class RowShape:
         named: Sequence[str],
         types: Mapping[str, type],
         parsed: Mapping[str, Parse],
+        optional: Sequence[str] = (),
     ) -> "RowShape":
         """Return the shape of ``columns``, a list as it stands in a statement; what ``types`` leaves out is text."""
         names = tuple(columns.split(", "))
@@ -55,6 +58,7 @@ class RowShape:
             parsed=tuple((names.index(name), parse) for name, parse in parsed.items()),
             named=tuple(names.index(name) for name in named),
             session=names.index("session_id") if "session_id" in names else None,
+            optional=frozenset(optional),
         )
 
     def read(self, row: Sequence[Any]) -> list[Any]:
@@ -64,10 +68,7 @@ class RowShape:
             UnreadableRecordError: RECORD_UNREADABLE: names the first column that holds what it cannot.
         """
         if tuple(map(type, row)) != self.types:
-            wrong = next(
-                at for at, (value, kind) in enumerate(zip(row, self.types, strict=True)) if type(value) is not kind
-            )
-            raise self._unreadable(row, wrong)
+            self._check_types(row)
         values = list(row)
         for at, parse in self.parsed:
             try:
@@ -75,6 +76,11 @@ class RowShape:
             except UNREADABLE:
                 raise self._unreadable(row, at) from None
         return values
+
+    def _check_types(self, row: Sequence[Any]) -> None:
+        for at, (value, kind, name) in enumerate(zip(row, self.types, self.columns, strict=True)):
+            if type(value) is not kind and not (value is None and name in self.optional):
+                raise self._unreadable(row, at)
 
     def _unreadable(self, row: Sequence[Any], wrong: int) -> UnreadableRecordError:
         name = " -> ".join(shown(row[at]) for at in self.named)
