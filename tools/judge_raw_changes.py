@@ -1,6 +1,6 @@
 """Make every generated change to the raw file of sessions, and write down who finds it.
 
-    python -m tools.judge_raw_changes [--group GROUP] [--write]
+    python -m tools.judge_raw_changes [--group GROUP | --kept] [--write]
 
 The changes are those of tests/faults/test_raw_changes.py. Outcomes are kept by group in docs/results/raw-changes.json;
 --write puts the table of all groups into docs/how-to/verify-a-chain.md.
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import structlog
 
-from tests.fakes.raw.catalogue import GROUPS, Change, catalogue, of_group
+from tests.fakes.raw.catalogue import GROUPS, Change, catalogue, nobody_found, of_group
 from tests.fakes.raw.judging import Judged, judge
 from tests.fakes.raw.template import Template, build
 
@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--group", choices=[*GROUPS], action="append", help="only these changes; the others' stay as kept"
     )
+    made.add_argument("--kept", action="store_true", help="make none: the table of what is kept")
     made.add_argument("--write", action="store_true", help="write the table into the page")
     return made
 
@@ -69,7 +70,7 @@ async def _judged(template: Template, changes: list[Change], folder: Path) -> tu
     for change in changes:
         judged = await judge(template, change, folder)
         counts.setdefault(change.kind, Counter())[outcome_of(judged)] += 1
-        wrong += judged.wrong
+        wrong += [*judged.wrong, *filter(None, [nobody_found(change, judged)])]
     return {kind: dict(sorted(outcomes.items())) for kind, outcomes in sorted(counts.items())}, wrong
 
 
@@ -110,9 +111,10 @@ def _row(name: str, cells: Counter[str]) -> str:
 def main() -> int:
     """Run the command."""
     asked = parser().parse_args()
+    groups = [] if asked.kept else asked.group or [*GROUPS]
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
-    found, wrong = asyncio.run(judged_groups(asked.group or [*GROUPS]))
+    found, wrong = asyncio.run(judged_groups(groups)) if groups else ({}, [])
     kept |= found
     kept = {group: kept[group] for group in GROUPS if group in kept}
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

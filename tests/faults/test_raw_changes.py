@@ -8,7 +8,7 @@ import asyncio
 
 import pytest
 
-from tests.fakes.raw.catalogue import AWAIT_THE_LOG, CHANGES, GROUPS, by_kind, catalogue, of_group
+from tests.fakes.raw.catalogue import AWAIT_THE_LOG, CHANGES, GROUPS, by_kind, catalogue, nobody_found, of_group
 from tests.fakes.raw.judging import judge
 from tests.fakes.raw.template import build
 from tests.patience import patient
@@ -44,7 +44,5 @@ async def test_what_alters_a_record_is_found_and_named_and_hurts_nobody_else(tem
     )
     for change in chosen:
         outcome = await judge(template, change, tmp_path)
-        wrong += outcome.wrong
-        if outcome.missed and change.kind not in AWAIT_THE_LOG and not outcome.log_alone:
-            wrong.append(f"{change.kind}/{change.name}: nobody found what became of {outcome.missed}")
+        wrong += [*outcome.wrong, *filter(None, [nobody_found(change, outcome)])]
     assert wrong == []

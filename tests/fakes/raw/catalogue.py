@@ -6,9 +6,10 @@ from contextlib import closing
 
 from tests.fakes.raw import fields, groups, pages
 from tests.fakes.raw.changes import KEYS, Change
-from tests.fakes.raw.judging import tables_of
+from tests.fakes.raw.judging import Judged, tables_of
+from tests.fakes.raw.template import Template
 
-__all__ = ["AWAIT_THE_LOG", "CHANGES", "GROUPS", "Change", "by_kind", "catalogue", "of_group"]
+__all__ = ["AWAIT_THE_LOG", "CHANGES", "GROUPS", "Change", "by_kind", "catalogue", "nobody_found", "of_group"]
 
 CHANGES = 2_000
 """At least."""
@@ -23,6 +24,7 @@ AWAIT_THE_LOG = frozenset(
         "two rows of leaves exchanged",
         "the log changed as a whole",
         "the end of a session cut off",
+        "a whole session deleted",
         "a session's older copy",
         "a part of a session's older copy",
         "a table's older copy",
@@ -32,7 +34,7 @@ AWAIT_THE_LOG = frozenset(
 whoever misses one of them is counted and not refused. Pages of which nothing but the log is read are with them."""
 
 
-def catalogue(template):
+def catalogue(template: Template) -> list[Change]:
     """Return every change that can be made to the file, by name; constraints forbid some, and those are none."""
     sessions = template.sessions
     judged = {sessions[role] for role in ("victim", "other", "erased")}
@@ -94,8 +96,15 @@ GROUPS = {
 }
 
 
-def of_group(changes, group):
+def of_group(changes: list[Change], group: str) -> list[Change]:
     return [change for change in changes if change.kind.startswith(GROUPS[group])]
+
+
+def nobody_found(change: Change, judged: Judged) -> str:
+    """Return what nobody found although somebody must; empty when nothing is amiss."""
+    if not judged.missed or change.kind in AWAIT_THE_LOG or judged.log_alone:
+        return ""
+    return f"{change.kind}/{change.name}: nobody found what became of {judged.missed}"
 
 
 def by_kind(changes):

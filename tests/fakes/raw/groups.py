@@ -31,6 +31,8 @@ def _doubled(table, row):
     """Return a row that nobody wrote, as like another as keys allow."""
     last = KEYS[table][-1]
     other = {**row, last: row[last] + 100_000 if isinstance(row[last], int) else f"{row[last]}0"}
+    if table == "sessions":
+        other |= {"session_id": f"{row['session_id'][:-1]}z"}
     if table == "windows":
         other |= {"continuation_id": "", "parent_ids": row["parent_ids"] if row["parent_ids"] != "[]" else '["x"]'}
     if table == "leaves":
@@ -138,9 +140,9 @@ def session_changes(one, two):
     records = tuple(table for table in OF_SESSION if table in RECORDS)
     logged = (*records, "leaves")
     deleted = "DELETE FROM {table} WHERE session_id = ?"
-    yield Change("a whole session", "deleted", everywhere(deleted, (one,), records))
-    yield Change("a whole session", "deleted with its leaves", everywhere(deleted, (one,), logged))
-    yield Change("a whole session", "deleted with all there is", everywhere(deleted, (one,)))
+    yield Change("a whole session deleted", "records", everywhere(deleted, (one,), records))
+    yield Change("a whole session deleted", "with its leaves", everywhere(deleted, (one,), logged))
+    yield Change("a whole session deleted", "with all there is", everywhere(deleted, (one,)))
     away = "UPDATE {table} SET tenant_id = ? WHERE session_id = ?"
     yield Change("a whole session", "given to another tenant", everywhere(away, (FOREIGN, one), records))
     renamed = "UPDATE {table} SET session_id = ? WHERE session_id = ?"

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 import sqlite3
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -63,6 +64,7 @@ class Case:
     client: Any = None
     altered: Any = None
     unread: dict = field(default_factory=dict)
+    sessions: dict = field(default_factory=dict)
     outcome: Judged = field(default_factory=Judged)
 
     def wrong(self, what):
@@ -79,12 +81,9 @@ class Case:
             return None, refused
 
 
-async def judge(template, change, folder):
+async def judge(template: Template, change: Change, folder: Path) -> Judged:
     """Make the change to a copy of the file and look at it from all sides."""
-    path = folder / FILE
-    for old in folder.glob(f"{FILE}*"):
-        old.unlink()
-    shutil.copyfile(template.now, path)
+    path = _fresh_copy(template, folder)
     case = Case(template, change)
     if change.restarts:
         change.make(path, template.older)
@@ -107,6 +106,12 @@ async def judge(template, change, folder):
     return case.outcome
 
 
+def _fresh_copy(template, folder):
+    for old in folder.glob(f"{FILE}*"):
+        old.unlink()
+    return Path(shutil.copyfile(template.now, folder / FILE))
+
+
 def _compare(case, path):
     """Find out, without the product, what the change altered and what plain SQLite reads of each session."""
     template = case.template
@@ -115,14 +120,19 @@ def _compare(case, path):
         case.unread[role] = {table for table in before if after[table] != before[table]}
     with contextlib.suppress(sqlite3.Error):
         case.altered = difference(template.says, meanings(rows_in(path)))
+    case.sessions = {role: template.sessions[role] for role in JUDGED}
+    if case.altered is not None and case.altered.tables == {"sessions"}:
+        added = case.altered.sessions - set(template.sessions.values())
+        if added and not case.altered.sessions & set(case.sessions.values()):
+            case.sessions["added"] = min(added)
 
 
 def _altered_roles(case):
     """Return the judged sessions of which the change altered something; one of them for the log's end."""
-    altered, sessions = case.altered, case.template.sessions
+    altered = case.altered
     if case.change.edit is not None:
         return [role for role in JUDGED if case.unread[role]]
-    roles = [role for role in JUDGED if sessions[role] in altered.sessions]
+    roles = [role for role, name in case.sessions.items() if name in altered.sessions]
     return roles or (["victim"] if altered.tables else [])
 
 
@@ -150,8 +160,7 @@ async def _go_on(case):
 
 async def _judge_sessions(case):
     roles = _altered_roles(case)
-    for role in JUDGED:
-        session_id = case.template.sessions[role]
+    for role, session_id in case.sessions.items():
         found, refused = await case.ask("VerifyChain", pb.VerifyChainRequest(session_id=session_id))
         broken = found is not None and found.integrity == taxonomy.CHAIN_INTEGRITY_BROKEN
         if role in roles:
@@ -164,14 +173,16 @@ async def _judge_sessions(case):
     else:
         reasons = [BOOKKEEPING[table] for table in sorted(case.altered.bookkeeping)] if case.altered else []
         case.outcome.unaltered = UNREAD if case.change.edit else "; ".join(reasons) or SAME
-    for role in roles if case.change.number % 4 else JUDGED:
-        await _read(case, case.template.sessions[role])
+    for role in roles if case.change.number % 4 else case.sessions:
+        await _read(case, case.sessions[role])
 
 
 def _untouched(case, role):
+    if case.change.edit is not None and case.change.written_after:
+        return False  # what was written into a damaged file may lie wherever the damage leads
     if case.altered is None or case.unread[role] or case.altered.tables & set(LOG):
         return False
-    return case.template.sessions[role] not in case.altered.sessions
+    return case.sessions[role] not in case.altered.sessions
 
 
 def _log_altered(case):
@@ -180,7 +191,7 @@ def _log_altered(case):
 
 def _named(case, role, found, refused):
     """Return ``verify`` when verification found it; what it names is looked at."""
-    session_id = case.template.sessions[role]
+    session_id = case.sessions[role]
     if found is not None:
         if found.integrity != taxonomy.CHAIN_INTEGRITY_BROKEN:
             return ""

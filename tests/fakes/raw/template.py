@@ -60,7 +60,7 @@ class Template:
         return FOREIGN if role == "foreign" else TENANT, self.sessions[role]
 
 
-async def build(folder):
+async def build(folder: Path) -> Template:
     """Write the sessions; the order in which sessions take turns mixes their rows."""
     template = Template(folder / "now.db", folder / "older.db")
     store = await SqliteSessionStore.open(folder / FILE, PLAIN)
