@@ -41,7 +41,7 @@ class Judged:
     Attributes:
         found_by: by role of the session that it altered: verify, export, start; empty where nobody found it.
         unaltered: why nothing was to be found; empty when something was.
-        log_alone: what is altered stands in the log alone.
+        log_alone: what nobody found stands in the log alone.
         wrong: whatever else is not as it shall be.
     """
 
@@ -168,7 +168,8 @@ async def _judge_sessions(case):
         elif broken and _untouched(case, role):
             case.wrong(f"{role} was not altered and is BROKEN: {found.fault}")
     if roles:
-        tables = set().union(*(case.unread[role] for role in roles)) if case.change.edit else case.altered.tables
+        missed = [case.unread[role] for role in case.outcome.missed if role in case.unread]
+        tables = set().union(*missed) if case.change.edit else case.altered.tables
         case.outcome.log_alone = tables <= set(LOG)
     else:
         reasons = [BOOKKEEPING[table] for table in sorted(case.altered.bookkeeping)] if case.altered else []
