@@ -140,7 +140,7 @@ def _claim(claim: claim_pb2.Claim, facts: dict[str, pb.CheckedFact]) -> ClaimRes
         _word(claim_pb2.ClaimType.Name(claim.claim_type), "CLAIM_TYPE_"),
         verdict,
         _word(claim_pb2.VerdictBasis.Name(judgement.basis), "VERDICT_BASIS_") if judgement.basis else "",
-        _why(claim, verdict, quoted),
+        judgement.why,
         judgement.support_probability if judgement.HasField("support_probability") else None,
         quoted,
     )
@@ -150,22 +150,6 @@ def _quoted(evidence: claim_pb2.Evidence, fact: pb.CheckedFact) -> Quoted:
     span = evidence.fact_span
     words = fact.content[span.start : span.end] or fact.content
     return Quoted(evidence.fact_id, fact.title, fact.location, words)
-
-
-def _why(claim: claim_pb2.Claim, verdict: str, quoted: tuple[Quoted, ...]) -> str:
-    """Say the verdict in one sentence: the values that differ, else the words that were held against the claim."""
-    if not verdict:
-        return ""
-    told: str = getattr(claim.judgement, "why", "")  # a server that tells it knows more than the evidence shows
-    if told:
-        return told
-    if not quoted:
-        return f"{verdict}: no fact speaks of it."
-    place = f" in {quoted[0].title}" if quoted[0].title else ""
-    for value in claim.judgement.evidence[0].aligned_values:
-        if value.relation == claim_pb2.VALUE_RELATION_DIFFERENT:
-            return f"{verdict}: {value.fact_text}{place}; the answer says {value.answer_text}."
-    return f"{verdict}: “{quoted[0].quote}”{place}."
 
 
 def _findings(report: report_pb2.DpeReport) -> tuple[str, ...]:

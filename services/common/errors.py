@@ -10,8 +10,9 @@
     ├── LimitExceededError        a size, rate, depth or quota limit
     ├── UnavailableError          a backend is down or full; the caller may retry
     ├── DeadlineError             the caller's time is up
-    └── ChainBrokenError          a broken chain met while continuing it
-        └── UnreadableRecordError a stored record that does not parse; a fault of that record alone
+    ├── ChainBrokenError          a broken chain met while continuing it
+    │   └── UnreadableRecordError a stored record that does not parse; a fault of that record alone
+    └── LogInconsistentError      a tenant's transparency log does not hold together
 
     StartupError                  the process cannot start; for whoever starts it, never sent to a caller
 
@@ -98,6 +99,7 @@ class ErrorReason(StrEnum):
     DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
     # DATA_LOSS
     CHAIN_BROKEN = "CHAIN_BROKEN"
+    LOG_INCONSISTENT = "LOG_INCONSISTENT"
     RECORD_UNREADABLE = "RECORD_UNREADABLE"
     # INTERNAL
     INTERNAL = "INTERNAL"
@@ -183,6 +185,16 @@ class DeadlineError(CrpError):
 
 class ChainBrokenError(CrpError):
     """The stored chain does not verify; the session cannot be continued (SPEC-004 §16.4)."""
+
+
+class LogInconsistentError(CrpError):
+    """The tenant's transparency log and what is known of it disagree: nothing is written or signed (ADR 0099)."""
+
+    @classmethod
+    def of(cls, detail: str) -> "LogInconsistentError":
+        """Build the error; ``detail`` says what does not hold, without content."""
+        text = f"the tenant's transparency log does not hold together: {detail}; nothing is written to it until it does"
+        return cls(ErrorReason.LOG_INCONSISTENT, text, detail=detail)
 
 
 class UnreadableRecordError(ChainBrokenError):

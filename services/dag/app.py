@@ -40,20 +40,10 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from services.common.progress import writing
-from services.dag.chains import Chains, session_not_found
+from services.dag.chains import Chains
 from services.dag.domain import budget, quality
-from services.dag.domain.adopting import adopt, is_elsewhere
 from services.dag.domain.committing import CommitAsk, CommitTerms, commit_window
-from services.dag.domain.ending import (
-    branch_ended,
-    check_open,
-    check_pending,
-    end_session,
-    fail_window,
-    find_window,
-    not_here,
-)
+from services.dag.domain.ending import check_open, check_pending, end_session, fail_window, find_window
 from services.dag.domain.erasing import check_not_erased
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.limits import check_events
@@ -65,18 +55,19 @@ from services.dag.domain.opening import (
     check_strategy,
     open_child,
     open_root,
-    token_fault,
 )
 from services.dag.domain.opening_note import OpeningNote, check_policies, note_of, policy_text
+from services.dag.domain.origins import Adoptions, Origin, origins_of
 from services.dag.domain.place import Fresh
 from services.dag.domain.questions import questions
-from services.dag.domain.step import Step, empty_snapshot, to_change
+from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.queues import SessionQueues
+from services.dag.relaying import Relays
 from services.dag.results import Committed, Created, Opened
 from services.dag.tokens import Believed, Leaf, Tokens
 from services.dag.writing import RequestKey, ResultT, Writer, refusing_unreadable
@@ -140,6 +131,7 @@ class SessionApp:
         self.chains = Chains(
             dependencies.store, dependencies.master_keys, dependencies.clock, policy.verify_max_windows
         )
+        self._relays = Relays(dependencies.store, self.chains, dependencies.clock, dependencies.ids, policy.limits)
 
     async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
         """Begin a session without a window (SPEC-004 §4.1), or join the one of a trace (ADR 0073).
@@ -162,7 +154,8 @@ class SessionApp:
             before = empty_snapshot(session)
             begin = Draft(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)})
             change = await self._change(Step(session, drafts=(begin,)), before)
-            leaf = Leaf(None, (), budget.starting_budget((inherited,), ask.budget_ceiling))
+            origins = (Origin(await self._relays.store_id(), 0, ""),)
+            leaf = Leaf(None, (), budget.starting_budget((inherited,), ask.budget_ceiling), origins=origins)
             return change, Created(change.session, await self._tokens.issue(session, leaf))
 
         return await self._writer.continued(caller.tenant_id, request, decide)
@@ -172,8 +165,9 @@ class SessionApp:
 
         Nothing is written, so that the answer needs no receipt.
         """
+        session_id = trace_session_id(caller.tenant_id, ask.trace_id)
         with refusing_unreadable():
-            before = await self._store.snapshot(caller.tenant_id, trace_session_id(caller.tenant_id, ask.trace_id))
+            before = await self._store.snapshot(caller.tenant_id, session_id)
         if before is None:
             return None
         if before.session.scope != caller.scope:
@@ -183,7 +177,9 @@ class SessionApp:
         latest = dag.committed[-1] if dag.committed else None
         history = quality.latest(quality.history_of(dag, (latest.window_id,)), MAX_HISTORY) if latest else ()
         remaining = latest.safety_budget if latest else budget.starting_budget((), ask.budget_ceiling)
-        issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining))
+        events = (await self.chains.load(caller.tenant_id, session_id)).events if dag.adopted else ()
+        origins = origins_of(dag, latest, await self._relays.store_id(), Adoptions.of(events))
+        issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining, origins=origins))
         return Created(before.session, issued, dag)
 
     async def open_window(self, caller: Caller, token: str, ask: OpenAsk, request: RequestKey[Opened]) -> bytes:
@@ -285,6 +281,7 @@ class SessionApp:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
             LimitExceededError: EVENT_LIMIT.
             PreconditionError: SESSION_CLOSED: the session was erased; REQUEST_ID_REUSED.
+            ChainBrokenError: CHAIN_BROKEN: the end of the trail is missing.
             ConflictError: COMMIT_RACE.
         """
 
@@ -330,20 +327,12 @@ class SessionApp:
         check_strategy(ask, continues=state.window_number > 0)
         snapshot = await self._store.snapshot(caller.tenant_id, state.session_id)
         if snapshot is None:
-            await self._adopt(caller, token)
+            await self._relays.take_over(caller, state)
             snapshot = await self.chains.snapshot(caller.tenant_id, state.session_id)
         check_open(snapshot.session)
         check_limits(snapshot, state, ask, fresh)
-        stored = await self.chains.load(caller.tenant_id, state.session_id)
+        stored, verification = await self._relays.line(caller, state, fresh)
         before = stored.snapshot
-        check_open(before.session)
-        verification = await self.chains.verified(stored)
-        dag = DagView.of(before)
-        fault = token_fault(dag, state)
-        if fault is not None and is_elsewhere(dag, state):
-            raise not_here(state.continuation_id)
-        if fault is not None:
-            await self.chains.close_broken(before, fault)
         if state.window_number == 0:
             opening = open_root(before, ask, fresh, state.safety_budget, token.policy_hash)
         else:
@@ -373,11 +362,12 @@ class SessionApp:
         )
         # A report has some seventeen bytes for each character of its answer.
         commit = await compute_unless_small(17 * len(ask.response_text), commit_window, before, ask, terms)
-        change = to_change(commit.step, before, terms.now, terms.key)
+        change = await self.chains.change(commit.step, before, now=terms.now)
         dag = DagView.of(before, change.windows, change.edges)
         history = quality.history_of(dag, (ask.window_id,), verification.quality_before)
         carried = quality.latest(history, MAX_HISTORY)
-        leaf = Leaf(commit.window, carried, commit.window.safety_budget, ask.ckf_state_hash)
+        origins = origins_of(dag, commit.window, await self._relays.store_id(), Adoptions.of(stored.events))
+        leaf = Leaf(commit.window, carried, commit.window.safety_budget, ask.ckf_state_hash, origins)
         # A branch of a fan-out has a policy of its own (ADR 0051).
         issued = await self._tokens.issue(replace(change.session, policy_hash=terms.note.policy_hash), leaf)
         return change, Committed(
@@ -401,20 +391,6 @@ class SessionApp:
             check_open(stored.snapshot.session)
         await self.chains.verified(stored)
         return stored.snapshot
-
-    async def _adopt(self, caller: Caller, token: Believed) -> None:
-        """Take over a session that another instance's store holds (SPEC-004 §10.2, decision 9)."""
-        state = token.state
-        if not state.tenant:
-            raise session_not_found(state.session_id)
-        if state.window_number > 0 and not state.continuation_id:
-            raise branch_ended(state.session_id)
-        adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
-        before = empty_snapshot(adoption.session)
-        with contextlib.suppress(ConflictError):  # a request beside this one adopted it first
-            change = await self._change(adoption, before)
-            with writing():
-                await self._store.write(change)
 
     async def _opened(
         self, before: SessionSnapshot, opening: Opening, verification: Verification
@@ -473,8 +449,8 @@ class SessionApp:
         return session, inherited
 
     async def _change(self, step: Step, before: SessionSnapshot, *, check: bool = True) -> SessionChange:
-        key = await self.chains.hmac_key(step.session)
-        return to_change(step, before, self._clock.now(), key, check=check)
+        step = await self._relays.begin(step) if before.session.version == 0 else step
+        return await self.chains.change(step, before, check=check)
 
     def _fresh(self) -> Fresh:
         return Fresh(new_window_id(self._ids), self._clock.now(), self._policy.pending_lifetime)

@@ -1,6 +1,7 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Final, NoReturn
 
 from services.common.clock import Clock
@@ -9,6 +10,7 @@ from services.common.errors import (
     ChainBrokenError,
     ConflictError,
     ErrorReason,
+    LogInconsistentError,
     NotFoundError,
     UnavailableError,
     UnreadableRecordError,
@@ -16,6 +18,7 @@ from services.common.errors import (
 from services.common.ports.sessions import (
     AuditEventRecord,
     ReportRecord,
+    SessionChange,
     SessionRecord,
     SessionSnapshot,
     SessionStatus,
@@ -24,7 +27,7 @@ from services.common.ports.sessions import (
 from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
-from services.dag.domain.step import to_change
+from services.dag.domain.step import Step, resealed, to_change, trail_holds
 from services.dag.domain.verify import (
     Fault,
     Integrity,
@@ -65,26 +68,35 @@ class Chains:
         return snapshot
 
     async def load(self, tenant_id: str, session_id: str) -> StoredChain:
-        """Return the session with its events and reports, consistent with the snapshot.
+        """Return the session with its events, reports and leaves, consistent with the snapshot.
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
         """
-        snapshot = await self.snapshot(tenant_id, session_id)
+        logged = await self._store.logged(tenant_id, session_id)
+        snapshot = logged.snapshot
+        if snapshot is None:
+            raise session_not_found(session_id)
         events = await self._events(tenant_id, snapshot)
-        return StoredChain(snapshot, tuple(events), tuple(await self._reports(tenant_id, snapshot)))
+        reports = await self._reports(tenant_id, snapshot)
+        return StoredChain(snapshot, tuple(events), tuple(reports), logged.leaves)
 
     async def judged(self, tenant_id: str, session_id: str) -> Verification:
         """Load the chain and recompute it; a record that does not parse is a fault, and named before any other.
 
         Raises:
-            NotFoundError: SESSION_NOT_FOUND.
+            NotFoundError: SESSION_NOT_FOUND: neither store nor log knows the session.
             UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
         """
         try:
             return await self.verify(await self.load(tenant_id, session_id))
         except UnreadableRecordError as error:
             return not_read(Fault(error.record_kind, error.record_id, error.detail))
+        except NotFoundError:
+            missing = await self._missing(tenant_id, session_id)
+            if missing is None:
+                raise
+            return missing
 
     async def hmac_key(self, session: SessionRecord) -> bytes:
         """Return the session's HMAC key.
@@ -140,6 +152,31 @@ class Chains:
             await self.close_broken(stored.snapshot, verification.fault)
         return verification
 
+    async def _missing(self, tenant_id: str, session_id: str) -> Verification | None:
+        """Return what is said of a session that is not in the store; ``None`` when the log has no leaf of it either."""
+        found = await self._store.logged(tenant_id, session_id)
+        if found.snapshot is not None or not found.leaves:
+            return None
+        fault = Fault("session", session_id, f"is missing: the log holds {len(found.leaves)} leaves of it")
+        return not_read(fault)
+
+    async def change(
+        self, step: Step, before: SessionSnapshot, *, now: datetime | None = None, check: bool = True
+    ) -> SessionChange:
+        """Return the step as one transaction on top of ``before``, if nothing was taken from the end of its trail.
+
+        A trail that an earlier version left open, and that else holds, is sealed from here on (ADR 0099).
+
+        Raises:
+            ChainBrokenError: CHAIN_BROKEN; the session is BROKEN for good and its trail holds the incident.
+            CrpError: INTERNAL when the step would break an invariant.
+        """
+        key = await self.hmac_key(step.session)
+        if not trail_holds(before, key):
+            await self.verified(await self.load(before.session.tenant_id, before.session.session_id))
+            step = step if before.session.trail_mac else resealed(step, before)
+        return to_change(step, before, now or self._clock.now(), key, check=check)
+
     async def close_broken(self, snapshot: SessionSnapshot, fault: Fault) -> NoReturn:
         """Set the session BROKEN and append the incident (SPEC-004 §16.4).
 
@@ -162,6 +199,8 @@ class Chains:
             try:
                 with writing():
                     await self._store.write(change)
+                break
+            except LogInconsistentError:  # nothing is written to such a log; what was found is said all the same
                 break
             except ConflictError:
                 latest = await self._store.snapshot(snapshot.session.tenant_id, snapshot.session.session_id)

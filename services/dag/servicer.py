@@ -139,16 +139,17 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
 
     async def _ndjson(self, request: pb.ExportAuditRequest) -> AsyncIterator[str]:
         """Yield events, on request analyses, and what proves them (ADR 0053)."""
-        export = await self._proofs.begin(_tenant(), request.session_id, tuple(request.consistency_from_sizes))
-        async for event in self._reads.every_event(_tenant(), request.session_id):
+        snapshot, leaves = await self._reads.logged(_tenant(), request.session_id)
+        export = await self._proofs.begin(_tenant(), snapshot, leaves, tuple(request.consistency_from_sizes))
+        async for event in self._reads.every_event(_tenant(), request.session_id, snapshot.last_event):
             yield export.event(event, convert.export_line(event).line)
         if request.with_content:
-            async for window, report in self._reads.every_analysis(_tenant(), request.session_id):
+            async for window, report in self._reads.every_analysis(_tenant(), snapshot):
                 size = len(report.body) + len(report.inputs)
                 told = await compute_unless_small(size, convert.analysis_line, window, report)
                 yield export.analysis(told.line)
-        _, dag = await self._reads.dag(_tenant(), request.session_id)
-        async for line in self._proofs.closing(export, dag.windows):
+        found = await self._reads.verify(_tenant(), request.session_id)
+        async for line in self._proofs.closing(export, found):
             yield line
 
     async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:

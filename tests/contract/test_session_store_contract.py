@@ -2,19 +2,24 @@
 
 import asyncio
 import hashlib
+import re
 from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from services.common.errors import ConflictError, ErrorReason
-from services.common.merkle import fold, leaf_hash, places
+from services.common.errors import ConflictError, ErrorReason, LogInconsistentError
+from services.common.merkle import CompactRange, fold, leaf_hash, places
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     SessionChange,
     SessionSnapshot,
     SessionStatus,
@@ -91,6 +96,14 @@ async def refused(store, change: SessionChange) -> None:
     assert await store.page_reports(change.session.tenant_id, "", after="", limit=99) == reports
     if change.receipt is not None:
         assert await store.get_receipt(key[0], change.receipt.rpc, change.receipt.request_id) is None
+
+
+class TestIdentity:
+    async def test_a_store_has_one_id(self, store):
+        """What tells relay from rollback (ADR 0102): drawn once, whoever asks."""
+        found = {await store.store_id() for _ in range(3)}
+        assert len(found) == 1
+        assert re.fullmatch(r"[0-9a-f]{16}", *found)
 
 
 class TestRecords:
@@ -347,6 +360,29 @@ class TestLog:
         for size in range(32):
             assert fold(await plain_store.tree_hashes("tenant-a", places((0, size)))) == plain_root(hashes[:size])
 
+    async def test_leaves_are_read_by_index_in_pages(self, plain_store):
+        written = [leaf("s", "e0"), leaf("s", "w1", record_kind=LeafKind.WINDOW), leaf("s", "e1"), leaf("s", "e2")]
+        await plain_store.write(replace(opened("s"), leaves=tuple(written)))
+        await plain_store.write(replace(opened("t", tenant_id="tenant-b"), leaves=(leaf("t", "e0"),)))
+        stored = [replace(one, leaf_index=index) for index, one in enumerate(written)]
+        assert await plain_store.read_leaves("tenant-a", first=0, limit=3) == stored[:3]
+        assert await plain_store.read_leaves("tenant-a", first=3, limit=3) == stored[3:]
+        assert await plain_store.read_leaves("tenant-a", first=4, limit=3) == []
+        assert await plain_store.read_leaves("nobody", first=0, limit=3) == []
+
+    async def test_the_cosigned_head_is_kept_and_never_replaced_by_a_smaller_one(self, plain_store):
+        assert await plain_store.cosigned("tenant-a") == ""
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
+        for size, note, kept in (
+            (1, "one", "one"),
+            (2, "zwei — ☂\n", "zwei — ☂\n"),
+            (1, "less", "zwei — ☂\n"),
+            (2, "again", "again"),
+        ):
+            await plain_store.keep_cosigned("tenant-a", size, note)
+            assert await plain_store.cosigned("tenant-a") == kept
+        assert await plain_store.cosigned("tenant-b") == ""
+
     @pytest.mark.parametrize("place", [(0, 3), (1, 1), (2, 0), (-1, 0), (0, -1), (60, 0)], ids=str)
     async def test_a_subtree_that_is_not_full_is_not_given(self, plain_store, place):
         await plain_store.write(replace(opened("s"), leaves=tuple(leaf("s", str(number)) for number in range(3))))
@@ -398,6 +434,70 @@ class TestLog:
         assert sorted(found) == list(range(24 * 15))
         assert await plain_store.tree_size("tenant-a") == 24 * 15
         assert await root_of(plain_store, "tenant-a") == plain_root([found[index] for index in sorted(found)])
+
+
+class TestLoggedSessions:
+    async def test_a_session_comes_with_every_leaf_that_names_it_by_index(self, plain_store):
+        first = leaf("s", "w1", record_kind=LeafKind.WINDOW)
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"), first)))
+        await plain_store.write(replace(opened("t"), leaves=(leaf("t", "e0"),)))
+        await plain_store.write(replace(continued("s", 2), leaves=(leaf("s", "a"),)))
+        found = await plain_store.logged("tenant-a", "s")
+        assert found.snapshot == await plain_store.snapshot("tenant-a", "s")
+        wanted = {0: leaf("s", "e0"), 1: first, 3: leaf("s", "a")}
+        assert found.leaves == tuple(replace(one, leaf_index=index) for index, one in wanted.items())
+        assert await plain_store.logged("tenant-a", "nobody") == LoggedSession(None, ())
+        assert await plain_store.logged("tenant-b", "s") == LoggedSession(None, ())
+
+    async def test_no_write_lies_between_a_session_and_its_leaves(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+
+        async def write():
+            for version in range(2, 22):
+                await plain_store.write(replace(continued("s", version), leaves=(leaf("s", f"e{version - 1}"),)))
+
+        async def look():
+            for _ in range(20):
+                found = await plain_store.logged("tenant-a", "s")
+                assert len(found.leaves) == found.snapshot.session.version
+                assert found.snapshot.last_event.sequence == found.snapshot.session.version - 1
+
+        await asyncio.gather(write(), look())
+
+
+class TestKeptHeads:
+    async def test_state_and_pages_are_what_was_appended(self, plain_store):
+        assert await plain_store.log_state("tenant-a") == LogState()
+        new = [leaf("s", str(number)) for number in range(5)]
+        await plain_store.write(replace(opened("s"), leaves=tuple(new)))
+        tree, subtrees = CompactRange().extend(one.leaf_hash for one in new)
+        assert await plain_store.log_state("tenant-a") == LogState(5, tree.to_bytes())
+        rows = [LogRow(replace(one, leaf_index=n), b"".join(subtrees[n])) for n, one in enumerate(new)]
+        assert await plain_store.page_log("tenant-a", after=-1, limit=3) == rows[:3]
+        assert await plain_store.page_log("tenant-a", after=2, limit=3) == rows[3:]
+        assert await plain_store.page_log("tenant-a", after=4, limit=3) == []
+        assert await plain_store.page_log("tenant-b", after=-1, limit=3) == []
+
+    async def test_a_larger_head_stays(self, plain_store):
+        heads = {size: KeptHead(size, bytes([size]) * 32, digest(str(size)), 1) for size in (0, 2, 3)}
+        await plain_store.write(replace(opened("s"), leaves=tuple(leaf("s", str(n)) for n in range(3))))
+        for size in (0, 3, 2):
+            await plain_store.keep_head("tenant-a", heads[size])
+        assert (await plain_store.log_state("tenant-a")).head == heads[3]
+        again = replace(heads[3], mac=digest("other"), key_version=2)
+        await plain_store.keep_head("tenant-a", again)
+        assert (await plain_store.log_state("tenant-a")).head == again
+        assert (await plain_store.log_state("tenant-b")).head is None
+
+    async def test_a_log_below_its_kept_head_takes_nothing(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await plain_store.keep_head("tenant-a", KeptHead(9, bytes(32), digest("9"), 1))
+        with pytest.raises(LogInconsistentError) as caught:
+            await plain_store.write(replace(continued("s", 2), leaves=(leaf("s", "e1"),)))
+        assert caught.value.reason is ErrorReason.LOG_INCONSISTENT
+        assert (await plain_store.log_state("tenant-a")).size == 1
+        assert (await plain_store.snapshot("tenant-a", "s")).session.version == 1
+        await plain_store.write(replace(opened("s", tenant_id="tenant-b"), leaves=(leaf("s", "e0"),)))
 
 
 class TestErasure:

@@ -39,6 +39,8 @@ class SealedWorld:
     clock: TurnedClock = field(default_factory=TurnedClock)
     ids: CountingIds = field(default_factory=CountingIds)
     dag: DagSettings = field(default_factory=lambda: DagSettings(master_key=SECRET, log_name="log.example"))
+    sections: dict[str, Any] = field(default_factory=dict)
+    """Further sections of the settings."""
 
     @contextlib.asynccontextmanager
     async def serving(self):
@@ -47,6 +49,7 @@ class SealedWorld:
             server=ServerSettings(port=0, drain_grace_s=5, health_interval_s=0.05),
             telemetry=TelemetrySettings(http_port=0),
             dag=self.dag,
+            **self.sections,
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
         adapters = WithStore(settings, clock=self.clock, ids=self.ids)
@@ -60,6 +63,7 @@ class SealedWorld:
         finally:
             await channel.close()
             await server.drain()
+            await adapters.__aexit__(None, None, None)
             telemetry.close()
 
 

@@ -14,6 +14,8 @@ from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.dag import answers, convert
 from services.dag.domain.verify import Integrity
+from services.dag.sealed_store import SealedSessionStore
+from services.dag.sealing import Sealer
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, CountingIds, World, commit_request, fresh_uuid
 
@@ -225,9 +227,11 @@ async def test_endless_conflicts_end_in_a_race():
 
 async def test_thirty_two_processes_commit_siblings_of_one_session(tmp_path):
     """Each writer has its own queue, as in a process of its own: only the store's version guard stands between them."""
-    store = await SqliteSessionStore.open(tmp_path / "sessions.db", StoreSettings(data_dir=tmp_path))
+    inner = await SqliteSessionStore.open(tmp_path / "sessions.db", StoreSettings(data_dir=tmp_path))
+    keys = World().keys
+    store = SealedSessionStore(inner, Sealer(keys))
     settings = DagSettings(max_fan_out=32)
-    here = World(store=store, settings=settings)
+    here = World(store=store, keys=keys, settings=settings)
     async with here.serving() as client:
         root = await client.window()
         fan_out = taxonomy.DISPATCH_STRATEGY_FAN_OUT

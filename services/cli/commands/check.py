@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from services.cli.commands.ingest import documents
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.reasons import level_reasons
 from services.cli.render import response_json, style_of
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
@@ -102,11 +104,13 @@ def show(result: CheckResult, output: Output) -> None:
     found = f" · {', '.join(result.findings)}" if result.findings else ""
     claims = f"{held} of {len(judged)} claims supported" if judged else "no claim could be judged"
     output.say(f"{result.level}{score} · {claims}{found}", style=style_of(result.level))
+    for reason in islice(level_reasons(result.response.report), _REASONS):
+        output.say(f"  {reason}", style="dim")
     for claim in judged:
         output.say("")
         output.say(claim.text, style="bold")
         output.say(claim.why, style=style_of(claim.verdict))
-        for line in _places(claim):
+        for line in _quotes(claim):
             output.say(line, style="dim")
     if result.policy is not None:
         for finding in result.policy.findings:
@@ -118,10 +122,17 @@ def show(result: CheckResult, output: Output) -> None:
         output.say(f"warning: {warning}", style="yellow")
 
 
-def _places(claim: ClaimResult) -> list[str]:
-    """Return where the words that decided stand; empty for facts without a document."""
-    first = claim.evidence[:1]
-    return [f"  {one.title}{f', {one.location}' if one.location else ''}" for one in first if one.title]
+_REASONS: Final = 3
+"""What raised the level, at most."""
+_QUOTE_CHARS: Final = 240
+
+
+def _quotes(claim: ClaimResult) -> list[str]:
+    """Return the words that decided, but for a quotation, which stands above."""
+    if claim.basis == "QUOTATION":
+        return []
+    quotes = [" ".join(one.quote.split()) for one in claim.evidence[:1]]
+    return [f"  “{text}”" if len(text) <= _QUOTE_CHARS else f"  “{text[:_QUOTE_CHARS]}…”" for text in quotes]
 
 
 def document_of(result: CheckResult) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 
+STORE_ID_BYTES: Final = 8
 UNASSIGNED: Final = -1
 """The index of a leaf that is not in the log yet."""
 _UNKNOWN_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,12 +60,16 @@ class LeafKind(StrEnum):
 
 @unique
 class TransferType(StrEnum):
-    """What flows along an edge (SPEC-004 §8.1)."""
+    """What flows along an edge (SPEC-004 §8.1).
+
+    RELAYED is ours: the target is a window of another store, which keeps what flowed (§10.2, ADR 0102).
+    """
 
     FULL_CONTEXT = "FULL_CONTEXT"
     SUMMARY = "SUMMARY"
     FACTS_ONLY = "FACTS_ONLY"
     RESULT_ONLY = "RESULT_ONLY"
+    RELAYED = "RELAYED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class WindowRecord:
         response_hash, report_hash: 64 hex digits.
         response_text: the content, for transfer to children; empty after erasure.
         response_tokens: tokens of ``response_text`` in the target model's tokenizer.
-        failure_reason: set when FAILED.
+        failure_reason: set when FAILED; empty after erasure, but for a window that was pending then.
         salt: 32 random bytes that the window's leaf is salted with; held beside the content and gone with it. Stores
             neither keep nor return it: it travels inside the sealed ``response_text`` (ADR 0055).
     """
@@ -240,6 +245,62 @@ class LogLeaf:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedSession:
+    """A session and its leaves, read as one: no write lies between the two.
+
+    Attributes:
+        snapshot: ``None`` when the store holds no such session.
+        leaves: every leaf in the tenant's log that names the session, by index; as they are stored, whatever they hold.
+    """
+
+    snapshot: SessionSnapshot | None
+    leaves: tuple[LogLeaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A leaf as it is stored.
+
+    Attributes:
+        leaf: with its index and the hash that is stored for it.
+        subtrees: hashes of the full subtrees that end with it, from the leaf's own on, joined.
+    """
+
+    leaf: LogLeaf
+    subtrees: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KeptHead:
+    """The largest head that was signed of a tenant's log (ADR 0099).
+
+    Attributes:
+        size, root: what was signed; 32 bytes of root.
+        mac: 64 hex digits, HMAC over tenant, size and root under a key of the tenant's.
+        key_version: of the master key that the MAC's key is derived from.
+    """
+
+    size: int
+    root: bytes
+    mac: str
+    key_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What a store holds of a tenant's log besides its leaves, as it is stored.
+
+    Attributes:
+        size, peaks: of the tree: number of leaves, hashes of its largest full subtrees, joined.
+        head: ``None`` when none was kept.
+    """
+
+    size: int = 0
+    peaks: bytes = b""
+    head: KeptHead | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChange:
     """Everything that one step changes, written in one transaction or not at all.
 
@@ -267,7 +328,11 @@ class SessionChange:
 
 
 class TransparencyLog(Protocol):
-    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it."""
+    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it.
+
+    A store appends to what holds together alone: the peaks are those that its leaves end, no leaf lies beyond them,
+    and the tree is no smaller than the head that was kept. Otherwise a write is refused, LOG_INCONSISTENT.
+    """
 
     async def tree_size(self, tenant_id: str) -> int:
         """Return the number of leaves."""
@@ -278,13 +343,44 @@ class TransparencyLog(Protocol):
 
         Raises:
             ValueError: a place is not a full subtree of the log.
+            LogInconsistentError: LOG_INCONSISTENT: a leaf that must be there is not.
         """
+        ...
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return the leaves ``first`` up to ``first + limit``, exclusive, by index.
+
+        One that is not there, or is not what a leaf is, is left out: whoever asks sees the gap.
+        """
+        ...
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned, in the place of one of the same or a smaller size.
+
+        One that is lost with the power is asked for again; nothing waits for the disk because of it.
+        """
+        ...
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint, as a signed note; empty without one."""
         ...
 
     async def find_leaves(
         self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
     ) -> list[LogLeaf | None]:
         """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
+        ...
+
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head, read as one."""
+        ...
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return up to ``limit`` leaves above index ``after`` (-1 = from the first), by index."""
+        ...
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head in the place of one that is no larger; a larger one stays. Durable; may use the reserve."""
         ...
 
 
@@ -296,16 +392,25 @@ class SessionStore(TransparencyLog, Protocol):
     UNREADABLE session in its place, ``page_reports`` the error; of a record without a readable id they know nothing.
     """
 
+    async def store_id(self) -> str:
+        """Return what tells this store from every other one: 16 hex digits, drawn once and kept with its records."""
+        ...
+
     async def write(self, change: SessionChange) -> None:
         """Apply the change if the stored version is ``change.session.version - 1``; all or nothing, durable.
 
         Raises:
             ConflictError: COMMIT_RACE: another writer came first; read the snapshot again and decide anew.
+            LogInconsistentError: LOG_INCONSISTENT: the tenant's log does not hold together; nothing was written.
         """
         ...
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view of the session or ``None``."""
+        ...
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves, by one indexed read of each that nothing is written between."""
         ...
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:

@@ -18,7 +18,6 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from services.dag.domain import chain
 from services.dag.domain.branch import place_branch
 from services.dag.domain.budget import starting_budget
 from services.dag.domain.ending import branch_ended, fail
@@ -33,7 +32,6 @@ from services.dag.domain.place import Fresh, Place, give_way, spent
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState, invalid_token
 from services.dag.domain.transfer import Room, Transfer, choose_transfers
-from services.dag.domain.verify import Fault
 from services.dag.domain.view import DagView
 
 ABANDONED: Final = "ABANDONED"
@@ -181,7 +179,7 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
 
     Args:
         before: the session, verified.
-        token: believed, and its tip is stored (``token_fault``).
+        token: believed, and its leaf is stored (``relaying``).
         policy_hash: in force from now on; empty keeps the session's.
         ask: what the caller wants; ``available_budget_tokens`` is set.
         fresh: the impure values.
@@ -214,22 +212,6 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     session = _with_policy(before, window, note)
     begin = (_session_draft(OwnEvent.SESSION_CONTINUED, session), *_fan_out_created(dag, window, limits))
     return _opening(dag, session, (place, window), transfers, (note, begin))
-
-
-def token_fault(dag: DagView, token: TokenState) -> Fault | None:
-    """Last check of a token: its leaf is stored as the token says (CRP-SPEC-007).
-
-    A token that verifies but whose leaf is missing or other than it says shows that the store lost or changed windows:
-    the chain is broken (SPEC-004 §16.4).
-    """
-    if token.window_number == 0:
-        return None
-    leaf = next((w for w in dag.committed if chain.same(w.hmac, token.chain_tip)), None)
-    if leaf is None:
-        return Fault("window", token.continuation_id, "is missing: a session token names it")
-    if (leaf.window_number, leaf.continuation_id) != (token.window_number, token.continuation_id):
-        return Fault("window", leaf.window_id, "differs from the session token that names it")
-    return None
 
 
 def _named(dag: DagView, token: TokenState, ask: OpenAsk) -> list[WindowRecord]:

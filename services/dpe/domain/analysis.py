@@ -203,6 +203,7 @@ class Outputs:
     grounding_violations: tuple[str, ...] = ()
     fabrications: tuple[Fabrication, ...] | None = None
     distortions: tuple[Distortion, ...] | None = None
+    unworded: frozenset[str] = frozenset()
     contradictions: tuple[Contradiction, ...] | None = None
     quotations: Mapping[int, Quotation] = field(default_factory=dict)
     passages: Mapping[str, tuple[NearFact, ...]] = field(default_factory=dict)

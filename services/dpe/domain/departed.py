@@ -5,7 +5,7 @@ whole is not, for it says what it quotes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -43,8 +43,21 @@ class Sources:
         return self._read[index]
 
 
-def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> dict[str, list[Distortion]]:
-    """Return the distortions that the rules find, by claim id; claims without any are left out.
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """What the rules find of the claims of an analysis.
+
+    Attributes:
+        distortions: by claim id; claims without any are left out.
+        unworded: ids of claims that hold words of the facts and are no sentences (ADR 0095).
+    """
+
+    distortions: dict[str, list[Distortion]]
+    unworded: frozenset[str]
+
+
+def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departed:
+    """Hold every claim that is not quoted whole against the sentences of its facts, each read once.
 
     Args:
         analysis: with passages.
@@ -52,28 +65,20 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> dict[st
     """
     sources = Sources(analysis)
     found: dict[str, list[Distortion]] = {}
+    unworded: list[str] = []
     for claim in judged_claims(analysis.outputs.claims):
         if claim.sentence_index in analysis.outputs.quotations:
             continue
-        reading = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset()))
+        reading, known = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset())), sources.of(claim)
+        if not is_worded(reading, known):
+            unworded.append(claim.claim_id)
         listed = [
             _distortion(claim, reading, departure, analysis.outputs.fact_views[departure.source.fact_index])
-            for departure in departures(reading, sources.of(claim))
+            for departure in departures(reading, known)
         ]
         if listed:
             found[claim.claim_id] = listed
-    return found
-
-
-def unworded(analysis: Analysis) -> frozenset[str]:
-    """Return the ids of the claims that hold words of the facts and are no sentences (ADR 0095)."""
-    sources = Sources(analysis)
-    return frozenset(
-        claim.claim_id
-        for claim in judged_claims(analysis.outputs.claims)
-        if claim.sentence_index not in analysis.outputs.quotations
-        and not is_worded(read_claim(claim.text, claim.start), sources.of(claim))
-    )
+    return Departed(found, frozenset(unworded))
 
 
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:

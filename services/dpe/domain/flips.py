@@ -30,6 +30,11 @@ _EXCEPTED: Final = re.compile(
     r"|aside from)\s[^,.;:]{1,80}",
     re.IGNORECASE,
 )
+_CONTRASTED: Final = re.compile(
+    r"(?:,|\band|\bbut)\snot\s(?:an?|the|one|any|before|after|for|to|in|on|at|by|because|from|with)\s[^,.;:]{1,80}",
+    re.IGNORECASE,
+)
+"""What is set beside a statement, "and not a day longer": it negates no verb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,10 @@ def _compared(claim: str, clause: str) -> Comparison:
 
 
 def said_plainly(text: str) -> str:
-    """Return a text without its conditions and exceptions; offsets stay what they were."""
-    return _EXCEPTED.sub(lambda match: " " * len(match.group()), without_conditions(text))
+    """Return a text without its conditions, exceptions and contrasts; offsets stay what they were."""
+    for pattern in (_EXCEPTED, _CONTRASTED):
+        text = pattern.sub(lambda match: " " * len(match.group()), text)
+    return without_conditions(text)
 
 
 def _about_the_same(claim: ClaimWords, nearest: Sequence[Match]) -> list[Match]:

@@ -5,7 +5,7 @@ to the claim: what lies in a rewritten value covers that value.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,6 +64,26 @@ def in_fact_notation(claim: Claim, aligned: Sequence[AlignedValue]) -> Rewriting
         at = end
     cuts.append((written, at, len(claim.text) - at, False))
     return Rewriting("".join([*pieces, claim.text[at:]]), tuple(cuts))
+
+
+def restated(claims: Iterable[Claim], facts: Iterable[Sequence[Value]]) -> dict[str, str]:
+    """Return claims, by their text, with each value as a fact writes it that holds an equal one.
+
+    Needs no alignment: similarity, which comes before it, is measured with both (ADR 0094). Claims whose values the
+    facts write in the same way, or do not hold, are left out. Linear in claims and facts.
+    """
+    written = {(value.kind, value.normal): value for values in facts for value in values if value.kind in _REWRITTEN}
+    found: dict[str, str] = {}
+    for claim in claims:
+        pairs = [
+            AlignedValue(value, known, equal=True)
+            for value in claim.values
+            if (known := written.get((value.kind, value.normal))) is not None
+        ]
+        text = in_fact_notation(claim, pairs).text
+        if text != claim.text:
+            found[claim.text] = text
+    return found
 
 
 def _is_worth(claimed: Value, known: Value) -> bool:

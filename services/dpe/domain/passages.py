@@ -5,6 +5,7 @@ words. So the list is longer than a window: facts by similarity and facts that s
 numbers, in turn. One window is read of it: each more costs as much again and hardly changes a verdict (ADR 0045).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Final
 
 from services.dpe.domain.alignment import NAMES, ClaimWords, matches
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.facts import FactView
+from services.dpe.domain.facts import FactClause, FactView
 from services.dpe.domain.findings import AlignedValue, Evidence, NearFact
 from services.dpe.domain.names import name_key
 from services.dpe.domain.text_types import Claim, Span, Value
@@ -104,9 +105,20 @@ def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact, aligned: Seq
     """
     view = analysis.outputs.fact_views[near.fact_index]
     nearest = matches(claim, view.clauses)
-    span = nearest[0].clause.span if nearest else Span(0, len(view.fact.content))
+    span = _whole_row(view.fact.content, nearest[0].clause) if nearest else Span(0, len(view.fact.content))
     here = tuple(pair for pair in aligned if pair.fact_index == near.fact_index)
     return Evidence(near.fact_index, view.fact.fact_id, span, near.raw_similarity, near.similarity, here)
+
+
+_LABELLED: Final = re.compile(r"[^:;|\n]{1,60}: [^;|\n]+[;|]")
+
+
+def _whole_row(content: str, clause: FactClause) -> Span:
+    """Return a clause; of a row of labelled cells the row, for a cell alone says nothing."""
+    start = content.rfind("\n", 0, clause.span.start) + 1
+    end = content.find("\n", clause.span.end)
+    line = Span(max(start, clause.sentence.start), min(len(content) if end < 0 else end, clause.sentence.end))
+    return line if _LABELLED.search(content, line.start, line.end) else clause.span
 
 
 def _value_keys(value: Value) -> list[Hashable]:

@@ -56,6 +56,10 @@ SAID: Final = 0.65
 """Share of the claim's words, weighed, that must be said of a value for a claim that agrees with none to differ."""
 SAID_ALIKE: Final = 0.4
 """The same share where the two look alike: 90 minutes and 90 seconds, 2 May 2023 and 2 May 2022."""
+MUTUAL: Final = 0.55
+"""Share of the place's own words in the claim from which on a paraphrase may leave out as much as one that is alike."""
+REPEATED: Final = 0.75
+"""Share of the claim's words said of a place from which on a claim repeats its fact."""
 LEAST_SAID: Final = 1.5
 """Of words, weighed, that must be said of a value before another is held against it; of fewer words nearly all."""
 _ALL: Final = 0.95
@@ -235,13 +239,29 @@ class Placed:
         if self.rival is None or self.said * self.wanted.total < min(LEAST_SAID, _ALL * self.wanted.total):
             return False
         if self.agreeing is None:
-            return self.said >= (SAID_ALIKE if _resembles(self.wanted.value, self.rival.place.value) else SAID)
+            return self.said >= self._needed(self.rival.place)
         # A word of the claim that stands beside the agreeing value alone speaks for it.
         named = self.agreeing.place.stretch - self.rival.place.sentence - self.rival.place.heading
         value = self.wanted.value
         is_year = value.kind is EntityKind.DATE and (value.number is not None or value.normal.startswith("--"))
         margin = MARGIN_NAMED if is_year or named & self.wanted.weights.keys() else MARGIN
         return self.rival.score - self.agreeing.score >= margin
+
+    @property
+    def is_repeated(self) -> bool:
+        """The claim says of its value what the fact says of the other, nearly word for word."""
+        return self.rival is not None and self.said >= REPEATED and self._mutual(self.rival.place) >= MUTUAL
+
+    def _mutual(self, there: Place) -> float:
+        own = there.stretch
+        return len(own & self.wanted.weights.keys()) / len(own) if own else 0.0
+
+    def _needed(self, there: Place) -> float:
+        """Return which share of the claim must be said of a place whose value is held against it."""
+        is_alike = _resembles(self.wanted.value, there.value)
+        is_same_limit = self.wanted.side is not None and self.wanted.side is there.side
+        is_mutual = self._mutual(there) >= MUTUAL or is_same_limit
+        return SAID_ALIKE if is_alike or is_mutual else SAID
 
 
 def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:

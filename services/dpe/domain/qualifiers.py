@@ -56,7 +56,8 @@ def left_out(source: str, said: str, around: str) -> Span | None:
         condition = content_stems(governed) - kept
         is_adverb = cue.group().lower() in CONDITION_ADVERBS
         if (condition or is_adverb) and not _CONDITION.search(around) and not _carried(condition, around):
-            return Span(cue.start(), cue.end())
+            behind = source[cue.end() :].startswith(governed)
+            return Span(cue.start(), cue.end() + (len(governed.rstrip()) if behind else 0))
     for restriction in _RESTRICTION.finditer(source):
         limit = content_stems(restriction.group())
         if limit and not _carried(limit, around) and not _CONDITION.search(said):

@@ -15,7 +15,6 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.dpe.domain.alignment import ClaimWords
 from services.dpe.domain.analysis import Analysis, Pair, Vectors
-from services.dpe.domain.departed import unworded
 from services.dpe.domain.findings import (
     Basis,
     Distortion,
@@ -43,7 +42,7 @@ _OF_VALUES: Final = frozenset(
 )
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
-DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS}
+DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS, Rule.APPLIED}
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
 and without one they keep a claim from being supported by a probability alone."""
@@ -108,8 +107,14 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
     if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
     stems = content_stems(claim.text)
-    facts = (analysis.input.facts[near.fact_index].content for near in passages)
-    return any(containment(stems, content_stems(fact)) >= STATED_WORDS for fact in facts)
+    read = {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
+    homes = {pair.fact_index for pair in aligned if pair.equal and pair.fact_index is not None} & read.keys()
+    # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
+    own = frozenset[str]().union(*(read[index] for index in homes))
+    others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
+    if (stems - own) & others:
+        return False
+    return any(containment(stems, known) >= STATED_WORDS for known in read.values())
 
 
 def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[str, Judgement]:
@@ -117,7 +122,7 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
-    no_sentences = unworded(analysis)
+    no_sentences = analysis.outputs.unworded
     return {
         key: _judgement(analysis, heard, Found(tuple(by_claim.get(key, ())), is_worded=key not in no_sentences))
         for heard in heard_cases(analysis)
@@ -241,7 +246,8 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
     elif heard.contradicts and not heard.case.is_derived:
-        found = Verdict.CONTRADICTED, Basis.DISTORTION if rules.distortions else Basis.CONTRADICTION
+        # A rule that does not decide makes an encoder's word no exact finding.
+        found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
     elif grounding is not None or rules.distortions or not heard.case.passages:

@@ -5,14 +5,25 @@ that differ, which the evidence keeps as well; longer stretches are quoted in an
 same report gives the same sentence.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.ports.recognition import EntityKind
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.findings import AlignedValue, Basis, Distortion, DistortionType, Evidence, Judgement, Verdict
+from services.dpe.domain.findings import (
+    AlignedValue,
+    Basis,
+    Distortion,
+    DistortionType,
+    Evidence,
+    Judgement,
+    Rule,
+    Verdict,
+)
 from services.dpe.domain.text_types import Claim, Span
 
 MAX_WORDS_CHARS: Final = 80
@@ -24,6 +35,8 @@ MAX_NAMED: Final = 3
 _TELLING: Final = 3
 """Characters of a doubtful stretch above which it is named: "if" says nothing."""
 _SHORT_ID: Final = 8
+_NAMED_AS_THEY_ARE: Final = frozenset({Rule.FREQUENCY, Rule.NAME, Rule.PARTIES, Rule.MEMBER, Rule.ROW})
+"""Rules whose words are names or values; of the others the wording itself is quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +125,9 @@ def _same_values(equal: Sequence[AlignedValue], place: str) -> str:
     if all(pair.known.text.casefold() == pair.claimed.text.casefold() for pair in named):
         return f"{_listed([pair.known.text for pair in named])} in {place}, as the answer says."
     says = _listed([pair.claimed.text for pair in named])
-    return f"{_listed([pair.known.text for pair in named])} in {place}; the answer says {says}, which is the same."
+    is_same = all(pair.derivation or pair.known.normal == pair.claimed.normal for pair in named)
+    worth = "which is the same" if is_same else "which agrees with it"
+    return f"{_listed([pair.known.text for pair in named])} in {place}; the answer says {says}, {worth}."
 
 
 def _contradicted(grounds: Grounds) -> str:
@@ -135,12 +150,7 @@ def _contradicted(grounds: Grounds) -> str:
 def _distorted(grounds: Grounds, item: Distortion) -> str:
     place = grounds.place(item.fact_id)
     if item.values is not None:
-        form = (
-            "“{}” in {}; the answer says “{}”."
-            if item.type is DistortionType.NEGATION_FLIP
-            else "{} in {}; the answer says {}."
-        )
-        return form.format(_cut(item.values.known.text), place, _cut(item.values.claimed.text))
+        return _set_against(grounds, item, item.values, place)
     known, said = grounds.known(item.fact_id, item.fact_span), grounds.said(item.answer_span)
     match item.type:
         case DistortionType.CONTEXT_STRIPPED:
@@ -154,6 +164,42 @@ def _distorted(grounds: Grounds, item: Distortion) -> str:
             return f"{_capital(place)} says it of another, or the other way round."
         case _:
             return f"{_capital(place)} says otherwise of the same value."
+
+
+def _set_against(grounds: Grounds, item: Distortion, values: AlignedValue, place: str) -> str:
+    """Return the words of both sides; of a limit on the other side, where the value is the same, with what sets it."""
+    known, said = _cut(values.known.text), _cut(values.claimed.text)
+    if values.turned and item.fact_id in grounds.facts:
+        for words in range(_LIMIT_WORDS, _LIMIT_WORDS + 3):
+            said = _with_words(grounds.answer, item.answer_span, words)
+            known = _with_words(grounds.facts[item.fact_id].content, item.fact_span, words)
+            if _without(said, values.claimed.text) != _without(known, values.known.text):
+                break
+    is_wording = values.claimed.kind is EntityKind.OTHER and item.rule not in _NAMED_AS_THEY_ARE
+    form = "“{}” in {}; the answer says “{}”." if is_wording or values.turned else "{} in {}; the answer says {}."
+    return form.format(known, place, said)
+
+
+_LIMIT_WORDS: Final = 2
+"""Words before a value that set its limit: "at least", "no more than"."""
+_BEHIND: Final = re.compile(
+    r" (?:or|and) (?:more|less|fewer|over|under|above|below|later|earlier|longer)\b", re.IGNORECASE
+)
+
+
+def _with_words(text: str, span: Span, words: int) -> str:
+    before = text[max(0, span.start - _BEFORE_CHARS) : span.start].split()[-words:]
+    # A limit does not reach over the end of a sentence or a comma.
+    cut = max((number for number, word in enumerate(before) if word[-1] in ".,;:"), default=-1)
+    behind = _BEHIND.match(text, span.end)
+    return " ".join([*before[cut + 1 :], text[span.start : span.end] + (behind.group() if behind else "")])
+
+
+_BEFORE_CHARS: Final = 80
+
+
+def _without(text: str, value: str) -> str:
+    return text.replace(value, "").strip().casefold()
 
 
 def _turned(place: str, known: str, said: str) -> str:
@@ -172,10 +218,25 @@ def _unsupported(grounds: Grounds) -> str:
     first = grounds.first
     if first is None:
         return "The envelope holds no fact about it."
+    told = [text for item in grounds.distortions if (text := _distorted(grounds, item))]
+    if told and grounds.judgement.basis is Basis.DISTORTION:
+        return told[0]
     nearest = f"the nearest is {grounds.place(first.fact_id)}"
     doubtful = max(grounds.judgement.doubtful, key=lambda item: (item.score, -item.span.start), default=None)
-    words = grounds.said(doubtful.span) if doubtful is not None else ""
+    words = grounds.said(_whole_words(grounds.answer, doubtful.span)) if doubtful is not None else ""
     return f"Nothing that was read bears {f'“{words}”' if len(words) > _TELLING else 'this'} out; {nearest}."
+
+
+_WORD_PART: Final = re.compile(r"[^\s,;()\"“”]*")
+
+
+def _whole_words(text: str, span: Span) -> Span:
+    """Return a stretch with the rest of the words that it cuts: "2027-05-12", not "05-12"."""
+    before = _WORD_PART.match(text[max(0, span.start - MAX_WORDS_CHARS) : span.start][::-1])
+    behind = _WORD_PART.match(text, span.end, span.end + MAX_WORDS_CHARS)
+    start = span.start - (len(before.group()) if before is not None else 0)
+    end = behind.end() if behind is not None else span.end
+    return Span(start, start + len(text[start:end].rstrip(".:!?")))
 
 
 def _distinct(pairs: Sequence[AlignedValue]) -> list[AlignedValue]:

@@ -64,7 +64,7 @@ RULES = {
     Rule.CONJUNCTION: (
         "Applicants need a passport or a visa.",
         "Applicants need a passport and a visa.",
-        ("or", " and a "),
+        ("or", "and"),
     ),
 }
 
@@ -101,6 +101,58 @@ def test_a_departure_names_the_words_of_both_sides(rule):
 )
 def test_what_is_told_of_another_place_departs(claim, facts, rule):
     assert rule in found(claim, *facts)
+
+
+ROWS = (
+    "Rooms, 3. Cleaning: Area: Operating rooms; Floor: Rubber; Cleaned: After each patient",
+    "Rooms, 3. Cleaning: Area: Waiting rooms; Floor: Oak boards; Cleaned: Every 6 hours",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "more", "departs"),
+    [
+        ("Operating rooms have a rubber floor and are cleaned every 6 hours.", (), True),
+        ("Waiting rooms have oak boards and are cleaned every 6 hours.", (), False),
+        ("Operating rooms are cleaned after each patient.", (), False),
+        ("Operating rooms are cleaned after each patient and waiting rooms every 6 hours.", (), False),
+        (
+            "Operating rooms are cleaned every 6 hours.",
+            ("Operating rooms that stand empty are aired every 6 hours.",),
+            False,
+        ),
+        ("Corridors are cleaned every 6 hours.", (), False),
+    ],
+    ids=["another row", "its row", "its cell", "both rows", "said elsewhere", "no row"],
+)
+def test_what_stands_in_another_row_of_the_table_departs(claim, more, departs):
+    listed = found(claim, *ROWS, *more)
+    assert (Rule.ROW in listed) is departs
+    if departs:
+        assert listed[Rule.ROW] == ("every 6 hours", "After each patient")
+
+
+def test_rows_of_a_table_in_one_fact_are_told_apart():
+    table = (
+        "Rooms:\nArea: Single | Rent: EUR 410 | Heating: Gas stove\nArea: Studio | Rent: EUR 540 | Heating: Heat pump"
+    )
+    assert found("A studio has a gas stove.", table)[Rule.ROW] == ("gas stove", "Heat pump")
+    assert Rule.ROW not in found("A studio has a heat pump.", table)
+
+
+DUTIES = ("The estates engineer calibrates fridge thermometers yearly.", "The ward pharmacist inspects every cupboard.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "departs"),
+    [
+        ("Fridge thermometers are calibrated by the ward pharmacist yearly.", True),
+        ("Fridge thermometers are calibrated by the estates engineer yearly.", False),
+        ("Every cupboard is inspected by the ward pharmacist.", False),
+    ],
+)
+def test_a_verb_that_one_side_shows_is_known_on_the_other(claim, departs):
+    assert (Rule.PARTIES in found(claim, *DUTIES)) is departs
 
 
 @pytest.mark.parametrize(

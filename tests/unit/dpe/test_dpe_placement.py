@@ -6,7 +6,7 @@ from services.dpe.domain.alignment import align_values
 from services.dpe.domain.bounds import Bound, limit_of, out_of_bounds
 from services.dpe.domain.facts import EnvelopeFact, agrees, read_fact
 from services.dpe.domain.findings import AlignedValue
-from services.dpe.domain.notation import in_fact_notation
+from services.dpe.domain.notation import in_fact_notation, restated
 from services.dpe.domain.text_types import Claim, ClaimType, Span
 from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import TableGrounding, analyse, app
@@ -127,6 +127,39 @@ def test_what_follows_from_values(answer, facts, equal):
 )
 def test_a_number_agrees_with_what_it_counts(claimed, known, same):
     assert agrees(scan_values(claimed)[0], scan_values(known)[0]) is same
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "conflict"),
+    [
+        (
+            "A complaint file has to be retained for five years, counted from the day the final response was given.",
+            "Complaint files are kept for 6 years from the date of the final response.",
+            True,
+        ),
+        (
+            "An open vial can stay in the bag for a maximum of four months.",
+            "An open vial may be carried for no more than 28 days.",
+            True,
+        ),
+        (
+            "An open vial can stay in the bag for a maximum of four weeks.",
+            "An open vial may be carried for no more than 28 days.",
+            False,
+        ),
+        ("The tour of the old town takes two hours.", "The museum's guided walk for schools takes 90 minutes.", False),
+    ],
+    ids=["other words", "same side", "equal", "of something else"],
+)
+def test_a_value_is_held_against_that_of_a_paraphrase(answer, fact, conflict):
+    assert bool(conflicts(answer, fact)) is conflict
+
+
+def test_claims_are_restated_as_the_facts_write_their_values():
+    claims = [claim_of("Report it within three days."), claim_of("Report it within 5 days."), claim_of("Report it.")]
+    facts = [scan_values("Report it within 72 hours."), scan_values("Report it within 5 days.")]
+    assert restated(claims, facts) == {"Report it within three days.": "Report it within 72 hours."}
+    assert restated(claims, []) == {}
 
 
 def test_a_claim_in_the_notation_of_its_fact():

@@ -135,7 +135,7 @@ def test_a_limit_of_a_value_is_no_negation():
         ("Some patients recover.", "A number of patients recover.", None),
         ("In mice, it shrank tumours.", "It shrank tumours.", "In mice"),
         ("He may go with the consent of a parent.", "He may go.", "with the consent"),
-        ("It is paid if it is unused.", "It is paid.", "if"),
+        ("It is paid if it is unused.", "It is paid.", "if it is unused"),
         ("It is paid if it is unused.", "It is paid for unused tickets.", None),
         ("It started in May.", "It started.", None),
     ],

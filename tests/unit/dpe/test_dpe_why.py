@@ -74,6 +74,16 @@ async def sentence(*given, **options):
             "The request was approved by the Complaints department.",
             f"“approved” in {PLACE}; the answer says “rejected”.",
         ),
+        (
+            "Customers get at most 60 days' notice of a higher fee.",
+            "Customers get at least 60 days' notice of a higher fee.",
+            f"“at least 60 days” in {PLACE}; the answer says “at most 60 days”.",
+        ),
+        (
+            "Claims files are kept for 30 years.",
+            "Claims files are kept for 30 years when a person was injured.",
+            f"“when a person was injured”, which limits it in {PLACE}, is missing from the answer.",
+        ),
     ],
 )
 async def test_the_sentence_names_both_sides_and_the_document(answer, content, expected):
@@ -88,6 +98,16 @@ async def test_equal_values_in_two_notations_are_said_to_be_the_same():
 async def test_what_an_encoder_alone_says_has_its_probability():
     told = await sentence("Old papers go to the archive of the town.", support=0.2, entailment=(0.05, 0.05, 0.9))
     assert told == f"{PLACE} says otherwise (probability 0.90)."
+
+
+async def test_a_limit_of_another_value_is_not_missing():
+    kept = "Claims files are kept for 10 years after the end, and for 30 years when a person was injured."
+    row = "Records: Claims files with injury; Kept for: 30 years; From: the end"
+    given = AnalysisInput("s1", "w1", 1, query="", answer="Claims files are kept for 10 years after the end.",
+                          facts=(fact(kept), EnvelopeFact("f2", row, 0.7)))  # fmt: skip
+    outputs = (await near_models((0.8, 0.1, 0.1), 0.9).analyze(given)).analysis.outputs
+    assert outputs.distortions == ()
+    assert outputs.judgements["c1"].verdict is Verdict.SUPPORTED
 
 
 async def test_without_a_document_the_fact_is_named():

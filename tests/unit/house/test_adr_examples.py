@@ -26,7 +26,7 @@ from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
-from services.common.encoding import base64url, parse_iso_micros
+from services.common.encoding import base64url, canonical_json, parse_iso_micros
 from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
@@ -37,6 +37,8 @@ from services.common.rpc.admission import SPARE
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.keys import MasterKey, session_hmac_key
+from services.dag.domain.origins import Origin, origin_fields
+from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
@@ -273,6 +275,15 @@ def test_0093_floors():
     assert f"composite 0 of what ran, {classified(cut)}" in record(93)
     assert [f"{value:.2f}, {classified(value)}" in record(93) for value in worst] == [True, True]
     assert re.findall(r"^\| ([A-Z_]+) \|", record(93), re.MULTILINE) == [str(reason) for reason in FloorReason]
+
+
+def test_0099_kept_head_and_promise():
+    root = bytes.fromhex("36642e73c2540ab121e3a6bf9545b0a24982cd830eb13d3cd19de3ce6c021ec1")
+    text = f"crp-log-head-v1|3|{root.hex()}"
+    mac = hmac.new(bytes(range(32)), text.encode(), hashlib.sha256).hexdigest()
+    assert chain.head_mac(3, root, bytes(range(32))) == mac
+    assert f"the text has\n{len(text)} characters, its MAC is `{mac}`" in record(99)
+    assert json.dumps(Promise().data())[1:-1] in record(99)
 
 
 def test_0019_counts_the_reasons():
@@ -631,3 +642,23 @@ def test_0101_a_pattern_that_is_none():
     for name in ("record_kind", "record_id", "field"):
         assert f"`{name}` {error.metadata[name]}" in text
     assert f"OpenWindow with the session's token DATA_LOSS, {error.while_continuing().reason.value}" in text
+
+
+def test_0102_origins_and_retirement():
+    origins = [Origin(f"{store}" * 16, number, "0" * 32) for store, number in (("a", 7), ("c", 6), ("b", 5), ("a", 1))]
+    assert len(canonical_json(origin_fields(origins[:1])[0])) == 57
+    assert len(canonical_json(origin_fields(origins))) == 233
+    own = [[number for number in range(1, 201) if (number - 1) % 3 == store] for store in range(3)]
+    # Each window goes on from its predecessor, which is another store's: a stand-in for each of these.
+    stand_ins = [sum(number > 1 for number in numbers) for numbers in own]
+    assert [(len(numbers), more) for numbers, more in zip(own, stand_ins, strict=True)] == [
+        (67, 66),
+        (67, 67),
+        (66, 66),
+    ]
+    ten = datetime(2026, 5, 24, 10, tzinfo=UTC)
+    key, hour = MasterKey(1, bytes(32), ten), timedelta(hours=1)
+    assert key.may_have_issued(ten)
+    assert not key.may_have_issued(ten + timedelta(seconds=1))
+    assert key.signs_at(ten + hour - timedelta(seconds=1), hour)
+    assert not key.signs_at(ten + hour, hour)

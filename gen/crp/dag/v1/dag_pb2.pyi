@@ -43,6 +43,7 @@ class TransferType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TRANSFER_TYPE_SUMMARY: _ClassVar[TransferType]
     TRANSFER_TYPE_FACTS_ONLY: _ClassVar[TransferType]
     TRANSFER_TYPE_RESULT_ONLY: _ClassVar[TransferType]
+    TRANSFER_TYPE_RELAYED: _ClassVar[TransferType]
 
 class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -114,6 +115,7 @@ TRANSFER_TYPE_FULL_CONTEXT: TransferType
 TRANSFER_TYPE_SUMMARY: TransferType
 TRANSFER_TYPE_FACTS_ONLY: TransferType
 TRANSFER_TYPE_RESULT_ONLY: TransferType
+TRANSFER_TYPE_RELAYED: TransferType
 AUDIT_EVENT_TYPE_UNSPECIFIED: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_CREATED: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_CONTINUED: AuditEventType

@@ -31,7 +31,7 @@ class SessionServiceStub:
     The tenant and the scope that tokens are bound to come from the caller's credential. Another tenant's session is
     SESSION_NOT_FOUND. Every method may also fail with a reason of the credential (CREDENTIAL_MISSING,
     CREDENTIAL_INVALID, CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING), with INVALID_FIELD, STORE_UNAVAILABLE,
-    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE. A mutating method called again within 24 h with the same
+    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE, a mutating one with LOG_INCONSISTENT (ADR 0099). A mutating method called again within 24 h with the same
     request_id and body gives the same answer, byte for byte, and does nothing; with another body REQUEST_ID_REUSED.
     """
 
@@ -124,7 +124,7 @@ class SessionServiceServicer:
     The tenant and the scope that tokens are bound to come from the caller's credential. Another tenant's session is
     SESSION_NOT_FOUND. Every method may also fail with a reason of the credential (CREDENTIAL_MISSING,
     CREDENTIAL_INVALID, CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING), with INVALID_FIELD, STORE_UNAVAILABLE,
-    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE. A mutating method called again within 24 h with the same
+    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE, a mutating one with LOG_INCONSISTENT (ADR 0099). A mutating method called again within 24 h with the same
     request_id and body gives the same answer, byte for byte, and does nothing; with another body REQUEST_ID_REUSED.
     """
 
@@ -195,8 +195,9 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def VerifyChain(self, request, context):
-        """Recomputes every hash and HMAC of the session (CRP-SPEC-004 §9.4). A BROKEN chain is an OK answer that names the
-        first bad record. Writes nothing. Role: reader.
+        """Recomputes every hash and HMAC of the session (CRP-SPEC-004 §9.4) and compares its records with its leaves in the
+        transparency log, both ways (ADR 0099). A BROKEN chain is an OK answer that names the first bad record; so is a session
+        that is not in the store and has leaves. Writes nothing. Role: reader.
         ErrorReasons: SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -206,7 +207,8 @@ class SessionServiceServicer:
     def AppendEvent(self, request, context):
         """Appends one event to the session's audit chain; also to sessions that have ended. The types that the service writes
         itself (SESSION_*, DISPATCH_STARTED, DISPATCH_COMPLETED, DISPATCH_FAILED, DPE_COMPLETED) are refused. Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, CHAIN_BROKEN (the end of the trail is
+        missing), REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -222,7 +224,8 @@ class SessionServiceServicer:
 
     def ExportAudit(self, request, context):
         """Streams the session's audit events as lines, for archives and SIEMs; the HMAC key is never among them. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, RECORD_UNREADABLE.
+        NDJSON has a line for every leaf that the log has of the session, and signs how many there are.
+        ErrorReasons: SESSION_NOT_FOUND, LOG_INCONSISTENT (no head can be signed).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -356,7 +359,7 @@ class SessionService:
     The tenant and the scope that tokens are bound to come from the caller's credential. Another tenant's session is
     SESSION_NOT_FOUND. Every method may also fail with a reason of the credential (CREDENTIAL_MISSING,
     CREDENTIAL_INVALID, CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING), with INVALID_FIELD, STORE_UNAVAILABLE,
-    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE. A mutating method called again within 24 h with the same
+    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE, a mutating one with LOG_INCONSISTENT (ADR 0099). A mutating method called again within 24 h with the same
     request_id and body gives the same answer, byte for byte, and does nothing; with another body REQUEST_ID_REUSED.
     """
 

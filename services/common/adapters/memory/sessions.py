@@ -1,5 +1,6 @@
 """``SessionStore`` in dictionaries, for tests and as the reference of the contract suite."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,10 +11,15 @@ from services.common.errors import ConflictError, ErrorReason
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
     EdgeRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -41,6 +47,12 @@ class MemorySessionStore:
         self._receipts = MemoryReceipts()
         self._logs = MemoryLogs()
         self._feed = MemoryEventFeed(self._logs)
+        self._cosigned: dict[str, tuple[int, str]] = {}
+        self._store_id = secrets.token_hex(STORE_ID_BYTES)
+
+    async def store_id(self) -> str:
+        """Return this store's id."""
+        return self._store_id
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first."""
@@ -51,6 +63,8 @@ class MemorySessionStore:
         if change.session.version != (stored.record.version if stored else 0) + 1:
             raise _race("the session's version moved on")
         self._check_unique(change, stored)
+        if change.leaves:
+            self._logs.check(change.session.tenant_id)
         held = stored or _Session(change.session)
         held.record = change.session
         held.windows.update({window.window_id: window for window in change.windows})
@@ -75,6 +89,11 @@ class MemorySessionStore:
         windows = sorted(held.windows.values(), key=lambda window: (window.window_number, window.window_id))
         edges = tuple(held.edges[key] for key in sorted(held.edges))
         return SessionSnapshot(held.record, tuple(windows), edges, held.events[-1] if held.events else None)
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+        leaves = self._logs.of_session(tenant_id, session_id)
+        return LoggedSession(await self.snapshot(tenant_id, session_id), leaves)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -126,9 +145,34 @@ class MemorySessionStore:
         """Return the leaves of records."""
         return self._logs.find(tenant_id, session_id, records)
 
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return self._logs.state(tenant_id)
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return self._logs.rows(tenant_id, after, limit)
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        self._logs.keep(tenant_id, head)
+
     def event_feed(self) -> MemoryEventFeed:
         """Return the feed of the events in this store."""
         return self._feed
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return self._logs.after(tenant_id, first - 1, limit)
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned, unless a larger one is held."""
+        if size >= self._cosigned.get(tenant_id, (0, ""))[0]:
+            self._cosigned[tenant_id] = (size, note)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return self._cosigned.get(tenant_id, (0, ""))[1]
 
     async def check(self) -> None:
         """Memory can always serve."""

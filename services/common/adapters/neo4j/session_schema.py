@@ -36,5 +36,10 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT leaf_record IF NOT EXISTS FOR (n:Leaf) REQUIRE n.record_key IS UNIQUE",
             "CREATE CONSTRAINT consumer_key IF NOT EXISTS FOR (n:Consumer) REQUIRE n.key IS UNIQUE",
         ),
+        (
+            "CREATE INDEX leaves_of_session IF NOT EXISTS FOR (n:Leaf) ON (n.session_key)",
+            "CREATE CONSTRAINT log_head_key IF NOT EXISTS FOR (n:LogHead) REQUIRE n.key IS UNIQUE",
+        ),
+        ("CREATE CONSTRAINT store_identity IF NOT EXISTS FOR (n:StoreIdentity) REQUIRE n.store IS UNIQUE",),
     ),
 )

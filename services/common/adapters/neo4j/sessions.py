@@ -1,13 +1,15 @@
 """``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 from typing import Any, Final, Self
 from weakref import WeakValueDictionary
 
 from neo4j import AsyncManagedTransaction
 
-from services.common.adapters.neo4j import session_log, session_records, session_statements
+from services.common.adapters.log_tips import LogTips
+from services.common.adapters.neo4j import published_log, session_log, session_records, session_statements
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
@@ -29,9 +31,14 @@ from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -58,6 +65,7 @@ class Neo4jSessionStore:
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
+        self._tips = LogTips()
         self._receipts = Neo4jReceipts(database, _RECEIPTS)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
@@ -69,35 +77,46 @@ class Neo4jSessionStore:
             UnavailableError: STORE_UNAVAILABLE.
             StartupError: the file of root certificates cannot be read.
         """
-        return cls(await open_migrated(settings, SESSIONS_SCHEMA))
+        database = await open_migrated(settings, SESSIONS_SCHEMA)
+        try:
+            await session_log.key_leaves(database)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
+
+    async def store_id(self) -> str:
+        """Return this database's id, drawn when it is first asked for; processes that ask at once get the same."""
+        rows = await self._rows(session_statements.STORE_ID, fresh=secrets.token_hex(STORE_ID_BYTES))
+        return str(rows[0]["store_id"])
 
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
+            LogInconsistentError: LOG_INCONSISTENT.
             ValueError: the change holds records of another session or tenant, or an edge to a window that is not there.
         """
         _check_whole(change)
         async with self._turns.setdefault(change.session.tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
-            await self._database.run(lambda transaction: self._write(transaction, change))
+            size = await self._database.run(lambda transaction: self._write(transaction, change))
+        self._tips.settle(change.session.tenant_id, size)
         if change.receipt is not None:
             await self._receipts.forget(change.receipt.created_at)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        rows = await self._rows(session_statements.SNAPSHOT, key=key(tenant_id, session_id), session_id=session_id)
-        if not rows:
-            return None
-        (row,) = rows
-        windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
-        edges = (edge_of(session_id, edge) for edge in row["edges"])
-        return SessionSnapshot(
-            session=session_of(row["session"]),
-            windows=tuple(windows),
-            edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
-            last_event=next(map(event_of, row["last_events"]), None),
-        )
+        return await self._database.run(lambda transaction: _snapshot(transaction, tenant_id, session_id))
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves; the session's lock keeps its writers out between the two."""
+
+        async def job(transaction: AsyncManagedTransaction) -> LoggedSession:
+            snapshot = await _snapshot(transaction, tenant_id, session_id)
+            return LoggedSession(snapshot, await session_log.session_leaves(transaction, tenant_id, session_id))
+
+        return await self._database.run(job)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -162,9 +181,37 @@ class Neo4jSessionStore:
             lambda transaction: session_log.find_leaves(transaction, tenant_id, session_id, records)
         )
 
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._database.run(lambda transaction: session_log.log_state(transaction, tenant_id))
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._database.run(lambda transaction: session_log.page_log(transaction, tenant_id, after, limit))
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._database.run(lambda transaction: session_log.keep_head(transaction, tenant_id, head))
+
     def event_feed(self) -> Neo4jEventFeed:
         """Return the positions of consumers in the log, in the same database."""
         return Neo4jEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.run(
+            lambda transaction: published_log.read_leaves(transaction, tenant_id, first, limit)
+        )
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        kept = {"size": size, "note": note}
+        await self._rows(published_log.KEEP_COSIGNED, key=key(tenant_id), tenant_id=tenant_id, **kept)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        rows = await self._rows(published_log.COSIGNED, key=key(tenant_id))
+        return str(rows[0]["note"]) if rows else ""
 
     async def check(self) -> None:
         """Return when Neo4j answers."""
@@ -177,7 +224,8 @@ class Neo4jSessionStore:
     async def _rows(self, statement: str, **parameters: Any) -> list[Properties]:
         return await self._database.rows(statement, **parameters)
 
-    async def _write(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
+    async def _write(self, transaction: AsyncManagedTransaction, change: SessionChange) -> int:
+        """Write the change and return the size of the tenant's log, 0 when nothing was added to it."""
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
         whose = key(tenant_id, session_id)
         await _lock(transaction, change, whose)
@@ -201,7 +249,23 @@ class Neo4jSessionStore:
             raise ValueError("an edge leads to a window that is not there")
         if change.receipt is not None:
             await self._receipts.remember(transaction, change.receipt, session_key=whose)
-        await session_log.append_leaves(transaction, tenant_id, change.leaves)
+        return await session_log.append_leaves(transaction, tenant_id, change.leaves, self._tips)
+
+
+async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+    whose = {"key": key(tenant_id, session_id), "session_id": session_id}
+    rows = await rows_of(transaction, session_statements.SNAPSHOT, **whose)
+    if not rows:
+        return None
+    (row,) = rows
+    windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
+    edges = (edge_of(session_id, edge) for edge in row["edges"])
+    return SessionSnapshot(
+        session=session_of(row["session"]),
+        windows=tuple(windows),
+        edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
+        last_event=next(map(event_of, row["last_events"]), None),
+    )
 
 
 def _is_text(row: Properties, name: str) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
-from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
+from services.common.adapters.sqlite.log_rows import HEADS_SCHEMA, LOG_SCHEMA
+from services.common.adapters.sqlite.published_log import COSIGNED_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
 from services.common.adapters.sqlite.typed_rows import RowShape, pairs_of, strings_of
 from services.common.adapters.sqlite.values import json_list, micros, moment
@@ -28,6 +29,12 @@ from services.common.ports.sessions import (
     WindowStatus,
     unreadable_session,
 )
+
+STORE_ID_SCHEMA: Final = (
+    "CREATE TABLE store_identity (store_id TEXT PRIMARY KEY) WITHOUT ROWID",
+    "INSERT INTO store_identity VALUES (lower(hex(randomblob(8))))",
+)
+"""What tells this file from every other one in session tokens (ADR 0102); a copy of the file has the same id."""
 
 SESSIONS_SCHEMA: Final = Schema(
     application_id=0x47545345,  # "GTSE"
@@ -142,6 +149,9 @@ SESSIONS_SCHEMA: Final = Schema(
         ),
         FEED_SCHEMA,
         ("ALTER TABLE sessions ADD COLUMN trail_mac TEXT NOT NULL DEFAULT ''",),
+        HEADS_SCHEMA,
+        COSIGNED_SCHEMA,
+        STORE_ID_SCHEMA,
     ),
 )
 

@@ -6,7 +6,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Self
 
-from services.common.adapters.sqlite import log_rows
+from services.common.adapters.log_tips import LogTips
+from services.common.adapters.sqlite import log_rows, published_log
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
@@ -39,8 +40,12 @@ from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -70,6 +75,8 @@ _DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noq
 _VERSION: Final = f"SELECT version FROM sessions {_OF_SESSION}"  # noqa: S608
 _LAST_SEQUENCE: Final = f"SELECT sequence FROM events {_OF_SESSION} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
 _DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
+_HEAD: Final = WriteTraits(reclaims=True)
+"""A row of some hundred bytes, which a full disk must not keep from being there."""
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
 
@@ -82,6 +89,7 @@ class SqliteSessionStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._tips = LogTips()
 
     @classmethod
     async def open(cls, path: Path, settings: StoreSettings) -> Self:
@@ -93,22 +101,29 @@ class SqliteSessionStore:
         """
         return cls(await Database.open(path, SESSIONS_SCHEMA, settings))
 
+    async def store_id(self) -> str:
+        """Return this file's id; empty when somebody took it out."""
+        row = await self._database.read(lambda one: fetch_one(one, "SELECT store_id FROM store_identity"))
+        return shown(row[0]) if row else ""
+
     async def write(self, change: SessionChange) -> None:
         """Apply the change if nobody came first; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
+            LogInconsistentError: LOG_INCONSISTENT.
             ValueError: the change holds records of another session or tenant.
         """
         _check_whole(change)
 
-        def job(connection: sqlite3.Connection) -> None:
+        def job(connection: sqlite3.Connection) -> int:
             try:
-                _apply(connection, change)
+                return _apply(connection, change, self._tips)
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
+        size = await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
+        self._tips.settle(change.session.tenant_id, size)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -116,6 +131,17 @@ class SqliteSessionStore:
         def job(connection: sqlite3.Connection) -> SessionSnapshot | None:
             with damaged_pages("session", session_id, session_id):
                 return _snapshot(connection, tenant_id, session_id)
+
+        return await self._database.read(job)
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+
+        def job(connection: sqlite3.Connection) -> LoggedSession:
+            with damaged_pages("session", session_id, session_id):
+                snapshot = _snapshot(connection, tenant_id, session_id)
+            with damaged_pages("log", tenant_id, session_id):
+                return LoggedSession(snapshot, log_rows.session_leaves(connection, tenant_id, session_id))
 
         return await self._database.read(job)
 
@@ -176,9 +202,35 @@ class SqliteSessionStore:
         """Return the leaves of records."""
         return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
 
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._database.read(lambda c: log_rows.log_state(c, tenant_id))
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._database.read(lambda c: log_rows.page_log(c, tenant_id, after, limit))
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._database.write(lambda c: log_rows.keep_head(c, tenant_id, head), _HEAD)
+
     def event_feed(self) -> SqliteEventFeed:
         """Return the feed of the events in this store; it ends when the store is closed."""
         return SqliteEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.read(lambda c: published_log.read_leaves(c, tenant_id, first, limit))
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        await self._database.write(
+            lambda c: published_log.keep_cosigned(c, tenant_id, size, note), published_log.TRAITS
+        )
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return await self._database.read(lambda c: published_log.cosigned(c, tenant_id))
 
     async def check(self) -> None:
         """Return when the file can be read."""
@@ -230,7 +282,8 @@ class SqliteSessionStore:
         return await self._database.read(job)
 
 
-def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
+def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips) -> int:
+    """Write the change and return the size of the tenant's log."""
     session = change.session
     key = (session.tenant_id, session.session_id)
     if session.version != _stored_number(connection, _VERSION, key, ("session", "version"), before=0) + 1:
@@ -248,7 +301,7 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
     connection.executemany(_DROP_EVENT, ((*key, event.sequence) for event in change.erased_events))
     events = ((session.tenant_id, *event_values(event)) for event in (*change.erased_events, *change.events))
     connection.executemany(_ADD_EVENT, events)
-    log_rows.append_leaves(connection, session.tenant_id, change.leaves)
+    return log_rows.append_leaves(connection, session.tenant_id, change.leaves, tips)
 
 
 def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:

@@ -14,6 +14,7 @@ from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
 from services.dpe.domain.rules.reading import Reading
+from services.dpe.domain.rules.rows import changed_row
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
 
@@ -23,6 +24,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_frequency,
     changed_parties,
     misplaced_name,
+    changed_row,
     foreign_member,
     changed_term,
     changed_condition,

@@ -55,7 +55,7 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     if len(own) != 1:
         return None
     said = claim.content - roots(claim.text[own[0].span.start : own[0].span.end])
-    stating = [replace(source, context=source.head) for source in sources if _often(source)]
+    stating = [replace(source, context=source.head) for source in sources if source.once(_often)]
     best = nearest(said, stating, claim.names)
     if not best or share(said, best[0][1].known) < SAME:
         return None

@@ -54,7 +54,7 @@ def changed_cause(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 def changed_term(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim calls by one defined term what its source calls by another, or ``None``."""
-    terms = _terms(sources)
+    terms = [term for source in sources for term in source.once(_terms)]
     named = [item for item in terms if item[0] and item[0] <= claim.content]
     if len(terms) < _MIN_TERMS or len(named) != 1:
         return None
@@ -82,14 +82,13 @@ def _by_rate(item: tuple[float, frozenset[str], Reading]) -> float:
     return -item[0]
 
 
-def _terms(sources: list[Reading]) -> list[tuple[frozenset[str], frozenset[str], Reading]]:
-    """Return the defined terms with the words of what they mean."""
+def _terms(source: Reading) -> list[tuple[frozenset[str], frozenset[str], Reading]]:
+    """Return the terms that a sentence defines with the words of what they mean."""
     found: list[tuple[frozenset[str], frozenset[str], Reading]] = []
-    for source in sources:
-        matches = list(_MEANS.finditer(source.text))
-        for at, match in enumerate(matches):
-            end = matches[at + 1].start() if at + 1 < len(matches) else len(source.text)
-            part = source.part(match.start(), end)
-            term = roots(match["term"].rpartition(":")[2].rpartition(",")[2])
-            found.append((term, roots(source.text[match.end() : end]), part))
+    matches = list(_MEANS.finditer(source.text))
+    for at, match in enumerate(matches):
+        end = matches[at + 1].start() if at + 1 < len(matches) else len(source.text)
+        part = source.part(match.start(), end)
+        term = roots(match["term"].rpartition(":")[2].rpartition(",")[2])
+        found.append((term, roots(source.text[match.end() : end]), part))
     return found

@@ -96,6 +96,8 @@ def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:
             if says_or == says_and or _NEITHER.search(source.text[:end]):
                 break
             if is_or != says_or:
+                said = (_EITHER if says_or else _BOTH).search(between)
+                start, end = (start + said.start(), start + said.end()) if said is not None else (start, end)
                 return Departure(
                     DistortionType.QUANTIFIER_ALTERED,
                     Rule.CONJUNCTION,

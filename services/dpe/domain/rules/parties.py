@@ -31,6 +31,21 @@ _PREPOSITIONS: Final = frozenset(
 )
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _ADVERB: Final = re.compile(r".{3,}ly$|^(?:then|also|now|still|first|always|never|only|not)$")
+_OFTEN: Final = frozenset(
+    {
+        "hourly",
+        "daily",
+        "nightly",
+        "weekly",
+        "fortnightly",
+        "monthly",
+        "quarterly",
+        "yearly",
+        "annually",
+        "once",
+        "twice",
+    }
+)
 _RELATIVE: Final = frozenset({"who", "which", "that"})
 _MIN_VERB: Final = 3
 _BREAK: Final = re.compile(r"[,;:.()]")
@@ -48,12 +63,15 @@ class _Act:
 
 def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where the parties of an act are others than in the source, or ``None``."""
-    own = _acts(claim)
+    near = [source for _, source in nearest(claim.content, sources, claim.names)[:_READ]]
+    # "The engineer calibrates pumps" shows its verb to whoever knows it from "calibrated by the engineer".
+    verbs = frozenset(act.verb for one in (claim, *near) for act in _acts(one))
+    own = _acts(claim, verbs)
     if not own:
         return None
-    parties = frozenset[str]().union(*(_heads(act.agent) for one in sources for act in _acts(one)))
-    for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
-        listed = _acts(source)
+    parties = frozenset[str]().union(*(_heads(act.agent) for one in sources for act in _acts(one, verbs)))
+    for source in near:
+        listed = _acts(source, verbs)
         for theirs in listed:
             for act in own:
                 if (
@@ -122,11 +140,12 @@ def _heads(words_of: Iterable[Word]) -> frozenset[str]:
     return frozenset({root(listed[-1].text)}) if listed else frozenset()
 
 
-def _acts(reading: Reading) -> list[_Act]:
+def _acts(reading: Reading, verbs: frozenset[str] = frozenset()) -> list[_Act]:
+    """Return the acts of a sentence; ``verbs`` holds roots that are verbs elsewhere."""
     tokens = reading.tokens
     found: list[_Act] = []
     for at, word in enumerate(tokens):
-        if not _is_verb(reading, at):
+        if not (_is_verb(reading, at) or _is_known_verb(tokens, at, verbs)):
             continue
         passive = (
             at > 0 and _before(tokens, at) in _BE and word.text.endswith(("ed", "en", "wn", "ht", "ld", "ne", "de"))
@@ -162,6 +181,16 @@ def _is_verb(reading: Reading, at: int) -> bool:
             or finite_verb_at(tokens[at : at + 1]) == 0
         )
     return following in {"the", "a", "an"} and at > 0 and tokens[at - 1].text.endswith("s")
+
+
+def _is_known_verb(tokens: tuple[Word, ...], at: int, verbs: frozenset[str]) -> bool:
+    """Say whether a form in -s stands between a noun phrase and what the act is done to."""
+    word = tokens[at].text
+    if not word.endswith("s") or word.endswith("ss") or root(word) not in verbs or not 0 < at < len(tokens) - 1:
+        return False
+    before, following = tokens[at - 1].text, tokens[at + 1].text
+    apart = _DETERMINERS | _PREPOSITIONS | AUXILIARIES | _BE
+    return before not in apart | {"and", "or"} and following not in apart - _DETERMINERS | {"and", "or"}
 
 
 def _whom(tokens: tuple[Word, ...], at: int) -> bool:
@@ -231,7 +260,7 @@ def _right(reading: Reading, at: int) -> list[Word]:
             "if",
         }:
             break
-        if found and (word.text in FINITE_VERBS or word.text.endswith("ing")):
+        if found and (word.text in FINITE_VERBS | _OFTEN or word.text.endswith("ing")):
             break
         found.append(word)
         place += 1

@@ -5,15 +5,16 @@ or thing, and words that share a root speak of the same. Everything is linear in
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
 from services.dpe.domain.text_types import Span
 from services.dpe.domain.words import Word, stem, words
 
+_ReadT = TypeVar("_ReadT")
 _SUFFIXES: Final = (
     "ication", "ification", "ations", "ation", "itions", "ition", "ments", "ment", "ings", "ing", "ions", "ion", "ors",
     "ers", "or", "er", "ances", "ance", "ences", "ence", "ives", "ive", "ly", "al", "able", "ible", "ness", "ity",
@@ -88,6 +89,13 @@ class Reading:
     fact_index: int = -1
     place: int = 0
     head: frozenset[str] = frozenset()
+    memo: dict[Callable[["Reading"], object], object] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, read: Callable[["Reading"], _ReadT]) -> _ReadT:
+        """Return what a rule reads of the sentence; read anew only the first time, however many claims it meets."""
+        if read not in self.memo:
+            self.memo[read] = read(self)
+        return cast("_ReadT", self.memo[read])
 
     @classmethod
     def of(

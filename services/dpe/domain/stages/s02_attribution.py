@@ -17,6 +17,7 @@ from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vect
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
 from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.notation import restated
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.passages import MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
@@ -32,6 +33,7 @@ _ROWS_AT_ONCE: Final = 1_024
 def plan(analysis: Analysis) -> Requests:
     """Ask for all vectors of the analysis at once."""
     texts = [claim.text for claim in judged_claims(analysis.outputs.claims)]
+    texts += _restated(analysis).values()
     texts += [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
     texts += [fact.content for fact in analysis.input.facts if fact.embedding is None]
     texts += [part for view in analysis.outputs.fact_views for part in view.parts]
@@ -98,6 +100,7 @@ def _compare(analysis: Analysis) -> list[_Compared]:
     if not analysis.input.facts or table is None:
         return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
     units, starts = _units(analysis, table)
+    otherwise = _restated(analysis)
     meant = antecedents(analysis.outputs.claims, analysis.input.answer)
     mentions = MentionIndex.of(analysis.outputs.fact_views)
     lengths = [len(fact.content) for fact in analysis.input.facts]
@@ -105,6 +108,10 @@ def _compare(analysis: Analysis) -> list[_Compared]:
     for start in range(0, len(claims), _ROWS_AT_ONCE):
         block = claims[start : start + _ROWS_AT_ONCE]
         raw = np.maximum.reduceat(table.of([claim.text for claim in block]) @ units.T, starts, axis=1)
+        rows = [row for row, claim in enumerate(block) if claim.text in otherwise]
+        if rows:
+            again = table.of([otherwise[block[row].text] for row in rows]) @ units.T
+            raw[rows] = np.maximum(raw[rows], np.maximum.reduceat(again, starts, axis=1))
         similar = table.calibration.apply(raw)
         for row, claim in enumerate(block):
             # A stable order: by raw cosine, then by place in the envelope.
@@ -121,6 +128,13 @@ def _compare(analysis: Analysis) -> list[_Compared]:
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
             found.append(_Compared(one, passages, tuple(aligned)))
     return found
+
+
+def _restated(analysis: Analysis) -> dict[str, str]:
+    """Return the claims that the facts write otherwise: neither notation is held against a claim (ADR 0094)."""
+    if not analysis.input.facts:
+        return {}
+    return restated(judged_claims(analysis.outputs.claims), (view.values for view in analysis.outputs.fact_views))
 
 
 def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:

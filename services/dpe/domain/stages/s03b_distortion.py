@@ -53,7 +53,8 @@ def apply(analysis: Analysis) -> Analysis:
         return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
     found: list[Distortion] = []
     heard = {case.case.claim.claim_id: case for case in heard_cases(analysis)}
-    known = departed(analysis, meant)
+    departures = departed(analysis, meant)
+    known = departures.distortions
     for item in grounded:
         words = ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset()))
         distortions = without_echoes(_check(analysis, item, words) + known.pop(item.claim.claim_id, []))
@@ -61,9 +62,14 @@ def apply(analysis: Analysis) -> Analysis:
             distortions = unseen(analysis, item.attribution, heard.get(item.claim.claim_id))
         found += distortions
     # What no fact is near enough to ground is held against the facts that it is judged by.
-    found += [item for listed in known.values() for item in listed]
+    compared = {item.claim.claim_id for item in grounded}
+    for claim in judged_claims(analysis.outputs.claims):
+        if claim.claim_id not in compared:
+            own = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
+            found += without_echoes(_value_distortions(analysis, claim, own) + known.get(claim.claim_id, []))
     status, reason = nli_status(analysis)
-    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found))
+    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found),
+                          unworded=departures.unworded)  # fmt: skip
 
 
 def nli_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
@@ -127,7 +133,7 @@ def _fact_id(analysis: Analysis, match: Match) -> str:
 def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
     """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
     claim = words.claim
-    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if pair.turned or not pair.equal]
+    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
     alike = Counter((value.kind, value.unit) for value in claim.values)
     firm = [
         pair
@@ -137,6 +143,14 @@ def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> 
     ]
     told = {pair.claimed for pair in [*pairs, *firm]}
     pairs += [pair for pair, _ in misattached(claim, nearest, words.antecedent) if pair.claimed not in told]
+    return _value_distortions(analysis, claim, pairs)
+
+
+def _differs(pair: AlignedValue) -> bool:
+    return pair.turned or not pair.equal
+
+
+def _value_distortions(analysis: Analysis, claim: Claim, pairs: Sequence[AlignedValue]) -> list[Distortion]:
     return [
         Distortion(
             _type_of_bound(pair.claimed) if pair.turned else _type_of(pair.claimed, pair.known),
@@ -145,7 +159,7 @@ def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> 
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
             pair,
-            Rule.BOUND if pair.turned else Rule.VALUE,
+            Rule.BOUND if pair.turned else Rule.APPLIED if pair.is_applied else Rule.VALUE,
         )
         for pair in pairs
         if pair.fact_index is not None
@@ -261,8 +275,7 @@ def _is_of_another_value(analysis: Analysis, claim: Claim, match: Match, limit: 
         for value in analysis.outputs.fact_views[match.clause.fact_index].values
         if sentence.start <= value.start < limit
     ]
-    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
-    given = {pair.known.normal for pair in aligned if pair.equal and pair.is_firm}
+    given = {value.normal for value in claim.values}
     return any(
         own.normal in given and own.end <= other.start and (other.kind, other.unit) == (own.kind, own.unit)
         for own in values
