@@ -20,6 +20,7 @@ from services.common.errors import (
     NotFoundError,
     PermissionDeniedError,
     UnauthenticatedError,
+    UnreadableRecordError,
 )
 from services.common.ids import (
     IdSource,
@@ -72,7 +73,7 @@ from services.dag.relaying import Relays
 from services.dag.results import Committed, Created, Opened
 from services.dag.returning import Returns, Turns
 from services.dag.tokens import Believed, Leaf, Tokens
-from services.dag.writing import Changes, RequestKey, ResultT, Writer
+from services.dag.writing import Changes, RequestKey, ResultT, Writer, refusing_unreadable
 
 DRAFT_KEY_BYTES: Final = 32
 """Of the key that an opened window's caller gets for what it keeps meanwhile (AES-256; ADR 0055)."""
@@ -148,7 +149,7 @@ class SessionApp:
             return change, Created(change.session, await self._tokens.issue(session, leaf))
 
         with self.budgets.counting_suspended():
-            return await self._writer.once(caller.tenant_id, request, decide)
+            return await self._writer.continued(caller.tenant_id, request, decide)
 
     async def _joined(self, caller: Caller, ask: CreateAsk) -> Created | None:
         """Return the session of a trace with a fresh token for its latest window; ``None`` when there is none yet.
@@ -156,7 +157,8 @@ class SessionApp:
         Nothing is written, so that the answer needs no receipt.
         """
         session_id = trace_session_id(caller.tenant_id, ask.trace_id)
-        before = await self._store.snapshot(caller.tenant_id, session_id)
+        with refusing_unreadable():
+            before = await self._store.snapshot(caller.tenant_id, session_id)
         if before is None:
             return None
         if before.session.scope != caller.scope:
@@ -189,7 +191,7 @@ class SessionApp:
         if not token:
             check_strategy(ask, continues=False)
             async with self._refusing(caller, ask.parent_session_id):
-                return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
+                return await self._writer.continued(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
             return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
@@ -208,7 +210,7 @@ class SessionApp:
         except PermissionDeniedError as error:
             held = error.metadata.get("session_policy_hash") or error.metadata.get("parent_policy_hash")
             if held:
-                with contextlib.suppress(NotFoundError):  # another instance's store holds it
+                with contextlib.suppress(NotFoundError, UnreadableRecordError):  # another instance's store holds it
                     text = policy_text((await self.chains.load(caller.tenant_id, session_id)).events, held)
                     if text is not None and len(text) <= MAX_TOLD_CHARS:
                         error.metadata["held_policy"] = text
@@ -310,7 +312,7 @@ class SessionApp:
     ) -> bytes:
         """Write once, in the session's turn; waiting for it counts as a race lost."""
         async with self._queues.turn(caller.tenant_id, session_id) as waited:
-            return await self._writer.once(caller.tenant_id, request, lambda lost: decide(lost + waited))
+            return await self._writer.continued(caller.tenant_id, request, lambda lost: decide(lost + waited))
 
     async def _begin(self, caller: Caller, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         create = CreateAsk(

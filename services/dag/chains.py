@@ -1,5 +1,6 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, NoReturn
 
@@ -12,6 +13,7 @@ from services.common.errors import (
     LogInconsistentError,
     NotFoundError,
     UnavailableError,
+    UnreadableRecordError,
 )
 from services.common.ports.sessions import (
     AuditEventRecord,
@@ -26,11 +28,21 @@ from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import Step, resealed, to_change, trail_holds
-from services.dag.domain.verify import Fault, Integrity, StoredChain, Verification, verify_chain
+from services.dag.domain.verify import (
+    Fault,
+    Integrity,
+    StoredChain,
+    Verification,
+    is_first_event,
+    not_read,
+    verify_chain,
+)
+from services.dag.held_keys import other_keys
 from services.dag.ports import MasterKeys
 
 _PAGE: Final = 1000
 _CLOSING_ATTEMPTS: Final = 12
+_ANOTHER_KEY: Final = "names another master key version than the one that its events are chained under"
 _INLINE_EVENTS: Final = 64
 """Chains up to here (some twelve windows) are verified in place; longer ones in a thread, so that other calls go on."""
 
@@ -69,6 +81,23 @@ class Chains:
         reports = await self._reports(tenant_id, snapshot)
         return StoredChain(snapshot, tuple(events), tuple(reports), logged.leaves)
 
+    async def judged(self, tenant_id: str, session_id: str) -> Verification:
+        """Load the chain and recompute it; a record that does not parse is a fault, and named before any other.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND: neither store nor log knows the session.
+            UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
+        """
+        try:
+            return await self.verify(await self.load(tenant_id, session_id))
+        except UnreadableRecordError as error:
+            return not_read(Fault(error.record_kind, error.record_id, error.detail))
+        except NotFoundError:
+            missing = await self._missing(tenant_id, session_id)
+            if missing is None:
+                raise
+            return missing
+
     async def hmac_key(self, session: SessionRecord) -> bytes:
         """Return the session's HMAC key.
 
@@ -82,11 +111,35 @@ class Chains:
         return keys.session_hmac_key(master, session.session_id)
 
     async def verify(self, stored: StoredChain) -> Verification:
-        """Recompute the chain; nothing is written."""
-        key = await self.hmac_key(stored.snapshot.session)
+        """Recompute the chain; nothing is written.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: its master key version is not held here.
+        """
+        session = stored.snapshot.session
+        try:
+            key = await self.hmac_key(session)
+        except UnavailableError:
+            if await self._names_another_key(stored):
+                return not_read(Fault("session", session.session_id, _ANOTHER_KEY))
+            raise
         if len(stored.events) <= _INLINE_EVENTS:
-            return verify_chain(stored, key, self._verify_max_windows)
-        return await compute(verify_chain, stored, key, self._verify_max_windows)
+            found = verify_chain(stored, key, self._verify_max_windows)
+        else:
+            found = await compute(verify_chain, stored, key, self._verify_max_windows)
+        if found.fault is not None and not found.events_verified and await self._names_another_key(stored):
+            return replace(found, fault=Fault("session", session.session_id, _ANOTHER_KEY))
+        return found
+
+    async def _names_another_key(self, stored: StoredChain) -> bool:
+        """Say whether the first event is chained under another held master key than the session's row names."""
+        session, first = stored.snapshot.session, stored.events[0] if stored.events else None
+        if first is None:
+            return False
+        async for master in other_keys(self._master_keys, session.key_version):
+            if is_first_event(first, keys.session_hmac_key(master, session.session_id)):
+                return True
+        return False
 
     async def verified(self, stored: StoredChain) -> Verification:
         """Recompute the chain of a session that is to be continued.
@@ -99,13 +152,13 @@ class Chains:
             await self.close_broken(stored.snapshot, verification.fault)
         return verification
 
-    async def missing(self, tenant_id: str, session_id: str) -> Verification | None:
+    async def _missing(self, tenant_id: str, session_id: str) -> Verification | None:
         """Return what is said of a session that is not in the store; ``None`` when the log has no leaf of it either."""
         found = await self._store.logged(tenant_id, session_id)
         if found.snapshot is not None or not found.leaves:
             return None
         fault = Fault("session", session_id, f"is missing: the log holds {len(found.leaves)} leaves of it")
-        return Verification(Integrity.BROKEN, 0, 0, 0, 0, fault)
+        return not_read(fault)
 
     async def change(
         self, step: Step, before: SessionSnapshot, *, now: datetime | None = None, check: bool = True
@@ -130,8 +183,12 @@ class Chains:
         Raises:
             ChainBrokenError: CHAIN_BROKEN, always.
         """
-        key = await self.hmac_key(snapshot.session)
         latest: SessionSnapshot | None = snapshot
+        try:
+            key = await self.hmac_key(snapshot.session)
+        except UnavailableError:  # nothing can be chained to it: refused all the same
+            latest = None
+            key = b""
         # Another writer may come first: it met the same break and closed the session, or it appended an event.
         for _ in range(_CLOSING_ATTEMPTS):
             if latest is None or latest.session.status is SessionStatus.BROKEN:
@@ -176,10 +233,14 @@ class Chains:
         after = ""
         while True:
             page = await self._store.page_reports(tenant_id, snapshot.session.session_id, after=after, limit=_PAGE)
-            reports.extend(report for report in page if report.window_id not in pending)
+            for report in page:
+                if isinstance(report, UnreadableRecordError):
+                    raise report
+                after = report.report_id
+                if report.window_id not in pending:
+                    reports.append(report)
             if len(page) < _PAGE:
                 return reports
-            after = page[-1].report_id
 
 
 def session_not_found(session_id: str) -> NotFoundError:

@@ -16,7 +16,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from services.common.computing import compute
-from services.common.errors import CrpError, LogInconsistentError
+from services.common.errors import CrpError, LogInconsistentError, UnreadableRecordError
 from services.common.merkle import Place, Span, consistency_holds, consistency_spans, fold, places
 from services.common.ports.sessions import KeptHead, LogState, SessionStore, TransparencyLog
 from services.dag.domain.chain import head_mac, same
@@ -168,11 +168,11 @@ class LogKeeper(Collector):
     async def _was_kept(self, tenant_id: str) -> bool:
         """Say whether a session promises that a head is kept: all do that were begun since heads are."""
         for session in await self._store.page_sessions(tenant_id, after="", limit=_NEWEST):
-            events = await self._store.page_events(tenant_id, session.session_id, after_sequence=-1, limit=1)
             try:
+                events = await self._store.page_events(tenant_id, session.session_id, after_sequence=-1, limit=1)
                 if any(read_promise(event) for event in events):
                     return True
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            except (UnreadableRecordError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # verification names it
         return False
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.errors import ErrorReason, NotFoundError
+from services.common.errors import ErrorReason, NotFoundError, UnreadableRecordError
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
@@ -75,14 +75,7 @@ class SessionReads:
             NotFoundError: SESSION_NOT_FOUND: neither store nor log knows the session.
             UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
         """
-        try:
-            stored = await self._chains.load(tenant_id, session_id)
-        except NotFoundError:
-            missing = await self._chains.missing(tenant_id, session_id)
-            if missing is None:
-                raise
-            return missing
-        return await self._chains.verify(stored)
+        return await self._chains.judged(tenant_id, session_id)
 
     async def events(self, tenant_id: str, session_id: str, *, after: int, limit: int) -> list[AuditEventRecord]:
         """Return up to ``limit`` events with a sequence above ``after``.
@@ -146,8 +139,12 @@ class SessionReads:
             raise NotFoundError(ErrorReason.REPORT_NOT_FOUND, f"no report {report_id}", report_id=report_id)
         return report
 
-    async def reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return up to ``limit`` reports with an id above ``after``; an empty session id means all sessions.
+
+        One that does not parse has its place in the list (ADR 0101).
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from services.common.errors import LogInconsistentError
+from services.common.errors import LogInconsistentError, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
@@ -113,10 +113,14 @@ class SealedSessionStore:
         found = await self._inner.get_report(tenant_id, report_id)
         return None if found is None else await self._open_report(tenant_id, found)
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         found = await self._inner.page_reports(tenant_id, session_id, after=after, limit=limit)
-        return [await self._open_report(tenant_id, report) for report in found]
+        return [
+            one if isinstance(one, UnreadableRecordError) else await self._open_report(tenant_id, one) for one in found
+        ]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""

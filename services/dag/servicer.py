@@ -164,7 +164,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         bound = ("ListReports", _tenant(), request.session_id)
         page = decode_page(request.page_size, request.page_token, bound)
         reports = await self._reads.reports(_tenant(), request.session_id, after=page.after, limit=page.limit + 1)
-        more = encode_page_token(reports[page.limit - 1].report_id, bound) if len(reports) > page.limit else ""
+        more = encode_page_token(convert.listed_id(reports[page.limit - 1]), bound) if len(reports) > page.limit else ""
         return pb.ListReportsResponse(
             reports=[convert.report_summary(report) for report in reports[: page.limit]], next_page_token=more
         )

@@ -2,27 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum, unique
 from typing import Final, Protocol
 
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 
 STORE_ID_BYTES: Final = 8
 UNASSIGNED: Final = -1
 """The index of a leaf that is not in the log yet."""
+_UNKNOWN_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @unique
 class SessionStatus(StrEnum):
-    """OPEN can be continued; the others never again. Of an ERASED one the content is gone."""
+    """OPEN can be continued; the others never again. Of an ERASED one the content is gone.
+
+    UNREADABLE is never stored: lists have it in the place of a session of which the record does not parse.
+    """
 
     OPEN = "OPEN"
     COMPLETED = "COMPLETED"
     TERMINATED = "TERMINATED"
     BROKEN = "BROKEN"
     ERASED = "ERASED"
+    UNREADABLE = "UNREADABLE"
 
 
 @unique
@@ -99,6 +105,11 @@ class SessionRecord:
     loop_depth: int = 0
     trail_mac: str = ""
     budget_ceiling: float = 1.0
+
+
+def unreadable_session(tenant_id: str, session_id: str) -> SessionRecord:
+    """Return what lists hold in the place of a session of which the record does not parse."""
+    return SessionRecord(tenant_id, session_id, "", SessionStatus.UNREADABLE, _UNKNOWN_MOMENT, 0, "", 0, "", 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +408,12 @@ class TransparencyLog(Protocol):
 
 
 class SessionStore(TransparencyLog, Protocol):
-    """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``."""
+    """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``.
+
+    Every read raises ``UnreadableRecordError`` (RECORD_UNREADABLE) for a record that it needs and that does not parse,
+    and leaves nothing behind that a later read would meet. Lists over sessions go on: ``page_sessions`` has an
+    UNREADABLE session in its place, ``page_reports`` the error; of a record without a readable id they know nothing.
+    """
 
     async def store_id(self) -> str:
         """Return what tells this store from every other one: 16 hex digits, drawn once and kept with its records."""
@@ -443,7 +459,9 @@ class SessionStore(TransparencyLog, Protocol):
         """Return a report or ``None``."""
         ...
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return up to ``limit`` reports with ``report_id > after``, ordered by id; empty session = all sessions."""
         ...
 

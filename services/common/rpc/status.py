@@ -120,6 +120,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.DEADLINE_EXCEEDED: StatusRow(grpc.StatusCode.DEADLINE_EXCEEDED, retryable=True),
     ErrorReason.CHAIN_BROKEN: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
     ErrorReason.LOG_INCONSISTENT: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
+    ErrorReason.RECORD_UNREADABLE: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
     ErrorReason.INTERNAL: StatusRow(grpc.StatusCode.INTERNAL, retryable=False),
 }
 

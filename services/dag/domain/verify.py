@@ -63,7 +63,7 @@ class Fault:
     """The first record that does not hold.
 
     Attributes:
-        record_kind: event, session, window, edge, report or leaf.
+        record_kind: event, session, window, edge, report or leaf; log where a page of the log is damaged.
         record_id: its id; ``source -> target`` for an edge, the sequence for an event, its record's id for a leaf.
         detail: what does not hold, without content.
     """
@@ -106,6 +106,11 @@ class Verification:
     tips: tuple[str, ...] = ()
     partial_reason: str = ""
     quality_before: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def not_read(fault: Fault) -> Verification:
+    """Return what is found of a chain of which a record does not parse: nothing was recomputed."""
+    return Verification(Integrity.BROKEN, 0, 0, 0, 0, fault=fault)
 
 
 class _BadRecordError(Exception):
@@ -170,6 +175,11 @@ def verify_chain(stored: StoredChain, key: bytes, max_windows: int) -> Verificat
     except _BadRecordError as bad:
         fault = bad.fault
     return _result(walk, fault)
+
+
+def is_first_event(event: AuditEventRecord, key: bytes) -> bool:
+    """Say whether the event begins a chain under this key."""
+    return _is_text(event.hmac, chain.Macs(key).event, event, "")
 
 
 def _result(walk: _Walk, fault: Fault | None) -> Verification:

@@ -27,7 +27,7 @@ from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.encoding import base64url, canonical_json, parse_iso_micros
-from services.common.errors import ErrorReason
+from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
@@ -651,6 +651,15 @@ async def test_0097_a_sentence_its_spans_and_two_counts():
     report = report_pb2.DpeReport()
     fill_omissions(report, Outputs(omissions=omitted), ())
     assert (report.omission_summary["CRITICAL"], report.omissions_in_envelope["CRITICAL"]) == (1, 2)
+
+
+def test_0101_a_pattern_that_is_none():
+    text = " ".join(record(101).partition("## Worked")[2].split())
+    error = UnreadableRecordError.of_field("window", "crp_win_2", "pattern")
+    assert f'window crp_win_2, "{error.detail}"' in text
+    for name in ("record_kind", "record_id", "field"):
+        assert f"`{name}` {error.metadata[name]}" in text
+    assert f"OpenWindow with the session's token DATA_LOSS, {error.while_continuing().reason.value}" in text
 
 
 def test_0102_origins_and_retirement():

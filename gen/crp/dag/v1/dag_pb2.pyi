@@ -19,6 +19,7 @@ class SessionStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_STATUS_TERMINATED: _ClassVar[SessionStatus]
     SESSION_STATUS_BROKEN: _ClassVar[SessionStatus]
     SESSION_STATUS_ERASED: _ClassVar[SessionStatus]
+    SESSION_STATUS_UNREADABLE: _ClassVar[SessionStatus]
 
 class WindowStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -101,6 +102,7 @@ SESSION_STATUS_COMPLETED: SessionStatus
 SESSION_STATUS_TERMINATED: SessionStatus
 SESSION_STATUS_BROKEN: SessionStatus
 SESSION_STATUS_ERASED: SessionStatus
+SESSION_STATUS_UNREADABLE: SessionStatus
 WINDOW_STATUS_UNSPECIFIED: WindowStatus
 WINDOW_STATUS_PENDING: WindowStatus
 WINDOW_STATUS_COMMITTED: WindowStatus

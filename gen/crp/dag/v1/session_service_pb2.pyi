@@ -453,18 +453,20 @@ class GetReportResponse(_message.Message):
     def __init__(self, report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., canonical_json: _Optional[str] = ..., summary: _Optional[_Union[ReportSummary, _Mapping]] = ...) -> None: ...
 
 class ReportSummary(_message.Message):
-    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time")
+    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time", "unreadable")
     REPORT_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
     CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_FIELD_NUMBER: _ClassVar[int]
     report_id: str
     session_id: str
     window_id: str
     report_hash: str
     created_time: _timestamp_pb2.Timestamp
-    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    unreadable: str
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., unreadable: _Optional[str] = ...) -> None: ...
 
 class ListReportsRequest(_message.Message):
     __slots__ = ("session_id", "page_size", "page_token")

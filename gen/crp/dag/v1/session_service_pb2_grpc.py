@@ -174,7 +174,7 @@ class SessionServiceServicer:
 
     def GetWindow(self, request, context):
         """Returns one window, with its response on request. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -182,7 +182,7 @@ class SessionServiceServicer:
 
     def GetDag(self, request, context):
         """Returns the session with all windows and edges. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -190,7 +190,7 @@ class SessionServiceServicer:
 
     def GetLineage(self, request, context):
         """Returns the path from the root to a window (CRP-Provenance-Window-Lineage). Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -218,7 +218,7 @@ class SessionServiceServicer:
 
     def ListAuditEvents(self, request, context):
         """Lists the session's audit events in order. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, PAGE_TOKEN_INVALID.
+        ErrorReasons: SESSION_NOT_FOUND, PAGE_TOKEN_INVALID, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -235,7 +235,7 @@ class SessionServiceServicer:
 
     def GetReport(self, request, context):
         """Returns a stored report with the bytes that its hash is over. Role: reader.
-        ErrorReasons: REPORT_NOT_FOUND.
+        ErrorReasons: REPORT_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -263,7 +263,7 @@ class SessionServiceServicer:
         was sealed under a draft_key of its windows opens no more;
         VerifyChain says TRUNCATED and the session cannot be continued. Also sessions that have ended or are broken; the
         agents' sessions under it are erased one by one. Role: admin.
-        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -12,7 +12,9 @@ from neo4j import AsyncManagedTransaction
 
 from services.common.adapters.log_tips import LogTips
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
+from services.common.adapters.neo4j.typed_properties import NodeShape, bytes_of, whole_of
 from services.common.adapters.neo4j.values import Properties, key, sort_key
+from services.common.adapters.stored_values import MAX_NUMBER, word_of
 from services.common.errors import LogInconsistentError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf, places
 from services.common.ports.sessions import KeptHead, LeafKind, LogLeaf, LogRow, LogState
@@ -124,13 +126,13 @@ def _state_of(row: Properties) -> LogState:
     size, peaks, head = row["size"], row["peaks"], row["head"]
     if size is None and peaks is None:
         size, peaks = 0, b""
-    if type(size) is not int or not isinstance(peaks, bytes | bytearray) or size < 0:
+    if type(size) is not int or not isinstance(peaks, bytes | bytearray) or not 0 <= size <= MAX_NUMBER:
         raise LogInconsistentError.of("its size or its peaks cannot be read")
     if head is None:
         return LogState(size, bytes(peaks))
     values: list[Any] = [head.get(name) for name in ("size", "root", "mac", "key_version")]
     kinds = (int, bytes | bytearray, str, int)
-    if not all(isinstance(value, kind) for value, kind in zip(values, kinds, strict=True)):
+    if not all(map(isinstance, values, kinds)) or not 0 <= values[0] <= MAX_NUMBER:
         raise LogInconsistentError.of("the head that was kept cannot be read")
     return LogState(size, bytes(peaks), KeptHead(values[0], bytes(values[1]), values[2], values[3]))
 
@@ -203,7 +205,7 @@ async def find_leaves(
     """Return the leaves of records."""
     keys = [_record_key(tenant_id, session_id, *record) for record in records]
     rows = await rows_of(transaction, FIND_LEAVES, keys=list(set(keys)))
-    found = {row["leaf"]["record_key"]: _leaf_of(row["leaf"]) for row in rows}
+    found = {row["leaf"]["record_key"]: LogLeaf(**_LEAF.read(row["leaf"])) for row in rows}
     return [found.get(one) for one in keys]
 
 
@@ -214,6 +216,13 @@ def leaf_key(tenant_id: str, index: int) -> str:
 
 def _record_key(tenant_id: str, session_id: str, kind: LeafKind, record_id: str) -> str:
     return key(tenant_id, session_id, kind, record_id)
+
+
+def _first_hash(subtrees: object) -> bytes:
+    found = bytes_of(subtrees)
+    if len(found) < HASH_BYTES:
+        raise ValueError
+    return found[:HASH_BYTES]
 
 
 def _leaf_properties(tenant_id: str, index: int, leaf: LogLeaf, subtrees: bytes) -> Properties:
@@ -229,6 +238,19 @@ def _leaf_properties(tenant_id: str, index: int, leaf: LogLeaf, subtrees: bytes)
         "leaf_index": index,
         "subtrees": subtrees,
     }
+
+
+_LEAF: Final = NodeShape(
+    "leaf",
+    ("record_id",),
+    plain={"session_id": str, "record_id": str, "content_hmac": str},
+    parsed={
+        "record_kind": ("record_kind", word_of(LeafKind)),
+        "position": ("position", whole_of),
+        "leaf_hash": ("subtrees", _first_hash),
+        "leaf_index": ("leaf_index", whole_of),
+    },
+)
 
 
 def _leaf_of(row: Properties) -> LogLeaf:

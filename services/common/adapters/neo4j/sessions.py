@@ -15,9 +15,19 @@ from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
 from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
-from services.common.adapters.neo4j.session_records import edge_of, event_of, report_of, session_of, window_of
+from services.common.adapters.neo4j.session_records import (
+    edge_of,
+    event_of,
+    listed_report_of,
+    listed_session_of,
+    report_of,
+    session_of,
+    window_of,
+)
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import Properties, key, sort_key
+from services.common.adapters.stored_values import shown
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
@@ -127,8 +137,9 @@ class Neo4jSessionStore:
             created_us = found[0]["created_us"]
         parameters = {"tenant_key": key(tenant_id), "created_us": created_us, "after": after, "limit": limit}
         rows = await self._rows(session_statements.PAGE_SESSIONS, **parameters)
-        sessions = sorted((session_of(row["session"]) for row in rows), key=lambda one: one.session_id)
-        return sorted(sessions, key=lambda one: one.created_at, reverse=True)
+        found = [row["session"] for row in rows if _is_text(row["session"], "session_id")]
+        found.sort(key=lambda row: (-int(row["created_us"]), row["session_id"]))  # only numbers are found
+        return [listed_session_of(tenant_id, row) for row in found]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -143,13 +154,16 @@ class Neo4jSessionStore:
         rows = await self._rows(session_statements.GET_REPORT, key=key(tenant_id, report_id))
         return report_of(rows[0]["report"]) if rows else None
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         statement, whose = session_statements.PAGE_REPORTS_OF_TENANT, key(tenant_id)
         if session_id:
             statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
         rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
-        return sorted((report_of(row["report"]) for row in rows), key=lambda one: one.report_id)
+        found = [row["report"] for row in rows if _is_text(row["report"], "report_id")]
+        return [listed_report_of(row) for row in sorted(found, key=lambda one: str(one["report_id"]))]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -269,6 +283,18 @@ async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, sessio
     )
 
 
+def _is_text(row: Properties, name: str) -> bool:
+    """Say whether a list can name the record, and go on from it."""
+    return isinstance(row.get(name), str)
+
+
+def _stored_number(row: Properties, name: str, whose: tuple[str, str], session_id: str) -> int:
+    value = row[name]
+    if type(value) is not int:
+        raise UnreadableRecordError.of_field(*whose, name, session_id=session_id)
+    return value
+
+
 async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, whose: str) -> None:
     """Lock the session, made now if it is new, and check that the change continues what is stored."""
     session = change.session
@@ -279,10 +305,11 @@ async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, who
     else:
         statement = session_statements.LOCK_SESSION
         rows = await rows_of(transaction, statement, key=whose, session_id=session.session_id)
-        if not rows or session.version != rows[0]["version"] + 1:
+        whose = session.session_id
+        if not rows or session.version != _stored_number(rows[0], "version", ("session", whose), whose) + 1:
             raise race("the session's version moved on")
         last = rows[0]["last_sequence"]
-        expected = 0 if last is None else last + 1
+        expected = 0 if last is None else _stored_number(rows[0], "last_sequence", ("event", shown(last)), whose) + 1
     if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
         raise race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):

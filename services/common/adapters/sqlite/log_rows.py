@@ -3,7 +3,8 @@
 A leaf's row also holds the hashes of the full subtrees that end with it, so that a tree of n leaves costs n rows and
 2n hashes, and any of them is one lookup by primary key. ``trees`` holds each tenant's size and peaks: appending reads
 and writes that one row, whatever the size, under the lock that SQLite's writer holds anyway. ``heads`` holds the head
-that was signed last (ADR 0099). What is read is what is stored, of whatever type: whoever compares it judges it.
+that was signed last (ADR 0099). What is read is what is stored, of whatever type: whoever compares it judges it. A
+leaf that is asked for alone must parse (ADR 0101).
 """
 
 import sqlite3
@@ -11,6 +12,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from services.common.adapters.log_tips import LogTips
+from services.common.adapters.sqlite.fetching import Row, fetch, fetch_one
+from services.common.adapters.sqlite.typed_rows import RowShape
+from services.common.adapters.stored_values import MAX_NUMBER, number_of
 from services.common.errors import LogInconsistentError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf, places
 from services.common.ports.sessions import KeptHead, LeafKind, LogLeaf, LogRow, LogState
@@ -44,6 +48,7 @@ HEADS_SCHEMA: Final = (
     """,
 )
 
+_LOG: Final = "log"
 _ADD_LEAF: Final = "INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _GROW_TREE: Final = "UPDATE trees SET size = ?, peaks = ? WHERE tenant_id = ?"
 _PLANT_TREE: Final = "INSERT INTO trees (size, peaks, tenant_id) VALUES (?, ?, ?)"
@@ -73,7 +78,22 @@ _KEEP_HEAD: Final = (
     "root = excluded.root, mac = excluded.mac, key_version = excluded.key_version WHERE heads.size <= excluded.size"
 )
 _TENANTS: Final = "SELECT tenant_id FROM trees UNION SELECT tenant_id FROM leaves UNION SELECT tenant_id FROM heads"
-_KINDS: Final = {kind.value: kind for kind in LeafKind}
+_KINDS: Final[dict[Any, Any]] = {kind.value: kind for kind in LeafKind}
+
+
+def _hash_of(raw: bytes) -> bytes:
+    if len(raw) != HASH_BYTES:
+        raise ValueError
+    return raw
+
+
+_LEAF_SHAPE: Final = RowShape.of(
+    "leaf",
+    "session_id, record_id, position, content_hmac, subtrees, leaf_index",
+    named=("record_id",),
+    types={"position": int, "subtrees": bytes, "leaf_index": int},
+    parsed={"position": number_of, "subtrees": _hash_of, "leaf_index": number_of},
+)
 
 
 def append_leaves(connection: sqlite3.Connection, tenant_id: str, leaves: Sequence[LogLeaf], tips: LogTips) -> int:
@@ -114,7 +134,7 @@ def _checked(connection: sqlite3.Connection, tenant_id: str, state: LogState, ti
     """Return the tree that the state describes, if it is the one that the leaves make and nothing was taken from it."""
     before = tips.tree(tenant_id, state)
     if not tips.knows(tenant_id, state):
-        if connection.execute(_BEYOND, (tenant_id, state.size)).fetchone() is not None:
+        if fetch_one(connection, _BEYOND, (tenant_id, state.size)) is not None:
             raise LogInconsistentError.of(f"its size is {state.size}, and there are leaves beyond that")
         if _stored_hashes(connection, tenant_id, places((0, state.size))) != list(before.peaks):
             raise LogInconsistentError.of("its peaks are not those that its leaves make")
@@ -127,14 +147,14 @@ def log_state(connection: sqlite3.Connection, tenant_id: str) -> LogState:
     Raises:
         LogInconsistentError: LOG_INCONSISTENT: one of them is of another type.
     """
-    size, peaks, *head = connection.execute(_STATE, (tenant_id,)).fetchone()
+    size, peaks, *head = fetch(connection, _STATE, (tenant_id,))[0]
     if size is None:
         size, peaks = 0, b""
-    elif type(size) is not int or type(peaks) is not bytes or size < 1:
+    elif type(size) is not int or type(peaks) is not bytes or not 0 < size <= MAX_NUMBER:
         raise LogInconsistentError.of("its size or its peaks cannot be read")
     if head[0] is None:
         return LogState(size, peaks)
-    if tuple(map(type, head)) != (int, bytes, str, int):
+    if tuple(map(type, head)) != (int, bytes, str, int) or not 0 <= head[0] <= MAX_NUMBER:
         raise LogInconsistentError.of("the head that was kept cannot be read")
     return LogState(size, peaks, KeptHead(*head))
 
@@ -159,7 +179,7 @@ def _stored_hashes(connection: sqlite3.Connection, tenant_id: str, wanted: Seque
     found: list[bytes] = []
     for level, index in wanted:
         leaf = ending_leaf((level, index))
-        row = connection.execute(_SUBTREE, (level * HASH_BYTES + 1, HASH_BYTES, tenant_id, leaf)).fetchone()
+        row = fetch_one(connection, _SUBTREE, (level * HASH_BYTES + 1, HASH_BYTES, tenant_id, leaf))
         if row is None:
             raise LogInconsistentError.of(f"leaf {leaf} is missing")
         if type(row[0]) is not bytes or len(row[0]) != HASH_BYTES:
@@ -174,23 +194,35 @@ def find_leaves(
     """Return the leaves of records."""
     found: list[LogLeaf | None] = []
     for kind, record_id in records:
-        row = connection.execute(_LEAF, (tenant_id, session_id, kind, record_id)).fetchone()
-        found.append(LogLeaf(session_id, kind, record_id, *row) if row else None)
+        row = fetch_one(connection, _LEAF, (tenant_id, session_id, kind, record_id))
+        found.append(_leaf_of(session_id, kind, record_id, row) if row else None)
     return found
+
+
+def _leaf_of(session_id: str, kind: LeafKind, record_id: str, row: Row) -> LogLeaf:
+    """Read a row of ``_LEAF``; a leaf that does not parse is a fault of its record's leaf."""
+    values = _LEAF_SHAPE.read((session_id, record_id, *row))
+    return LogLeaf(session_id, kind, record_id, *values[2:])
+
+
+def _kind_of(stored: Any) -> LeafKind:
+    """Return a leaf's kind; one that is none stays what it is, and fits no hash."""
+    kind: LeafKind = _KINDS.get(stored, stored)
+    return kind
 
 
 def session_leaves(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> tuple[LogLeaf, ...]:
     """Return every leaf that names the session, by index."""
-    rows = connection.execute(_OF_SESSION, (tenant_id, session_id)).fetchall()
-    return tuple([LogLeaf(session_id, _KINDS.get(kind, kind), *rest) for kind, *rest in rows])
+    rows = fetch(connection, _OF_SESSION, (tenant_id, session_id))
+    return tuple([LogLeaf(session_id, _kind_of(kind), *rest) for kind, *rest in rows])
 
 
 def page_log(connection: sqlite3.Connection, tenant_id: str, after: int, limit: int) -> list[LogRow]:
     """Return leaves as they are stored."""
-    rows: list[Any] = connection.execute(_PAGE, (tenant_id, after, limit)).fetchall()
-    return [LogRow(LogLeaf(session, _KINDS.get(kind, kind), *rest), sub) for session, kind, *rest, sub in rows]
+    rows = fetch(connection, _PAGE, (tenant_id, after, limit))
+    return [LogRow(LogLeaf(session, _kind_of(kind), *rest), sub) for session, kind, *rest, sub in rows]
 
 
 def logged_tenants(connection: sqlite3.Connection) -> list[str]:
     """Return every tenant that has a log, or what is left of one."""
-    return sorted(str(row[0]) for row in connection.execute(_TENANTS))
+    return sorted(str(row[0]) for row in fetch(connection, _TENANTS))

@@ -4,6 +4,7 @@ import sqlite3
 from typing import Final
 
 from services.common.adapters.leaf_rows import leaf_of
+from services.common.adapters.sqlite.fetching import fetch, fetch_one
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.sessions import LogLeaf
 
@@ -26,7 +27,7 @@ _KEPT: Final = "SELECT note FROM cosigned_heads WHERE tenant_id = ?"
 
 def read_leaves(connection: sqlite3.Connection, tenant_id: str, first: int, limit: int) -> list[LogLeaf]:
     """Return leaves by index, without those that are none."""
-    rows = connection.execute(_RANGE, (tenant_id, first, first + limit)).fetchall()
+    rows = fetch(connection, _RANGE, (tenant_id, first, first + limit))
     return [leaf for row in rows if (leaf := leaf_of(row)) is not None]
 
 
@@ -36,6 +37,6 @@ def keep_cosigned(connection: sqlite3.Connection, tenant_id: str, size: int, not
 
 
 def cosigned(connection: sqlite3.Connection, tenant_id: str) -> str:
-    """Return the cosigned checkpoint; empty without one."""
-    row = connection.execute(_KEPT, (tenant_id,)).fetchone()
-    return str(row[0]) if row else ""
+    """Return the cosigned checkpoint; empty without one that is text: it is asked for again."""
+    row = fetch_one(connection, _KEPT, (tenant_id,))
+    return row[0] if row and isinstance(row[0], str) else ""

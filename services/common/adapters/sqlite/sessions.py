@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -9,6 +10,7 @@ from services.common.adapters.log_tips import LogTips
 from services.common.adapters.sqlite import log_rows, published_log
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
+from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
@@ -21,6 +23,8 @@ from services.common.adapters.sqlite.session_rows import (
     edge_values,
     event_of,
     event_values,
+    listed_report_of,
+    listed_session_of,
     report_of,
     report_values,
     session_of,
@@ -30,7 +34,8 @@ from services.common.adapters.sqlite.session_rows import (
 )
 from services.common.adapters.sqlite.values import marks
 from services.common.adapters.sqlite.writer import WriteTraits
-from services.common.errors import ConflictError, ErrorReason
+from services.common.adapters.stored_values import shown
+from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
@@ -68,6 +73,8 @@ _DROP_WINDOW: Final = f"DELETE FROM windows {_OF_SESSION} AND window_id = ?"  # 
 _DROP_EDGE: Final = f"DELETE FROM edges {_OF_SESSION} AND target_id = ? AND source_id = ?"  # noqa: S608
 _DROP_REPORT: Final = f"DELETE FROM reports {_OF_SESSION} AND report_id = ?"  # noqa: S608
 _DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noqa: S608
+_VERSION: Final = f"SELECT version FROM sessions {_OF_SESSION}"  # noqa: S608
+_LAST_SEQUENCE: Final = f"SELECT sequence FROM events {_OF_SESSION} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
 _DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
 _HEAD: Final = WriteTraits(reclaims=True)
 """A row of some hundred bytes, which a full disk must not keep from being there."""
@@ -97,8 +104,8 @@ class SqliteSessionStore:
 
     async def store_id(self) -> str:
         """Return this file's id; empty when somebody took it out."""
-        rows = await self._database.read(lambda one: one.execute("SELECT store_id FROM store_identity").fetchall())
-        return str(rows[0][0]) if rows else ""
+        row = await self._database.read(lambda one: fetch_one(one, "SELECT store_id FROM store_identity"))
+        return shown(row[0]) if row else ""
 
     async def write(self, *changes: SessionChange) -> None:
         """Apply the changes if nobody came first to any of their sessions; all or nothing.
@@ -123,57 +130,62 @@ class SqliteSessionStore:
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        return await self._database.read(lambda connection: _snapshot(connection, tenant_id, session_id))
+
+        def job(connection: sqlite3.Connection) -> SessionSnapshot | None:
+            with damaged_pages("session", session_id, session_id):
+                return _snapshot(connection, tenant_id, session_id)
+
+        return await self._database.read(job)
 
     async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
         """Return the session with its leaves."""
 
         def job(connection: sqlite3.Connection) -> LoggedSession:
-            leaves = log_rows.session_leaves(connection, tenant_id, session_id)
-            return LoggedSession(_snapshot(connection, tenant_id, session_id), leaves)
+            with damaged_pages("session", session_id, session_id):
+                snapshot = _snapshot(connection, tenant_id, session_id)
+            with damaged_pages("log", tenant_id, session_id):
+                return LoggedSession(snapshot, log_rows.session_leaves(connection, tenant_id, session_id))
 
         return await self._database.read(job)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
         condition = "WHERE tenant_id = ? AND continuation_id = ? AND continuation_id <> ''"
-        rows = await self._select("windows", WINDOW_COLUMNS, condition, tenant_id, continuation_id)
+        values = (tenant_id, continuation_id)
+        rows = await self._select("windows", WINDOW_COLUMNS, condition, *values, of=("continuation", continuation_id))
         return window_of(rows[0]) if rows else None
 
     async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
         """Return sessions, newest first, ties by id."""
-        ordered = "ORDER BY created_us DESC, session_id LIMIT ?"
-        if not after:
-            rows = await self._select("sessions", SESSION_COLUMNS, f"WHERE tenant_id = ? {ordered}", tenant_id, limit)
-        else:
-            last = "(SELECT created_us FROM sessions WHERE tenant_id = ?1 AND session_id = ?2)"
-            condition = (
-                f"WHERE tenant_id = ?1 AND (created_us < {last} OR created_us = {last} AND session_id > ?2) "
-                "ORDER BY created_us DESC, session_id LIMIT ?3"
-            )
-            rows = await self._select("sessions", SESSION_COLUMNS, condition, tenant_id, after, limit)
-        return [session_of(row) for row in rows]
+        last = "(SELECT created_us FROM sessions WHERE tenant_id = ?1 AND session_id = ?2)"
+        older = f"AND (created_us < {last} OR created_us = {last} AND session_id > ?2) " if after else ""
+        condition = f"WHERE tenant_id = ?1 {older}ORDER BY created_us DESC, session_id LIMIT ?3"
+        rows = await self._page(("sessions", SESSION_COLUMNS), condition, (tenant_id, after), limit)
+        return [listed_session_of(row) for row in rows]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
     ) -> list[AuditEventRecord]:
         """Return the next events of the session."""
         condition = "WHERE tenant_id = ? AND session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-        rows = await self._select("events", EVENT_COLUMNS, condition, tenant_id, session_id, after_sequence, limit)
+        values = (tenant_id, session_id, after_sequence, limit)
+        rows = await self._select("events", EVENT_COLUMNS, condition, *values, of=("session", session_id))
         return [event_of(row) for row in rows]
 
     async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
         """Return a report or ``None``."""
         condition = "WHERE tenant_id = ? AND report_id = ?"
-        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, report_id)
+        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, report_id, of=("report", report_id))
         return report_of(rows[0]) if rows else None
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
-        of_session, values = (" AND session_id = ?", (session_id,)) if session_id else ("", ())
-        condition = f"WHERE tenant_id = ? AND report_id > ?{of_session} ORDER BY report_id LIMIT ?"
-        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, after, *values, limit)
-        return [report_of(row) for row in rows]
+        of_session = "AND session_id = ?4 " if session_id else ""
+        condition = f"WHERE tenant_id = ?1 AND report_id > ?2 {of_session}ORDER BY report_id LIMIT ?3"
+        rows = await self._page(("reports", REPORT_COLUMNS), condition, (tenant_id, after), limit, session_id)
+        return [listed_report_of(row) for row in rows]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -231,24 +243,59 @@ class SqliteSessionStore:
         """Close the file; idempotent."""
         await self._database.close()
 
-    async def _select(self, table: str, columns: str, condition: str, *values: Any) -> list[Sequence[Any]]:
+    async def _select(
+        self, table: str, columns: str, condition: str, *values: Any, of: tuple[str, str] = ("record", "")
+    ) -> list[Row]:
+        """Return rows of the record ``of``, by kind and id."""
         statement = f"SELECT {columns} FROM {table} {condition}"  # noqa: S608
-        return await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
+
+        def job(connection: sqlite3.Connection) -> list[Row]:
+            with damaged_pages(*of):
+                return fetch(connection, statement, values)
+
+        return await self._database.read(job)
+
+    async def _page(
+        self, whence: tuple[str, str], condition: str, start: tuple[str, str], limit: int, session_id: str = ""
+    ) -> list[Row]:
+        """Return up to ``limit`` rows that have an id to go on from; others no list can name, and it leaves them out.
+
+        Args:
+            whence: table and columns; the id is the column that the table is named for.
+            condition: with ``?3`` for the limit, and ``?4`` for the session.
+            start: tenant, and the id after which the page begins.
+            limit: at most this many rows.
+            session_id: only of this session.
+        """
+        table, columns = whence
+        statement = f"SELECT {columns} FROM {table} {condition}"  # noqa: S608
+        at = columns.split(", ").index(f"{table.removesuffix('s')}_id")
+
+        def job(connection: sqlite3.Connection) -> list[Row]:
+            asked = limit
+            while True:
+                values = (*start, asked, session_id)
+                with damaged_pages("session", session_id, session_id) if session_id else nullcontext():
+                    rows = fetch(connection, statement, values if session_id else values[:3])
+                named = [row for row in rows if isinstance(row[at], str)]
+                if len(named) >= limit or len(rows) < asked:
+                    return named[:limit]
+                asked += limit - len(named)
+
+        return await self._database.read(job)
 
 
 def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips) -> int:
     """Write the change and return the size of the tenant's log."""
     session = change.session
     key = (session.tenant_id, session.session_id)
-    row = connection.execute("SELECT version FROM sessions WHERE tenant_id = ? AND session_id = ?", key).fetchone()
-    if session.version != (row[0] if row else 0) + 1:
+    if session.version != _stored_number(connection, _VERSION, key, ("session", "version"), before=0) + 1:
         raise _race("the session's version moved on")
     if change.erased_events:
         connection.execute(_DROP_RECEIPTS, key)
     put_receipt(connection, change.receipt, session.session_id)
     connection.execute(_PUT_SESSION, session_values(session))
-    last = _last_event(connection, *key)
-    expected = last.sequence + 1 if last else 0
+    expected = _stored_number(connection, _LAST_SEQUENCE, key, ("event", "sequence"), before=-1) + 1
     if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
         raise _race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
@@ -276,28 +323,36 @@ def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:
         connection.executemany(add, ((tenant_id, *values) for values in rows.values()))
 
 
+def _stored_number(
+    connection: sqlite3.Connection, statement: str, key: tuple[str, str], whose: tuple[str, str], *, before: int
+) -> int:
+    """Return the one number that a write is guarded by; ``before`` when nothing is stored yet."""
+    row = fetch_one(connection, statement, key)
+    if row is None:
+        return before
+    if type(row[0]) is not int:
+        kind, column = whose
+        name = key[1] if kind == "session" else shown(row[0])
+        raise UnreadableRecordError.of_field(kind, name, column, session_id=key[1])
+    return row[0]
+
+
 def _snapshot(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> SessionSnapshot | None:
     key = (tenant_id, session_id)
     condition = "WHERE tenant_id = ? AND session_id = ?"
-    row = connection.execute(f"SELECT {SESSION_COLUMNS} FROM sessions {condition}", key).fetchone()  # noqa: S608
+    row = fetch_one(connection, f"SELECT {SESSION_COLUMNS} FROM sessions {condition}", key)  # noqa: S608
     if row is None:
         return None
     windows = f"SELECT {WINDOW_COLUMNS} FROM windows {condition} ORDER BY window_number, window_id"  # noqa: S608
     edges = f"SELECT {EDGE_COLUMNS} FROM edges {condition} ORDER BY target_id, source_id"  # noqa: S608
+    last = f"SELECT {EVENT_COLUMNS} FROM events {condition} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
+    event = fetch_one(connection, last, key)
     return SessionSnapshot(
         session=session_of(row),
-        windows=tuple(window_of(row) for row in connection.execute(windows, key)),
-        edges=tuple(edge_of(row) for row in connection.execute(edges, key)),
-        last_event=_last_event(connection, *key),
+        windows=tuple([window_of(row) for row in fetch(connection, windows, key)]),
+        edges=tuple([edge_of(row) for row in fetch(connection, edges, key)]),
+        last_event=event_of(event) if event else None,
     )
-
-
-def _last_event(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> AuditEventRecord | None:
-    row = connection.execute(
-        f"SELECT {EVENT_COLUMNS} FROM events WHERE tenant_id = ? AND session_id = ? ORDER BY sequence DESC LIMIT 1",  # noqa: S608
-        (tenant_id, session_id),
-    ).fetchone()
-    return event_of(row) if row else None
 
 
 def _race(what: str) -> ConflictError:
