@@ -36,11 +36,12 @@ class FakeNeo4j:
 
     async def run(self, job):
         try:
-            await job(self.transaction())
+            result = await job(self.transaction())
         except Exception:
             self.finished.append(False)
             raise
         self.finished.append(True)
+        return result
 
     async def rows(self, _statement, **_parameters):
         """Receipts past their retention: none."""
@@ -72,7 +73,7 @@ class FakeNeo4j:
                 return [{"body_hash": given["receipt"]["body_hash"], "response": given["receipt"]["response"]}]
             case "LOCK_LOG":
                 self.asked.append((name, None))
-                return [{"size": 0, "peaks": b""}]
+                return [{"size": 0, "peaks": b"", "head": None}]
         self.asked.append((name, len(given.get("leaves", ()))))
         return []
 

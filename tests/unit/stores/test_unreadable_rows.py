@@ -9,7 +9,7 @@ import pytest
 
 from services.common.adapters.neo4j import receipts as neo4j_receipts
 from services.common.adapters.neo4j import session_records
-from services.common.adapters.neo4j.session_log import _leaf_of
+from services.common.adapters.neo4j.session_log import _LEAF
 from services.common.adapters.sqlite import SqliteFactStore, SqliteKnowledgeGraph, SqliteSessionStore
 from services.common.adapters.sqlite.session_rows import (
     SESSION_COLUMNS,
@@ -30,6 +30,7 @@ from services.common.ports.graph import SourceStatus
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
+    LogLeaf,
     SessionChange,
     SessionRecord,
     SessionSnapshot,
@@ -141,7 +142,7 @@ class TestNodes:
                 "leaf_index": 4,
                 "subtrees": bytes(64),
             },
-            _leaf_of,
+            lambda row: LogLeaf(**_LEAF.read(row)),
         ),
     )
     KEYS = frozenset({"key", "id_key", "tenant_key", "session_key", "sort_key", "continuation_key", "root_key"})
@@ -154,7 +155,7 @@ class TestNodes:
                 same = type(bad) is type(good) and not isinstance(good, list)
                 if name in self.KEYS or same or (isinstance(good, list) and bad in ([], ["a"], [1])):
                     continue
-                if name == "safety_budget" and bad == 7:
+                if name in {"safety_budget", "budget_ceiling"} and bad == 7:
                     continue  # Neo4j keeps a whole number as one
                 if name in {"response", "subtrees"} and bad == b"":
                     continue
@@ -164,7 +165,7 @@ class TestNodes:
 
     @pytest.mark.parametrize(("row", "read"), CASES[:5])
     def test_a_property_that_is_gone_is_named(self, row, read):
-        later = {"trail_mac", "data_sha256", "inputs"} | self.KEYS
+        later = {"trail_mac", "budget_ceiling", "data_sha256", "inputs"} | self.KEYS
         for name in row.keys() - later - {"session_id"}:
             with pytest.raises(UnreadableRecordError):
                 read({other: value for other, value in row.items() if other != name})
