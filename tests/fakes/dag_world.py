@@ -80,7 +80,7 @@ class CountingIds:
 class LoggedMemoryStore(MemorySessionStore):
     """Records as they are, with the leaves that the dag service's own store would make of them."""
 
-    keeper = None
+    keeper: LogKeeper | None = None
 
     async def write(self, *changes):
         if self.keeper is not None:

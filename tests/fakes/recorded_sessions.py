@@ -500,8 +500,8 @@ def record(recipe, seed, folder):
 
 @contextlib.contextmanager
 def counted_randomness():
-    """Salts and request ids that count up, so that a recording is the same in every run."""
-    salts, ids = itertools.count(1), itertools.count(1)
+    """Salts, ids of stores and request ids that count up, so that a recording is the same in every run."""
+    salts, ids, stores = itertools.count(1), itertools.count(1), itertools.count(1)
 
     def urandom(count):
         return sha256_hex(f"salt {next(salts)}").encode()[:count]
@@ -509,8 +509,12 @@ def counted_randomness():
     def fresh():
         return f"00000000-0000-4000-8000-{next(ids):012x}"
 
+    def token_hex(count):
+        return sha256_hex(f"store {next(stores)}")[: 2 * count]
+
     with (
         patch("services.dag.sealed_store.os", SimpleNamespace(urandom=urandom)),
+        patch("services.common.adapters.memory.sessions.secrets", SimpleNamespace(token_hex=token_hex)),
         patch.object(dag_world, "fresh_uuid", fresh),
         patch.object(sealed_world, "fresh_uuid", fresh),
     ):

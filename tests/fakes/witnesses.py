@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import dataclass, field
+from typing import Any
 
 from services.common.adapters.http import HttpWitness
 from services.common.clock import SystemClock
@@ -18,7 +19,7 @@ from services.witness import HeadFolder, Witness
 from services.witness.http import witness_app
 from tests.fakes.sealed_world import SECRET, SealedWorld
 
-LOOPBACK = {"allowed_hosts": ("127.0.0.1",), "private_hosts": ("127.0.0.1",)}
+LOOPBACK: dict[str, Any] = {"allowed_hosts": ("127.0.0.1",), "private_hosts": ("127.0.0.1",)}
 TENANT = "tenant-a"
 
 

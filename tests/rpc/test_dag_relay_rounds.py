@@ -3,11 +3,14 @@
 import contextlib
 import sqlite3
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
+from pydantic import SecretStr
 
 from services.common.adapters.sqlite.sessions import SqliteSessionStore
 from services.common.encoding import base64url_decode
@@ -22,19 +25,19 @@ BROKEN, PARTIAL, VALID = (
     taxonomy.CHAIN_INTEGRITY_VALID,
 )
 FAN_OUT, FAN_IN = taxonomy.DISPATCH_STRATEGY_FAN_OUT, taxonomy.DISPATCH_STRATEGY_FAN_IN
-LONG = DagSettings(master_key=SECRET, log_name="log.example", max_windows=1_000, max_dag_nodes=1_000)
+LONG = DagSettings(master_key=SecretStr(SECRET), log_name="log.example", max_windows=1_000, max_dag_nodes=1_000)
 
 
 @dataclass
 class Instance:
     """One instance over its own SQLite file; it can be stopped and started again."""
 
-    folder: object
+    folder: Path
     name: str
     clock: TurnedClock
     ids: CountingIds = field(init=False)
-    client: object = None
-    stack: object = None
+    client: Any = None
+    stack: Any = None
 
     def __post_init__(self):
         self.ids = CountingIds(prefix=self.name)

@@ -38,7 +38,7 @@ def test_http_says_the_same(reason):
     answer = problem_response(error, request_id="r", trace_id=None, clock=TurnedClock())
     said = {name.lower(): value for name, value in answer.headers.items() if name.lower().startswith("crp-")}
     assert said == {name.lower(): value for name, value in failure_headers(error)} == SAID.get(reason, {}) | TIER
-    assert json.loads(answer.body)["error"]["reason"] == reason.value
+    assert json.loads(bytes(answer.body))["error"]["reason"] == reason.value
 
 
 def expired(world, token):

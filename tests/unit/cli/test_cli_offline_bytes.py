@@ -14,6 +14,7 @@ from crp.ckf.v1 import ckf_pb2
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dag.v1 import transparency_service_pb2 as transparency
 from crp.dpe.v1 import provenance_service_pb2 as pb
+from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from services.cli.app import app
@@ -37,7 +38,7 @@ FACT = ckf_pb2.Fact(
     community_label="told to nobody",
 )
 ROTATING = DagSettings(
-    master_key=SECRET,
+    master_key=SecretStr(SECRET),
     master_key_version=2,
     previous_master_keys={1: OLDER},
     master_key_rotated_at=NOW - timedelta(minutes=1),
