@@ -37,6 +37,7 @@ SEEDS: Final = {
     "branch": 2,
     "relay": 7,
     "agent": 5,
+    "lowered": 1,
     "failed": 4,
     "erased": 4,
     "created": 0,

@@ -460,7 +460,13 @@ _PREFIX: Final = "AUDIT_EVENT_TYPE_"
 _TITLES: Final = ("groundtrail export v1", "groundtrail export v2")
 _FIRST: Final = ("session", "events", "analyses", "leaves", "sha256")
 _SIGNED: Final = ("session", "events", "analyses", "leaves", "integrity", "fault", "sha256", "log")
-_STATED: Final = ("SESSION_CREATED", "SESSION_CONTINUED", "SESSION_TERMINATED", "SESSION_ERASED")
+_STATED: Final = (
+    "SESSION_CREATED",
+    "SESSION_CONTINUED",
+    "SESSION_TERMINATED",
+    "SESSION_ERASED",
+    "SAFETY_BUDGET_LOWERED",
+)
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,18 @@ async def agent(told):
     return done.session.session_id
 
 
+async def lowered(told):
+    """An orchestrator's session, whose budget an agent's session spent."""
+    orchestrator = await told.commit(await told.client.open(), risk="LOW")
+    await told.keep("before")
+    spent = await told.client.open(agent_session_parent=orchestrator.session.session_id)
+    await told.commit(spent, risk=told.draw.choice(("MEDIUM", "HIGH", "CRITICAL")))
+    await told.keep("middle")
+    if orchestrator.continuation_id:
+        await told.commit(await told.client.open(orchestrator.session_token), risk="LOW")
+    return orchestrator.session.session_id
+
+
 async def failed(told):
     """Windows that were given up between others, and one that is pending."""
     await told.keep("before")
@@ -378,7 +390,20 @@ async def _closing(told, recipe, session_id, **more):
     )
 
 
-SIMPLE = (linear, fan_in, partial_fan_in, fan_out, branch, agent, failed, erased, created, summarised, with_facts)
+SIMPLE = (
+    linear,
+    fan_in,
+    partial_fan_in,
+    fan_out,
+    branch,
+    agent,
+    lowered,
+    failed,
+    erased,
+    created,
+    summarised,
+    with_facts,
+)
 
 
 async def _simple(recipe, seed, world=None):

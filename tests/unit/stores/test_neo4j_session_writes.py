@@ -7,7 +7,7 @@ import pytest
 
 from services.common.adapters.neo4j import Neo4jSessionStore, session_log, session_statements
 from services.common.adapters.neo4j.values import key
-from services.common.errors import ConflictError, ErrorReason
+from services.common.errors import ConflictError, ErrorReason, LogInconsistentError
 from services.common.merkle import leaf_hash
 from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
 from tests.contract.records import digest, event, receipt, session
@@ -25,7 +25,7 @@ class Rows:
 
 @dataclass
 class FakeNeo4j:
-    """A database whose sessions have versions and whose answers are those of the statements; nothing is kept.
+    """A database whose sessions have versions and whose answers are those of the statements; it keeps the log's end.
 
     ``asked`` is what was run in each transaction, by name with the key or the number of leaves.
     """
@@ -33,6 +33,7 @@ class FakeNeo4j:
     versions: dict[str, int]
     asked: list[tuple[str, Any]] = field(default_factory=list)
     finished: list[bool] = field(default_factory=list)
+    log: dict[str, Any] = field(default_factory=lambda: {"size": 0, "peaks": b"", "head": None})
 
     async def run(self, job):
         try:
@@ -73,7 +74,9 @@ class FakeNeo4j:
                 return [{"body_hash": given["receipt"]["body_hash"], "response": given["receipt"]["response"]}]
             case "LOCK_LOG":
                 self.asked.append((name, None))
-                return [{"size": 0, "peaks": b"", "head": None}]
+                return [self.log]
+            case "APPEND":
+                self.log = {"size": given["size"], "peaks": given["peaks"], "head": None}
         self.asked.append((name, len(given.get("leaves", ()))))
         return []
 
@@ -100,8 +103,23 @@ async def test_locks_come_in_one_order_then_every_change_then_the_log():
             ("REMEMBER", key("tenant-a", "s-agent")),
             ("APPLY", "s-parent"),
         ]
-        assert database.asked[5:9] == [("LOCK_LOG", None), ("APPEND", 1)] * 2
+        # Who wrote the log's end knows it; whoever meets it first looks at the leaves there.
+        looks = [("READ_LEAVES", 0), ("READ_SUBTREES", 0)] if order == 1 else []
+        assert database.asked[5:] == [("LOCK_LOG", None), *looks, ("APPEND", 2)]
     assert database.finished == [True, True]
+    assert database.log["size"] == 4
+
+
+async def test_a_log_that_lost_what_was_written_takes_nothing_of_any_session():
+    database = FakeNeo4j({"s-agent": 4, "s-parent": 7})
+    store = Neo4jSessionStore(database)
+    await store.write(change("s-agent", 5), change("s-parent", 8))
+    database.log = {"size": 0, "peaks": b"", "head": None}
+    database.asked.clear()
+    with pytest.raises(LogInconsistentError):
+        await store.write(change("s-agent", 5), change("s-parent", 8))
+    assert "APPEND" not in {name for name, _ in database.asked}
+    assert database.finished == [True, False]
 
 
 @pytest.mark.parametrize("stale", ["s-agent", "s-parent"])

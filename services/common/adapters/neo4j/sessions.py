@@ -236,11 +236,8 @@ class Neo4jSessionStore:
             await _lock(transaction, change, key(change.session.tenant_id, change.session.session_id))
         for change in ordered:
             await self._apply(transaction, change)
-        size = 0
-        for change in changes:
-            tenant_id, leaves = change.session.tenant_id, change.leaves
-            size = max(size, await session_log.append_leaves(transaction, tenant_id, leaves, self._tips))
-        return size
+        leaves = [leaf for change in changes for leaf in change.leaves]
+        return await session_log.append_leaves(transaction, changes[0].session.tenant_id, leaves, self._tips)
 
     async def _apply(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
