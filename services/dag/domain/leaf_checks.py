@@ -25,7 +25,7 @@ _UNUSABLE: Final = (ValueError, TypeError, AttributeError, KeyError, IndexError,
 
 @dataclass(frozen=True, slots=True)
 class LeafFault:
-    """The first leaf that does not fit: id of its record, and what does not hold."""
+    """The first leaf that does not fit: id of its record, or its index where that has none, and what does not hold."""
 
     record_id: str
     detail: str
@@ -180,8 +180,11 @@ def _misplaced(leaves: Sequence[LogLeaf], wanted: Sequence[_Expected], place: in
 
 
 def _orphan(leaf: LogLeaf) -> LeafFault:
-    text = f"at index {leaf.leaf_index} of the log is of no record of the session: a record is missing, or was replaced"
-    return LeafFault(str(leaf.record_id), text)
+    """Name a leaf that is of no record by the id in it, or by its place in the log where no id can be read."""
+    index = str(leaf.leaf_index) if type(leaf.leaf_index) is int else "?"
+    name = leaf.record_id if isinstance(leaf.record_id, str) and leaf.record_id else index
+    text = f"at index {index} of the log is of no record of the session: a record is missing, or was replaced"
+    return LeafFault(name, text)
 
 
 def _unfit(leaf: LogLeaf, one: _Expected, window: WindowRecord | None) -> str:

@@ -64,7 +64,8 @@ class Fault:
 
     Attributes:
         record_kind: event, session, window, edge, report or leaf; log where a page of the log is damaged.
-        record_id: its id; ``source -> target`` for an edge, the sequence for an event, its record's id for a leaf.
+        record_id: its id; ``source -> target`` for an edge, the sequence for an event; for a leaf its
+            record's id, or its index where it has none.
         detail: what does not hold, without content.
     """
 

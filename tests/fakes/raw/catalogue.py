@@ -1,7 +1,6 @@
 """The changes themselves: the same ones in every run, by kind."""
 
 import sqlite3
-from collections import Counter
 from contextlib import closing
 
 from tests.fakes.raw import fields, groups, pages
@@ -9,29 +8,10 @@ from tests.fakes.raw.changes import KEYS, Change
 from tests.fakes.raw.judging import Judged, tables_of
 from tests.fakes.raw.template import Template
 
-__all__ = ["AWAIT_THE_LOG", "CHANGES", "GROUPS", "Change", "by_kind", "catalogue", "nobody_found", "of_group"]
+__all__ = ["CHANGES", "GROUPS", "Change", "catalogue", "nobody_found", "of_group"]
 
 CHANGES = 2_000
 """At least."""
-AWAIT_THE_LOG = frozenset(
-    {
-        "a session's seal emptied",
-        "a value of leaves",
-        "a value of trees",
-        "a value exchanged in leaves",
-        "a row of leaves deleted",
-        "a row of leaves doubled",
-        "two rows of leaves exchanged",
-        "the log changed as a whole",
-        "the end of a session cut off",
-        "a whole session deleted",
-        "a session's older copy",
-        "a part of a session's older copy",
-        "a table's older copy",
-    }
-)
-"""Kinds that are found for certain once verification compares leaves with records and a seal is promised: until then
-whoever misses one of them is counted and not refused. Pages of which nothing but the log is read are with them."""
 
 
 def catalogue(template: Template) -> list[Change]:
@@ -102,10 +82,6 @@ def of_group(changes: list[Change], group: str) -> list[Change]:
 
 def nobody_found(change: Change, judged: Judged) -> str:
     """Return what nobody found although somebody must; empty when nothing is amiss."""
-    if not judged.missed or change.kind in AWAIT_THE_LOG or judged.log_alone:
+    if not judged.missed:
         return ""
     return f"{change.kind}/{change.name}: nobody found what became of {judged.missed}"
-
-
-def by_kind(changes):
-    return Counter(change.kind for change in changes)

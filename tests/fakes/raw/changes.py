@@ -200,8 +200,8 @@ def _row(meaning):
 def names(table, row):
     """Return how a fault may name a row."""
     of = {
-        "windows": (("window", "window_id"), ("window", "continuation_id")),
-        "events": (("event", "sequence"),),
+        "windows": (("window", "window_id"), ("window", "continuation_id"), ("leaf", "window_id")),
+        "events": (("event", "sequence"), ("leaf", "event_id")),
         "reports": (("report", "report_id"),),
         "sessions": (("session", "session_id"),),
         "leaves": (

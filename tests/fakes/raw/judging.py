@@ -41,13 +41,11 @@ class Judged:
     Attributes:
         found_by: by role of the session that it altered: verify, export, start; empty where nobody found it.
         unaltered: why nothing was to be found; empty when something was.
-        log_alone: what nobody found stands in the log alone.
         wrong: whatever else is not as it shall be.
     """
 
     found_by: dict = field(default_factory=dict)
     unaltered: str = ""
-    log_alone: bool = False
     wrong: list = field(default_factory=list)
 
     @property
@@ -167,11 +165,7 @@ async def _judge_sessions(case):
             case.outcome.found_by[role] = _named(case, role, found, refused) or await _by_export(case, session_id)
         elif broken and _untouched(case, role):
             case.wrong(f"{role} was not altered and is BROKEN: {found.fault}")
-    if roles:
-        missed = [case.unread[role] for role in case.outcome.missed if role in case.unread]
-        tables = set().union(*missed) if case.change.edit else case.altered.tables
-        case.outcome.log_alone = tables <= set(LOG)
-    else:
+    if not roles:
         reasons = [BOOKKEEPING[table] for table in sorted(case.altered.bookkeeping)] if case.altered else []
         case.outcome.unaltered = UNREAD if case.change.edit else "; ".join(reasons) or SAME
     for role in roles if case.change.number % 4 else case.sessions:

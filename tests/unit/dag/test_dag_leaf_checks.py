@@ -63,6 +63,15 @@ def test_each_difference_has_its_name(place):
     assert rehashed.detail == "has a salted hash that is not that of its record"
 
 
+@pytest.mark.parametrize("unreadable", ["", None, b"\xff", 1.5])
+def test_a_leaf_without_a_readable_id_is_named_by_its_index(unreadable):
+    events, leaves = chain()
+    changed = [*leaves[:2], replace(leaves[2], record_id=unreadable), leaves[3]]
+    assert compared(changed, events).fault.record_id == "2"
+    changed[2] = replace(changed[2], leaf_index=unreadable)
+    assert compared(changed, events).fault.record_id == "?"
+
+
 def test_an_order_that_is_not_the_events_is_told():
     events, leaves = chain()
     assert compared([leaves[1], leaves[0], *leaves[2:]], events).fault.detail == "stands out of order in the log"

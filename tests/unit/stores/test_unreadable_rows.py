@@ -9,7 +9,7 @@ import pytest
 
 from services.common.adapters.neo4j import receipts as neo4j_receipts
 from services.common.adapters.neo4j import session_records
-from services.common.adapters.neo4j.session_log import _LEAF
+from services.common.adapters.neo4j.session_log import _read_leaf
 from services.common.adapters.sqlite import SqliteFactStore, SqliteKnowledgeGraph, SqliteSessionStore
 from services.common.adapters.sqlite.session_rows import (
     SESSION_COLUMNS,
@@ -30,7 +30,6 @@ from services.common.ports.graph import SourceStatus
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
-    LogLeaf,
     SessionChange,
     SessionRecord,
     SessionSnapshot,
@@ -142,7 +141,7 @@ class TestNodes:
                 "leaf_index": 4,
                 "subtrees": bytes(64),
             },
-            lambda row: LogLeaf(**_LEAF.read(row)),
+            _read_leaf,
         ),
     )
     KEYS = frozenset({"key", "id_key", "tenant_key", "session_key", "sort_key", "continuation_key", "root_key"})

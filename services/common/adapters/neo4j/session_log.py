@@ -205,7 +205,7 @@ async def find_leaves(
     """Return the leaves of records."""
     keys = [_record_key(tenant_id, session_id, *record) for record in records]
     rows = await rows_of(transaction, FIND_LEAVES, keys=list(set(keys)))
-    found = {row["leaf"]["record_key"]: LogLeaf(**_LEAF.read(row["leaf"])) for row in rows}
+    found = {row["leaf"]["record_key"]: _read_leaf(row["leaf"]) for row in rows}
     return [found.get(one) for one in keys]
 
 
@@ -251,6 +251,11 @@ _LEAF: Final = NodeShape(
         "leaf_index": ("leaf_index", whole_of),
     },
 )
+
+
+def _read_leaf(row: Properties) -> LogLeaf:
+    """Return a leaf that is asked for alone; one that does not parse is a fault of its record's leaf (ADR 0101)."""
+    return LogLeaf(**_LEAF.read(row))
 
 
 def _leaf_of(row: Properties) -> LogLeaf:

@@ -78,7 +78,7 @@ _KEEP_HEAD: Final = (
     "root = excluded.root, mac = excluded.mac, key_version = excluded.key_version WHERE heads.size <= excluded.size"
 )
 _TENANTS: Final = "SELECT tenant_id FROM trees UNION SELECT tenant_id FROM leaves UNION SELECT tenant_id FROM heads"
-_KINDS: Final[dict[Any, Any]] = {kind.value: kind for kind in LeafKind}
+_KINDS: Final = {kind.value: kind for kind in LeafKind}
 
 
 def _hash_of(raw: bytes) -> bytes:
@@ -199,28 +199,26 @@ def find_leaves(
     return found
 
 
+def _stored_kind(stored: Any) -> Any:
+    return _KINDS.get(stored, stored)
+
+
 def _leaf_of(session_id: str, kind: LeafKind, record_id: str, row: Row) -> LogLeaf:
     """Read a row of ``_LEAF``; a leaf that does not parse is a fault of its record's leaf."""
     values = _LEAF_SHAPE.read((session_id, record_id, *row))
     return LogLeaf(session_id, kind, record_id, *values[2:])
 
 
-def _kind_of(stored: Any) -> LeafKind:
-    """Return a leaf's kind; one that is none stays what it is, and fits no hash."""
-    kind: LeafKind = _KINDS.get(stored, stored)
-    return kind
-
-
 def session_leaves(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> tuple[LogLeaf, ...]:
     """Return every leaf that names the session, by index."""
     rows = fetch(connection, _OF_SESSION, (tenant_id, session_id))
-    return tuple([LogLeaf(session_id, _kind_of(kind), *rest) for kind, *rest in rows])
+    return tuple([LogLeaf(session_id, _stored_kind(kind), *rest) for kind, *rest in rows])
 
 
 def page_log(connection: sqlite3.Connection, tenant_id: str, after: int, limit: int) -> list[LogRow]:
     """Return leaves as they are stored."""
     rows = fetch(connection, _PAGE, (tenant_id, after, limit))
-    return [LogRow(LogLeaf(session, _kind_of(kind), *rest), sub) for session, kind, *rest, sub in rows]
+    return [LogRow(LogLeaf(session, _stored_kind(kind), *rest), sub) for session, kind, *rest, sub in rows]
 
 
 def logged_tenants(connection: sqlite3.Connection) -> list[str]:
