@@ -18,11 +18,15 @@ from tests.tenth import tenth
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(600)]
 
-FOUND_BY = frozenset({"key", "id_key", "tenant_key", "session_key", "sort_key", "continuation_key", "root_key"})
-"""Digests that nodes are found by: no record says them, and what is not found by them is missing."""
+FOUND_BY = frozenset(
+    {"key", "id_key", "tenant_key", "session_key", "sort_key", "continuation_key", "root_key", "record_key"}
+    | {"leaf_index"}
+)
+"""Digests that nodes are found by, and a leaf's place in the log, of which a session's own verification looks at the
+order alone: no record says them, and what is not found by them is missing."""
 LATER = frozenset({"trail_mac", "data_sha256", "inputs"})
 """Properties of later versions: a node without one says the same as a node with an empty one."""
-RECORDS = {"Session", "Window", "AuditEvent", "Report", "PARENT"}
+RECORDS = {"Session", "Window", "AuditEvent", "Report", "PARENT", "Leaf"}
 NODES = (
     "MATCH (n) WHERE n.session_id = $session_id RETURN elementId(n) AS id, labels(n)[0] AS kind, n {.*} AS properties"
 )
