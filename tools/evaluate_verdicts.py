@@ -1,6 +1,7 @@
 """Measure what verdicts, levels and answers are worth on sets where one thing makes the difference.
 
     python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
+    python -m tools.evaluate_verdicts corpus [--kind KIND]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -26,7 +27,7 @@ from services.allinone.parts import Part as SuitePart
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
-from tools.evaluation import asked_questions, misquotes, pairs, two_windows
+from tools.evaluation import asked_questions, corpus, misquotes, pairs, two_windows
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.embedded_suite import open_suite
 from tools.evaluation.encoder_memory import DEFAULT_FILE
@@ -45,7 +46,7 @@ SETS: Final = {
     "questions": (asked_questions.FOLDER, "{part}-questions"),
 }
 """Folder of each set, and the file without which it is not there."""
-EVERY: Final = ("pairs", *SETS)
+EVERY: Final = ("pairs", "corpus", *SETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +98,24 @@ class Runs:
         Raises:
             EvaluationDataError: its data are not there.
         """
-        if task == "pairs":
-            return await self._pairs()
+        if task in {"pairs", "corpus"}:
+            return await self._pairs(task)
         if task == "misquotes":
             return await self._misquotes()
         return await (self._questions() if task == "questions" else self._windows(task))
 
-    async def _pairs(self) -> Report:
+    async def _pairs(self, task: str) -> Report:
         options = self._options
-        records = pairs.read_part(options.part, open_test=options.open_test)
+        part = "train" if task == "corpus" else str(options.part)
+        records = (
+            corpus.read_corpus() if task == "corpus" else pairs.read_part(options.part, open_test=options.open_test)
+        )
         if options.kind:
             records = [one for one in records if one.kind in options.kind]
         records = records[: options.limit]
         async with open_verdict_engine(self._settings, self._memory) as engine:
             found = await pairs.measure_pairs(records, engine)
-        facts = {"part": str(options.part), "records": len(records)}
+        facts = {"part": part, "records": len(records)}
         return Report(pairs.tables_of_pairs(found), facts | pairs.document_of_pairs(found), found.mistakes)
 
     async def _misquotes(self) -> Report:
@@ -192,7 +196,7 @@ def run(arguments: Sequence[str]) -> int:
         runs = Runs(options, settings)
         tasks = [options.task]
         if options.task == "all":
-            tasks = ["pairs", *(name for name in SETS if _is_open(name, options))]
+            tasks = ["pairs", "corpus", *(name for name in SETS if _is_open(name, options))]
         for task in tasks:
             give(task, options, asyncio.run(runs.run(task)))
     except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:

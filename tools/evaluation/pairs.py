@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from services.allinone.check import CheckOrder
+from services.allinone.check import CheckOrder, Document, Source
 from tools.evaluation.data import read_rows
 from tools.evaluation.held_back import require_digest, rows_of
 from tools.evaluation.metrics import auroc
@@ -39,7 +39,10 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairRecord:
-    """Facts, the question, the true answer, and the false one (``None`` where there is none)."""
+    """Facts, the question, the true answer, and the false one (``None`` where there is none).
+
+    With a title the one fact is a document in Markdown, read as users' documents are.
+    """
 
     id: str
     kind: str
@@ -47,6 +50,14 @@ class PairRecord:
     question: str
     true_answer: str
     false_answer: str | None
+    title: str = ""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What the answers are checked against."""
+        if not self.title:
+            return self.facts
+        return tuple(Document(f"{self.id}.md", f"# {self.title}\n\n{text}".encode()) for text in self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +131,7 @@ async def measure_pairs(records: Sequence[PairRecord], engine: VerdictEngine) ->
         for answer, true in ((record.true_answer, True), (record.false_answer, False))
         if answer is not None
     ]
-    outcomes = await engine.check([CheckOrder(answer, record.facts, record.question) for record, answer, _ in both])
+    outcomes = await engine.check([CheckOrder(answer, record.sources, record.question) for record, answer, _ in both])
     judged = [Judged(*one, outcome) for one, outcome in zip(both, outcomes, strict=True)]
     return measurement_of(judged)
 

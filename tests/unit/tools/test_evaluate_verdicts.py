@@ -14,6 +14,7 @@ from services.allinone.check_result import Level
 from tools import evaluate_verdicts
 from tools.evaluation import misquotes, two_windows
 from tools.evaluation.asked_questions import Answered, AskedQuestion, hit, read_questions, shares_of_answers
+from tools.evaluation.corpus import read_corpus
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.encoder_memory import EncoderMemory, RememberedEmbedding, RememberedGrounding
 from tools.evaluation.held_back import is_there
@@ -114,6 +115,32 @@ def misquote(number, truth, false, **more):
 
 def write(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+async def test_twins_of_a_passage_are_checked_against_it_as_a_document(tmp_path):
+    claims = [
+        {"id": "p-1", "claim": "wrong but said otherwise", "supported": False, "kind": "silent", "twin": "p-2"},
+        {"id": "p-2", "claim": "right as it stands", "supported": True, "kind": "paraphrase", "twin": "p-1"},
+    ]
+    row = {"id": "p", "domain": "manual", "title": "Pump", "passage": "One. Two.", "claims": claims}
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(EvaluationDataError, match="README"):
+        read_corpus(path)
+    (tmp_path / "README.md").write_text(hashlib.sha256(path.read_bytes()).hexdigest())
+    (record,) = read_corpus(path)
+    engine = ScriptedEngine()
+    found = await measure_pairs([record], engine)
+    assert [one.name for one in found.kinds] == ["silent"]
+    assert (found.kinds[0].false_passed.value, found.kinds[0].true_failed.value) == (0.0, 0.0)
+    (document,) = engine.orders[0].facts
+    assert document.content.decode() == "# Pump\n\nOne. Two."
+
+
+def test_the_train_part_of_the_corpus_is_whole():
+    records = read_corpus()
+    assert len(records) == 1_033
+    assert all(record.true_answer != record.false_answer for record in records)
 
 
 async def test_misquotes_and_true_sentences_are_told_apart(tmp_path):
