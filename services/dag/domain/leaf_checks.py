@@ -182,9 +182,9 @@ def _misplaced(leaves: Sequence[LogLeaf], wanted: Sequence[_Expected], place: in
 def _orphan(leaf: LogLeaf) -> LeafFault:
     """Name a leaf that is of no record by the id in it, or by its place in the log where no id can be read."""
     index = str(leaf.leaf_index) if type(leaf.leaf_index) is int else "?"
-    name = leaf.record_id if isinstance(leaf.record_id, str) and leaf.record_id else index
+    name = leaf.record_id if type(leaf.record_id) is str else ""
     text = f"at index {index} of the log is of no record of the session: a record is missing, or was replaced"
-    return LeafFault(name, text)
+    return LeafFault(name or index, text)
 
 
 def _unfit(leaf: LogLeaf, one: _Expected, window: WindowRecord | None) -> str:
