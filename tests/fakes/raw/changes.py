@@ -18,19 +18,22 @@ KEYS = {
     "reports": ("tenant_id", "report_id"),
     "leaves": ("tenant_id", "leaf_index"),
     "trees": ("tenant_id",),
+    "heads": ("tenant_id",),
+    "store_identity": ("store_id",),
     "receipts": ("tenant_id", "rpc", "request_id"),
     "feed_positions": ("consumer", "tenant_id"),
     "feed_claims": ("consumer",),
 }
 RECORDS = ("sessions", "windows", "edges", "events", "reports")
-LOG = ("leaves", "trees")
+LOG = ("leaves", "trees", "heads")
 BOOKKEEPING = {
+    "store_identity": "which store it is is no record",
     "receipts": "a remembered answer is no record",
     "feed_positions": "how far the event sink has read is no record",
     "feed_claims": "who sends to the event sink is no record",
 }
 JSON_COLUMNS = {"parent_ids", "facts_included", "facts_deferred"}
-SEALED_COLUMNS = {"response_text", "data", "body", "inputs"}
+SEALED_COLUMNS = {"response_text", "data", "body", "inputs", "failure_reason"}
 MARK = "gtseal1."
 
 
@@ -212,6 +215,7 @@ def names(table, row):
             ("event", "position"),
         ),
         "trees": (("log", "tenant_id"),),
+        "heads": (("log", "tenant_id"),),
     }
     if table == "edges":
         ends = (row["source_id"], row["target_id"])

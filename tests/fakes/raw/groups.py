@@ -117,6 +117,12 @@ def log_changes(template, session_id):
         ),
         "the tree deleted": (("DELETE FROM trees WHERE tenant_id = ?", (TENANT,)),),
         "the peaks zeroed": (("UPDATE trees SET peaks = zeroblob(length(peaks)) WHERE tenant_id = ?", (TENANT,)),),
+        "the kept head deleted": (("DELETE FROM heads WHERE tenant_id = ?", (TENANT,)),),
+        "tree, leaves and kept head deleted": (
+            ("DELETE FROM trees WHERE tenant_id = ?", (TENANT,)),
+            ("DELETE FROM leaves WHERE tenant_id = ?", (TENANT,)),
+            ("DELETE FROM heads WHERE tenant_id = ?", (TENANT,)),
+        ),
         "tree and leaves deleted": (
             ("DELETE FROM trees WHERE tenant_id = ?", (TENANT,)),
             ("DELETE FROM leaves WHERE tenant_id = ?", (TENANT,)),
@@ -186,8 +192,10 @@ def copies(sessions):
                     kind = "a session's older copy" if n == len(RECORDS) else "a part of a session's older copy"
                     yield Change(kind, f"{role}: {', '.join(tables)}", statements, attaches=True)
     tables = (*RECORDS, *LOG)
-    for n in (1, 2, len(RECORDS), len(tables)):
+    for n in (1, 2, len(RECORDS), len(tables) - 1, len(tables)):
         for some in combinations(tables, n):
+            if some == ("heads",):
+                continue  # a head that was kept earlier is no lie: the log goes on from it too
             statements = tuple(part for table in some for part in _put_back(table, "tenant_id", TENANT))
             yield Change("a table's older copy", ", ".join(some), statements, attaches=True)
 

@@ -15,7 +15,8 @@ READS = {
     "edges": "SELECT * FROM edges WHERE tenant_id = ? AND session_id = ? ORDER BY target_id, source_id",
     "events": "SELECT * FROM events WHERE tenant_id = ? AND session_id = ? AND sequence > -1 ORDER BY sequence",
     "reports": "SELECT * FROM reports WHERE tenant_id = ? AND report_id > '' AND session_id = ? ORDER BY report_id",
-    "leaves": "SELECT * FROM leaves WHERE tenant_id = ? AND session_id = ? ORDER BY leaf_index",
+    "leaves": "WITH own AS (SELECT leaf_index AS place FROM leaves WHERE tenant_id = ?1 AND session_id = ?2) "
+    "SELECT leaves.* FROM own CROSS JOIN leaves ON tenant_id = ?1 AND leaf_index = place ORDER BY +leaf_index",
 }
 
 
