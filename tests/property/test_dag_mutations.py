@@ -146,8 +146,8 @@ def name_of(record, position):
         return "event", str(position)
     if isinstance(record, ReportRecord):
         return "report", record.report_id
-    if isinstance(record, LogLeaf):
-        return "leaf", record.record_id
+    if isinstance(record, LogLeaf):  # without an id it is named by its place in the log
+        return "leaf", record.record_id or str(record.leaf_index)
     return "session", record.session_id
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 import ipaddress
 import json
 import stat
+import time
 import urllib.error
 import urllib.request
 
@@ -216,11 +217,15 @@ async def test_metrics_text():
         await p.call()
         await p.call()
         await failure(p.call(key="reader"))
-        status, text = await http(p, "/metrics")
         where = f'method="Echo",service="{SERVICE}"'
+        refused = f'groundtrail_rpc_total{{code="PERMISSION_DENIED",{where}}} 1.0'
+        status, text = await http(p, "/metrics")
+        until = time.monotonic() + patient(5)
+        while refused not in text and time.monotonic() < until:  # a call is counted when it ends, after its answer
+            status, text = await http(p, "/metrics")
         assert status == 200
         assert f'groundtrail_rpc_total{{code="OK",{where}}} 2.0' in text
-        assert f'groundtrail_rpc_total{{code="PERMISSION_DENIED",{where}}} 1.0' in text
+        assert refused in text
         assert f"groundtrail_rpc_in_flight{{{where}}} 0.0" in text
         assert f"groundtrail_rpc_duration_seconds_count{{{where}}} 3.0" in text
         assert f'groundtrail_rpc_duration_seconds_bucket{{le="60.0",{where}}} 3.0' in text
