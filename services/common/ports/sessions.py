@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
+from services.common.ports.session_lists import SessionLists
 
 UNASSIGNED: Final = -1
 """The index of a leaf that is not in the log yet."""
@@ -15,13 +16,18 @@ UNASSIGNED: Final = -1
 
 @unique
 class SessionStatus(StrEnum):
-    """OPEN can be continued; the others never again. Of an ERASED one the content is gone."""
+    """OPEN can be continued; the others never again.
+
+    Of an ERASED one the content is gone, of a TOMBSTONED one every record but one event (ADR 0104).
+    """
 
     OPEN = "OPEN"
     COMPLETED = "COMPLETED"
     TERMINATED = "TERMINATED"
     BROKEN = "BROKEN"
     ERASED = "ERASED"
+    EXPIRED = "EXPIRED"
+    TOMBSTONED = "TOMBSTONED"
 
 
 @unique
@@ -73,6 +79,9 @@ class SessionRecord:
         parent_session_id: of an agent's session (SPEC-004 §15); empty otherwise.
         trail_mac: 64 hex digits, HMAC over version, number of audit events and the last one's HMAC, so that a trail
             that lost its end is found (ADR 0058).
+        updated_at, status_at, legal_hold: what the row repeats of the trail, so that lists and retention need no trail:
+            when the last event was written, since when the session has its status (of an open one the same), and
+            whether it is exempt from erasure (ADR 0104).
     """
 
     tenant_id: str
@@ -91,6 +100,9 @@ class SessionRecord:
     parent_session_id: str = ""
     loop_depth: int = 0
     trail_mac: str = ""
+    updated_at: datetime | None = None
+    status_at: datetime | None = None
+    legal_hold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +255,9 @@ class SessionChange:
         erased_events: stored events in the place of their former selves, without their data; given exactly when the
             change erases the session. Then every earlier receipt of the session goes too, and the store overwrites
             what it frees; it may use the disk reserve for it.
+        tombstone: windows, edges, reports, receipts and stored events of the session go, as content does with
+            ``erased_events``; its row, the change's events and the leaves stay. The change holds nothing to insert but
+            events.
     """
 
     session: SessionRecord
@@ -253,6 +268,7 @@ class SessionChange:
     receipt: Receipt | None = None
     leaves: tuple[LogLeaf, ...] = ()
     erased_events: tuple[AuditEventRecord, ...] = ()
+    tombstone: bool = False
 
 
 class TransparencyLog(Protocol):
@@ -276,8 +292,12 @@ class TransparencyLog(Protocol):
         """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
         ...
 
+    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
+        """Return every leaf that names the session, by index."""
+        ...
 
-class SessionStore(TransparencyLog, Protocol):
+
+class SessionStore(TransparencyLog, SessionLists, Protocol):
     """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``."""
 
     async def write(self, change: SessionChange) -> None:
@@ -294,10 +314,6 @@ class SessionStore(TransparencyLog, Protocol):
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id or ``None``."""
-        ...
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return up to ``limit`` sessions, newest first, that follow session ``after`` (empty = from the top)."""
         ...
 
     async def page_events(

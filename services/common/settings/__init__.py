@@ -34,6 +34,7 @@ from services.common.settings.llm import LlmSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.retention import RetentionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
@@ -57,6 +58,7 @@ __all__ = [
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
+    "RetentionSettings",
     "ServerSettings",
     "Settings",
     "SettingsError",
@@ -114,6 +116,8 @@ class Settings(BaseSettings):
     """The provenance stages."""
     dag: DagSettings = DagSettings()
     """Sessions, windows and tokens."""
+    retention: RetentionSettings = RetentionSettings()
+    """How long sessions stay."""
     event_sink: EventSinkSettings = EventSinkSettings()
     """Where audit events are streamed to."""
     gateway: GatewaySettings = GatewaySettings()

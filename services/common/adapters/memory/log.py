@@ -61,3 +61,7 @@ class MemoryLogs:
         log = self._logs[tenant_id]
         found = [log.indexes.get((session_id, *record)) for record in records]
         return [None if index is None else log.leaves[index] for index in found]
+
+    def of_session(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
+        """Return the session's leaves by index."""
+        return [leaf for leaf in self._logs[tenant_id].leaves if leaf.session_id == session_id]

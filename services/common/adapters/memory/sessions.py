@@ -1,43 +1,31 @@
 """``SessionStore`` in dictionaries, for tests and as the reference of the contract suite."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from services.common.adapters.memory.event_feed import MemoryEventFeed
 from services.common.adapters.memory.log import MemoryLogs
 from services.common.adapters.memory.receipts import MemoryReceipts
+from services.common.adapters.memory.session_lists import HeldSession, MemorySessionLists
 from services.common.errors import ConflictError, ErrorReason
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
-    EdgeRecord,
     LeafKind,
     LogLeaf,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
     WindowRecord,
     WindowStatus,
 )
 
 
-@dataclass(slots=True)
-class _Session:
-    record: SessionRecord
-    windows: dict[str, WindowRecord] = field(default_factory=dict)
-    edges: dict[tuple[str, str], EdgeRecord] = field(default_factory=dict)
-    events: list[AuditEventRecord] = field(default_factory=list)
-    reports: dict[str, ReportRecord] = field(default_factory=dict)
-    requests: list[tuple[str, str]] = field(default_factory=list)
-
-
-class MemorySessionStore:
+class MemorySessionStore(MemorySessionLists):
     """Sessions of all tenants in one process's memory."""
 
     def __init__(self) -> None:
-        self._sessions: dict[tuple[str, str], _Session] = {}
+        self._sessions: dict[tuple[str, str], HeldSession] = {}
         self._receipts = MemoryReceipts()
         self._logs = MemoryLogs()
         self._feed = MemoryEventFeed(self._logs)
@@ -51,8 +39,10 @@ class MemorySessionStore:
         if change.session.version != (stored.record.version if stored else 0) + 1:
             raise _race("the session's version moved on")
         self._check_unique(change, stored)
-        held = stored or _Session(change.session)
+        held = stored or HeldSession(change.session)
         held.record = change.session
+        if change.tombstone:
+            held.clear()
         held.windows.update({window.window_id: window for window in change.windows})
         held.edges.update({(edge.target_id, edge.source_id): edge for edge in change.edges})
         held.events.extend(change.events)
@@ -60,6 +50,7 @@ class MemorySessionStore:
         self._sessions[key] = held
         if change.erased_events:
             held.events[: len(change.erased_events)] = change.erased_events
+        if change.erased_events or change.tombstone:
             self._receipts.drop(change.session.tenant_id, held.requests)
             held.requests.clear()
         if change.receipt is not None:
@@ -80,16 +71,6 @@ class MemorySessionStore:
         """Return the window that issued the continuation id."""
         windows = (window for held in self._of(tenant_id) for window in held.windows.values())
         return next((found for found in windows if continuation_id and found.continuation_id == continuation_id), None)
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first."""
-        records = sorted((held.record for held in self._of(tenant_id)), key=lambda record: record.session_id)
-        records.sort(key=lambda record: record.created_at, reverse=True)
-        ids = [record.session_id for record in records]
-        if after and after not in ids:
-            return []
-        start = ids.index(after) + 1 if after else 0
-        return records[start : start + limit]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -126,6 +107,10 @@ class MemorySessionStore:
         """Return the leaves of records."""
         return self._logs.find(tenant_id, session_id, records)
 
+    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
+        """Return the session's leaves."""
+        return self._logs.of_session(tenant_id, session_id)
+
     def event_feed(self) -> MemoryEventFeed:
         """Return the feed of the events in this store."""
         return self._feed
@@ -136,11 +121,8 @@ class MemorySessionStore:
     async def close(self) -> None:
         """Nothing to release."""
 
-    def _of(self, tenant_id: str) -> list[_Session]:
-        return [held for (tenant, _), held in self._sessions.items() if tenant == tenant_id]
-
-    def _check_unique(self, change: SessionChange, stored: _Session | None) -> None:
-        expected = len(stored.events) if stored else 0
+    def _check_unique(self, change: SessionChange, stored: HeldSession | None) -> None:
+        expected = stored.events[-1].sequence + 1 if stored and stored.events else 0
         if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
             raise _race("the audit events do not continue the stored chain")
         if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
@@ -168,6 +150,8 @@ def _check_whole(change: SessionChange) -> None:
     owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
     if owners - {change.session.session_id}:
         raise ValueError("a change holds records of another session")
+    if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
+        raise ValueError("a tombstone leaves no record but events")
     if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
         raise ValueError("a change holds a receipt of another tenant")
 

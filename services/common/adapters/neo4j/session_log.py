@@ -76,7 +76,7 @@ async def find_leaves(
     """Return the leaves of records."""
     keys = [_record_key(tenant_id, session_id, *record) for record in records]
     rows = await rows_of(transaction, FIND_LEAVES, keys=list(set(keys)))
-    found = {row["leaf"]["record_key"]: _leaf_of(row["leaf"]) for row in rows}
+    found = {row["leaf"]["record_key"]: leaf_of(row["leaf"]) for row in rows}
     return [found.get(one) for one in keys]
 
 
@@ -93,6 +93,7 @@ def _leaf_properties(tenant_id: str, index: int, leaf: LogLeaf, subtrees: bytes)
     return {
         "key": leaf_key(tenant_id, index),
         "record_key": _record_key(tenant_id, leaf.session_id, leaf.record_kind, leaf.record_id),
+        "session_key": key(tenant_id, leaf.session_id),
         "session_id": leaf.session_id,
         "record_kind": leaf.record_kind.value,
         "record_id": leaf.record_id,
@@ -103,7 +104,8 @@ def _leaf_properties(tenant_id: str, index: int, leaf: LogLeaf, subtrees: bytes)
     }
 
 
-def _leaf_of(row: Properties) -> LogLeaf:
+def leaf_of(row: Properties) -> LogLeaf:
+    """Read what ``_leaf_properties`` wrote."""
     return LogLeaf(
         session_id=row["session_id"],
         record_kind=LeafKind(row["record_kind"]),

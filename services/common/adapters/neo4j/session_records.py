@@ -27,20 +27,28 @@ _SALT: Final = "salt"
 
 def session_properties(session: SessionRecord) -> Properties:
     """Return a session's properties."""
-    values = _values(session, "created_at")
-    created = micros(session.created_at)
+    values = _values(session, "created_at", "updated_at", "status_at")
     return values | {
         "key": key(session.tenant_id, session.session_id),
         "tenant_key": key(session.tenant_id),
-        "created_us": created,
+        "created_us": micros(session.created_at),
+        "updated_us": None if session.updated_at is None else micros(session.updated_at),
+        "status_us": None if session.status_at is None else micros(session.status_at),
     }
 
 
 def session_of(row: Properties) -> SessionRecord:
     """Read what ``session_properties`` wrote."""
     values = _known(SessionRecord, row)
+    updated, since = row.get("updated_us"), row.get("status_us")
     return SessionRecord(
-        **values | {"status": SessionStatus(row["status"]), "created_at": moment(row["created_us"])},
+        **values
+        | {
+            "status": SessionStatus(row["status"]),
+            "created_at": moment(row["created_us"]),
+            "updated_at": None if updated is None else moment(updated),
+            "status_at": None if since is None else moment(since),
+        },
     )
 
 

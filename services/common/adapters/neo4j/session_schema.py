@@ -11,6 +11,29 @@ from typing import Final
 
 from services.common.adapters.neo4j.migrations import GraphSchema
 
+_REPEAT_THE_TRAIL: Final = """
+MATCH (s:Session)
+WHERE s.updated_us IS NULL
+CALL (s) {
+  MATCH (e:AuditEvent {session_key: s.key})
+  WHERE e.sequence >= 0
+  WITH s, e ORDER BY e.sequence
+  WITH s, collect(e) AS events
+  WITH s, last(events).timestamp_us AS updated_us,
+    last([e IN events WHERE e.event_type IN ['SESSION_TERMINATED', 'SESSION_ERASED'] | e.timestamp_us]) AS ended_us
+  SET s.updated_us = updated_us, s.status_us = coalesce(ended_us, updated_us), s.legal_hold = false
+} IN TRANSACTIONS OF 500 ROWS
+"""
+"""Of sessions from before ADR 0104: type and time of an event are never erased."""
+_NAME_THE_SESSIONS_OF_LEAVES: Final = """
+MATCH (l:Leaf)
+WHERE l.session_key IS NULL
+MATCH (s:Session)
+WHERE s.session_id = l.session_id
+CALL (l, s) {
+  SET l.session_key = s.key
+} IN TRANSACTIONS OF 500 ROWS
+"""
 SESSIONS_SCHEMA: Final = GraphSchema(
     store="sessions",
     migrations=(
@@ -35,6 +58,12 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT leaf_key IF NOT EXISTS FOR (n:Leaf) REQUIRE n.key IS UNIQUE",
             "CREATE CONSTRAINT leaf_record IF NOT EXISTS FOR (n:Leaf) REQUIRE n.record_key IS UNIQUE",
             "CREATE CONSTRAINT consumer_key IF NOT EXISTS FOR (n:Consumer) REQUIRE n.key IS UNIQUE",
+        ),
+        (
+            "CREATE INDEX sessions_by_status IF NOT EXISTS FOR (n:Session) ON (n.tenant_key, n.status, n.status_us)",
+            "CREATE INDEX leaves_of_session IF NOT EXISTS FOR (n:Leaf) ON (n.session_key)",
+            _REPEAT_THE_TRAIL,
+            _NAME_THE_SESSIONS_OF_LEAVES,
         ),
     ),
 )

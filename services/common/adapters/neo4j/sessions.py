@@ -7,12 +7,13 @@ from weakref import WeakValueDictionary
 
 from neo4j import AsyncManagedTransaction
 
-from services.common.adapters.neo4j import session_log, session_records, session_statements
+from services.common.adapters.neo4j import session_list_statements, session_log, session_records, session_statements
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
 from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
+from services.common.adapters.neo4j.session_lists import Neo4jSessionLists
 from services.common.adapters.neo4j.session_records import edge_of, event_of, report_of, session_of, window_of
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import Properties, key, sort_key
@@ -24,7 +25,6 @@ from services.common.ports.sessions import (
     LogLeaf,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
     WindowRecord,
 )
@@ -33,13 +33,12 @@ from services.common.settings.neo4j import Neo4jSettings
 _WRITING_AT_ONCE: Final = 4
 """Transactions of one tenant that this process has open: one commits while the next ones get ready. All of them end at
 the lock of the tenant's log; whoever waits there has a running transaction and is overtaken, here it waits in turn."""
-_LATEST: Final = 2**63 - 1
 _RECEIPTS: Final = ReceiptStatements(
     session_statements.REMEMBER, session_statements.GET_RECEIPT, session_statements.FORGET_RECEIPTS
 )
 
 
-class Neo4jSessionStore:
+class Neo4jSessionStore(Neo4jSessionLists):
     """Sessions of all tenants in one database.
 
     Args:
@@ -94,19 +93,6 @@ class Neo4jSessionStore:
         rows = await self._rows(session_statements.FIND_CONTINUATION, key=key(tenant_id, continuation_id))
         return window_of(rows[0]["window"]) if rows else None
 
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first, ties by id."""
-        created_us = _LATEST
-        if after:
-            found = await self._rows(session_statements.AGE_OF_SESSION, key=key(tenant_id, after))
-            if not found:
-                return []
-            created_us = found[0]["created_us"]
-        parameters = {"tenant_key": key(tenant_id), "created_us": created_us, "after": after, "limit": limit}
-        rows = await self._rows(session_statements.PAGE_SESSIONS, **parameters)
-        sessions = sorted((session_of(row["session"]) for row in rows), key=lambda one: one.session_id)
-        return sorted(sessions, key=lambda one: one.created_at, reverse=True)
-
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
     ) -> list[AuditEventRecord]:
@@ -148,6 +134,12 @@ class Neo4jSessionStore:
             lambda transaction: session_log.find_leaves(transaction, tenant_id, session_id, records)
         )
 
+    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
+        """Return the session's leaves."""
+        rows = await self._rows(session_list_statements.SESSION_LEAVES, key=key(tenant_id, session_id))
+        leaves = [session_log.leaf_of(row["leaf"]) for row in rows]
+        return sorted(leaves, key=lambda leaf: leaf.leaf_index)
+
     def event_feed(self) -> Neo4jEventFeed:
         """Return the positions of consumers in the log, in the same database."""
         return Neo4jEventFeed(self._database)
@@ -167,6 +159,8 @@ class Neo4jSessionStore:
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
         whose = key(tenant_id, session_id)
         await _lock(transaction, change, whose)
+        if change.tombstone:
+            await rows_of(transaction, session_list_statements.TOMBSTONE, key=whose)
         # Of what a change holds twice the last counts, so that constraints never judge the one before it.
         windows = {one.window_id: session_records.window_properties(tenant_id, one) for one in change.windows}
         edges = {(one.target_id, one.source_id): session_records.edge_row(tenant_id, one) for one in change.edges}
@@ -216,5 +210,7 @@ def _check_whole(change: SessionChange) -> None:
     owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
     if owners - {change.session.session_id}:
         raise ValueError("a change holds records of another session")
+    if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
+        raise ValueError("a tombstone leaves no record but events")
     if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
         raise ValueError("a change holds a receipt of another tenant")

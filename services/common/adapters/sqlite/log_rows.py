@@ -38,6 +38,10 @@ _LEAF: Final = (
     "SELECT position, content_hmac, substr(subtrees, 1, 32), leaf_index FROM leaves "
     "WHERE tenant_id = ? AND session_id = ? AND record_kind = ? AND record_id = ?"
 )
+_OF_SESSION: Final = (
+    "SELECT record_kind, record_id, position, content_hmac, substr(subtrees, 1, 32), leaf_index FROM leaves "
+    "WHERE tenant_id = ? AND session_id = ? ORDER BY +leaf_index"
+)
 
 
 def append_leaves(connection: sqlite3.Connection, tenant_id: str, leaves: Sequence[LogLeaf]) -> None:
@@ -89,3 +93,9 @@ def find_leaves(
         row = connection.execute(_LEAF, (tenant_id, session_id, kind, record_id)).fetchone()
         found.append(LogLeaf(session_id, kind, record_id, *row) if row else None)
     return found
+
+
+def session_leaves(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> list[LogLeaf]:
+    """Return the session's leaves by index."""
+    rows = connection.execute(_OF_SESSION, (tenant_id, session_id)).fetchall()
+    return [LogLeaf(session_id, LeafKind(kind), *rest) for kind, *rest in rows]

@@ -12,7 +12,15 @@ from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
 from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
-from services.common.adapters.sqlite.values import json_list, micros, moment, strings
+from services.common.adapters.sqlite.session_schema import LISTS_SCHEMA
+from services.common.adapters.sqlite.values import (
+    json_list,
+    micros,
+    moment,
+    optional_micros,
+    optional_moment,
+    strings,
+)
 from services.common.ports.sessions import (
     AuditEventRecord,
     DeferredFact,
@@ -139,13 +147,16 @@ SESSIONS_SCHEMA: Final = Schema(
         ),
         FEED_SCHEMA,
         ("ALTER TABLE sessions ADD COLUMN trail_mac TEXT NOT NULL DEFAULT ''",),
+        LISTS_SCHEMA,
     ),
 )
 
 SESSION_COLUMNS: Final = (
     "tenant_id, session_id, scope, status, created_us, version, audit_trail_id, key_version, policy_hash, "
-    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac"
+    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac, "
+    "updated_us, status_us, legal_hold"
 )
+HELD: Final = {0: False, 1: True}
 WINDOW_COLUMNS: Final = (
     "session_id, window_id, window_number, parent_ids, pattern, status, strategy, timestamp_us, opened_by_request, "
     "continuation_id, envelope_etag, quality_tier, risk_level, safety_budget, hmac, window_hmac, token_count, "
@@ -177,13 +188,18 @@ def session_values(session: SessionRecord) -> tuple[Any, ...]:
         session.parent_session_id,
         session.loop_depth,
         session.trail_mac,
+        optional_micros(session.updated_at),
+        optional_micros(session.status_at),
+        int(session.legal_hold),
     )
 
 
 def session_of(row: Sequence[Any]) -> SessionRecord:
     """Read ``SESSION_COLUMNS``."""
-    tenant_id, session_id, scope, status, created, *rest = row
-    return SessionRecord(tenant_id, session_id, scope, SessionStatus(status), moment(created), *rest)
+    tenant_id, session_id, scope, status, created, *rest, updated, since, held = row
+    repeated = (optional_moment(updated), optional_moment(since), HELD[held])
+    fixed = (tenant_id, session_id, scope, SessionStatus(status), moment(created))
+    return SessionRecord(*(*fixed, *rest, *repeated))
 
 
 def window_values(window: WindowRecord) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from services.common.adapters.sqlite import log_rows
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
+from services.common.adapters.sqlite.session_lists import SqliteSessionLists
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
     EVENT_COLUMNS,
@@ -38,7 +39,6 @@ from services.common.ports.sessions import (
     LogLeaf,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
     WindowRecord,
 )
@@ -63,10 +63,14 @@ _DROP_EDGE: Final = f"DELETE FROM edges {_OF_SESSION} AND target_id = ? AND sour
 _DROP_REPORT: Final = f"DELETE FROM reports {_OF_SESSION} AND report_id = ?"  # noqa: S608
 _DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noqa: S608
 _DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
+_DROP_RECORDS: Final = tuple(
+    f"DELETE FROM {table} {_OF_SESSION}"  # noqa: S608
+    for table in ("windows", "edges", "reports", "events")
+)
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
 
-class SqliteSessionStore:
+class SqliteSessionStore(SqliteSessionLists):
     """Sessions of all tenants in one file.
 
     Args:
@@ -101,7 +105,8 @@ class SqliteSessionStore:
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        await self._database.write(job, _ERASURE if change.erased_events else PLAIN_WRITE)
+        erases = change.tombstone or bool(change.erased_events)
+        await self._database.write(job, _ERASURE if erases else PLAIN_WRITE)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -112,20 +117,6 @@ class SqliteSessionStore:
         condition = "WHERE tenant_id = ? AND continuation_id = ? AND continuation_id <> ''"
         rows = await self._select("windows", WINDOW_COLUMNS, condition, tenant_id, continuation_id)
         return window_of(rows[0]) if rows else None
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first, ties by id."""
-        ordered = "ORDER BY created_us DESC, session_id LIMIT ?"
-        if not after:
-            rows = await self._select("sessions", SESSION_COLUMNS, f"WHERE tenant_id = ? {ordered}", tenant_id, limit)
-        else:
-            last = "(SELECT created_us FROM sessions WHERE tenant_id = ?1 AND session_id = ?2)"
-            condition = (
-                f"WHERE tenant_id = ?1 AND (created_us < {last} OR created_us = {last} AND session_id > ?2) "
-                "ORDER BY created_us DESC, session_id LIMIT ?3"
-            )
-            rows = await self._select("sessions", SESSION_COLUMNS, condition, tenant_id, after, limit)
-        return [session_of(row) for row in rows]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -166,6 +157,10 @@ class SqliteSessionStore:
         """Return the leaves of records."""
         return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
 
+    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
+        """Return the session's leaves."""
+        return await self._database.read(lambda c: log_rows.session_leaves(c, tenant_id, session_id))
+
     def event_feed(self) -> SqliteEventFeed:
         """Return the feed of the events in this store; it ends when the store is closed."""
         return SqliteEventFeed(self._database)
@@ -189,7 +184,7 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
     row = connection.execute("SELECT version FROM sessions WHERE tenant_id = ? AND session_id = ?", key).fetchone()
     if session.version != (row[0] if row else 0) + 1:
         raise _race("the session's version moved on")
-    if change.erased_events:
+    if change.erased_events or change.tombstone:
         connection.execute(_DROP_RECEIPTS, key)
     put_receipt(connection, change.receipt, session.session_id)
     connection.execute(_PUT_SESSION, session_values(session))
@@ -199,6 +194,8 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
         raise _race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
         raise _race("the erased events are not those that are stored")
+    for statement in _DROP_RECORDS if change.tombstone else ():
+        connection.execute(statement, key)
     _put_parts(connection, change)
     connection.executemany(_DROP_EVENT, ((*key, event.sequence) for event in change.erased_events))
     events = ((session.tenant_id, *event_values(event)) for event in (*change.erased_events, *change.events))
@@ -252,6 +249,8 @@ def _check_whole(change: SessionChange) -> None:
     owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
     if owners - {change.session.session_id}:
         raise ValueError("a change holds records of another session")
+    if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
+        raise ValueError("a tombstone leaves no record but events")
     if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
         raise ValueError("a change holds a receipt of another tenant")
 
