@@ -73,9 +73,11 @@ from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
+from services.dag.expiry import Expiry
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.queues import SessionQueues
+from services.dag.registers import Registers
 from services.dag.results import Committed, Created, Opened
 from services.dag.tokens import Believed, Leaf, Tokens
 from services.dag.writing import RequestKey, ResultT, Writer
@@ -136,9 +138,10 @@ class SessionApp:
         self._writer = Writer(dependencies.store, dependencies.clock)
         self._tokens = Tokens(dependencies.master_keys, dependencies.clock, policy.token_lifetime)
         self._queues = SessionQueues()
-        self.chains = Chains(
-            dependencies.store, dependencies.master_keys, dependencies.clock, policy.verify_max_windows
-        )
+        store, master_keys, clock = dependencies.store, dependencies.master_keys, dependencies.clock
+        self.chains = Chains(store, master_keys, clock, policy.verify_max_windows)
+        self.registers = Registers(store, master_keys, self.chains, clock, dependencies.ids, policy)
+        self.expiry = Expiry(store, self.chains, self.registers, clock, policy)
 
     async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
         """Begin a session without a window (SPEC-004 §4.1), or join the one of a trace (ADR 0073).
@@ -287,7 +290,7 @@ class SessionApp:
         """
 
         async def decide(_: int) -> tuple[SessionChange, AuditEventRecord]:
-            before = await self.chains.snapshot(caller.tenant_id, ask.session_id)
+            before = await self.expiry.snapshot(caller.tenant_id, ask.session_id)
             check_not_erased(before.session)
             check_events(before.last_event, self._policy.max_session_events)
             if ask.window_id:
@@ -330,6 +333,7 @@ class SessionApp:
         if snapshot is None:
             await self._adopt(caller, token)
             snapshot = await self.chains.snapshot(caller.tenant_id, state.session_id)
+        snapshot = await self.expiry.settled(snapshot)
         check_open(snapshot.session)
         check_limits(snapshot, state, ask, fresh)
         stored = await self.chains.load(caller.tenant_id, state.session_id)
@@ -354,11 +358,12 @@ class SessionApp:
         return change, replace(opened, questions=questions(kept))
 
     async def _commit(self, caller: Caller, ask: CommitAsk, lost: int) -> tuple[SessionChange, Committed]:
-        stored = await self.chains.load(caller.tenant_id, ask.session_id)
+        stored = await self.expiry.load(caller.tenant_id, ask.session_id)
         before = stored.snapshot
         pending = find_window(DagView.of(before), ask.window_id)
         _check_race(pending, lost)
-        check_pending(pending)
+        if before.session.status is not SessionStatus.EXPIRED:  # its window failed with it; the cause says more
+            check_pending(pending)
         check_open(before.session)
         verification = await self.chains.verified(stored)
         terms = CommitTerms(
@@ -394,7 +399,7 @@ class SessionApp:
 
     async def _verified_snapshot(self, caller: Caller, session_id: str) -> SessionSnapshot:
         """Return the session, verified: no write puts a fresh event over records that do not hold."""
-        stored = await self.chains.load(caller.tenant_id, session_id)
+        stored = await self.expiry.load(caller.tenant_id, session_id)
         if stored.snapshot.session.status is SessionStatus.BROKEN:
             check_open(stored.snapshot.session)
         await self.chains.verified(stored)
@@ -441,7 +446,7 @@ class SessionApp:
         master = await self._master_keys.current()
         depth, inherited, policy_hash = ask.loop_depth or 0, budget.FULL_BUDGET, ask.policy_hash
         if ask.parent_session_id:
-            parent = await self.chains.snapshot(caller.tenant_id, ask.parent_session_id)
+            parent = await self.expiry.snapshot(caller.tenant_id, ask.parent_session_id)
             check_open(parent.session)
             # SPEC-004 §15.2, §15.3: budget flows down, depth counts up; a caller can only be stricter.
             depth = max(depth, parent.session.loop_depth + 1)

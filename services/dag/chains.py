@@ -23,6 +23,7 @@ from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import to_change
+from services.dag.domain.tombstones import is_tombstoned, verify_tombstone
 from services.dag.domain.verify import Fault, Integrity, StoredChain, Verification, verify_chain
 from services.dag.ports import MasterKeys
 
@@ -76,7 +77,11 @@ class Chains:
 
     async def verify(self, stored: StoredChain) -> Verification:
         """Recompute the chain; nothing is written."""
-        key = await self.hmac_key(stored.snapshot.session)
+        session = stored.snapshot.session
+        key = await self.hmac_key(session)
+        if is_tombstoned(stored):
+            leaves = await self._store.session_leaves(session.tenant_id, session.session_id)
+            return verify_tombstone(stored, leaves, key)
         if len(stored.events) <= _INLINE_EVENTS:
             return verify_chain(stored, key, self._verify_max_windows)
         return await compute(verify_chain, stored, key, self._verify_max_windows)

@@ -16,6 +16,7 @@ from services.dag.erasing import Erasures
 from services.dag.master_keys import usable_master_keys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
+from services.dag.retention_composition import open_retention
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.servicer import SessionServicer
@@ -40,6 +41,7 @@ ROLES: Final = {
     "ExportAudit": Role.READER,
     "GetReport": Role.READER,
     "ListReports": Role.READER,
+    "ListSessions": Role.READER,
 }
 
 LOG_SERVICE: Final = "crp.dag.v1.TransparencyService"
@@ -51,7 +53,7 @@ LOG_ROLES: Final = {
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return both services over the sealed store; the first start creates the master key if the settings allow it.
+    """Return the services over the sealed store; the first start creates the master key if the settings allow it.
 
     Raises:
         SettingsError: a master key is malformed, missing or readable by others, or a secret of the event sink is.
@@ -59,10 +61,12 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
     store = SealedSessionStore(await adapters.session_store(), Sealer(master_keys))
-    app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
+    policy = DagPolicy.of(settings.dag, settings.retention)
+    app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), policy)
     reads = SessionReads(store, app.chains)
     log = TransparencyApp(store, HeadSigners(master_keys, settings.dag.log_name), adapters.clock)
-    servicer = SessionServicer(app, reads, Erasures(store, app.chains, adapters.clock), ExportProofs(log))
+    erasures = Erasures(store, app.chains, adapters.clock, app.registers)
+    servicer = SessionServicer(app, reads, erasures, ExportProofs(log))
     transparency = TransparencyServicer(log, reads)
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
     add_log: Callable[[TransparencyServicer, grpc.aio.Server], None] = (
@@ -84,4 +88,5 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             roles=LOG_ROLES,
             check=store.check,
         ),
+        await open_retention(settings.retention, adapters, store, app),
     ]

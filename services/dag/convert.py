@@ -140,6 +140,14 @@ def timestamp(moment: datetime) -> Timestamp:
     return message
 
 
+def moment(text: str) -> datetime:
+    """Read an ISO 8601 moment with an offset; ValueError for anything else."""
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError("a moment needs an offset")
+    return found
+
+
 def session(record: SessionRecord, dag: DagView | None) -> dag_pb2.Session:
     """Return the session; ``dag`` is ``None`` while it has no window."""
     return dag_pb2.Session(

@@ -16,6 +16,7 @@ from services.common.ports.sessions import (
 from services.dag.domain.chain import Macs
 from services.dag.domain.events import Draft, chain_events
 from services.dag.domain.invariants import violations
+from services.dag.domain.repeated import carry
 from services.dag.domain.view import DagView
 
 
@@ -54,8 +55,9 @@ def to_change(step: Step, before: SessionSnapshot, now: datetime, key: bytes, *,
         raise CrpError(ErrorReason.INTERNAL, text, invariant=broken[0].invariant.value)
     events = chain_events(step.drafts, step.session.session_id, before.last_event, now, key)
     version = before.session.version + 1
+    session = replace(step.session, version=version, trail_mac=_trail_mac(version, events, before, key))
     return SessionChange(
-        session=replace(step.session, version=version, trail_mac=_trail_mac(version, events, before, key)),
+        session=carry(before.session, session, events),
         windows=step.windows,
         edges=step.edges,
         events=events,

@@ -14,6 +14,7 @@ from typing import Any, Final
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.merkle import inclusion_spans
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
+from services.dag.domain.events import OwnEvent
 from services.dag.domain.leaves import logged_records
 from services.dag.transparency.log import TransparencyApp
 
@@ -34,6 +35,8 @@ class ProvenExport:
     records: list[tuple[LeafKind, str]] = field(default_factory=list)
     salts: dict[tuple[LeafKind, str], bytes] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
+    buried: bool = False
+    """A tombstone stands for the session: its leaves are all that is left of the records."""
     counts: dict[str, int] = field(default_factory=lambda: {"events": 0, "analyses": 0, "leaves": 0})
 
     def event(self, record: AuditEventRecord, line: str) -> str:
@@ -41,6 +44,7 @@ class ProvenExport:
         self.records.extend(logged_records([record]))
         self.salts[LeafKind.EVENT, record.event_id] = record.salt
         self.lines[record.event_id] = sha256_hex(line)
+        self.buried |= record.event_type == OwnEvent.SESSION_TOMBSTONED
         return self._take("events", line)
 
     def analysis(self, line: str) -> str:
@@ -83,6 +87,9 @@ class ExportProofs:
         export.salts |= {(LeafKind.WINDOW, window.window_id): window.salt for window in windows}
         head = await self._app.head(export.tenant_id)
         size = head.checkpoint.size
+        if export.buried:
+            leaves = await self._app.of_session(export.tenant_id, export.session_id)
+            export.records = [(leaf.record_kind, leaf.record_id) for leaf in leaves]
         for start in range(0, len(export.records), _BATCH):
             async for line in self._leaf_lines(export, export.records[start : start + _BATCH], size):
                 yield export.leaf(line)
@@ -115,7 +122,7 @@ class ExportProofs:
 def _leaf_fields(export: ProvenExport, leaf: LogLeaf, path: Sequence[bytes]) -> dict[str, Any]:
     """Return a leaf's line; the hash of the event's line names it also when no salt is left to check it with."""
     salt = export.salts.get((leaf.record_kind, leaf.record_id), b"")
-    line = {"line_sha256": export.lines[leaf.record_id]} if leaf.record_kind is LeafKind.EVENT else {}
+    line = {"line_sha256": export.lines[leaf.record_id]} if leaf.record_id in export.lines else {}
     return line | {
         "record": LEAF,
         "record_kind": leaf.record_kind.value,

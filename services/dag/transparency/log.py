@@ -119,6 +119,10 @@ class TransparencyApp:
         """Return the leaf of each record; ``None`` for one that is not in the log."""
         return await self._log.find_leaves(tenant_id, session_id, records)
 
+    async def of_session(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
+        """Return every leaf that names the session, by index."""
+        return await self._log.session_leaves(tenant_id, session_id)
+
     async def hashes(self, tenant_id: str, spans: Sequence[Span]) -> list[bytes]:
         """Return the hash of each range; what several need is read once."""
         parts = [places(span) for span in spans]
