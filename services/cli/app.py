@@ -11,6 +11,7 @@ from services.cli.check_command import check_answer
 from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, sure
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
+from services.cli.session_commands import session_app
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
@@ -38,6 +39,7 @@ system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenan
 app.add_typer(system_app, name="systems")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
+app.add_typer(session_app, name="sessions")
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
 
@@ -217,12 +219,6 @@ def keep_checkpoint(
     from services.cli.commands.offline import checkpoint as command
 
     run(partial(command, target=target), as_json=as_json)
-
-
-@app.command()
-def sessions(*, as_json: AsJson = False) -> None:
-    """List the sessions, newest first."""
-    run(audit.list_sessions, as_json=as_json)
 
 
 @app.command()
