@@ -10,6 +10,7 @@ from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.adapters.sqlite import session_rows as rows
 from services.common.adapters.sqlite.connections import Schema, prepare
 from services.common.adapters.sqlite.session_rows import SESSIONS_SCHEMA
+from services.common.adapters.sqlite.session_schema import LISTS_SCHEMA
 from services.common.ports.sessions import SessionChange, SessionStatus
 from services.dag.domain.repeated import repeats
 from services.dag.sealed_store import SealedSessionStore
@@ -85,7 +86,7 @@ async def test_erasure_reaches_what_was_never_sealed(old_file):
     assert [word for word in (b"zyxplain", b"zyxdata", b"zyxbody") if word in left] == []
 
 
-WITHOUT_LISTS = 5
+WITHOUT_LISTS = SESSIONS_SCHEMA.migrations.index(LISTS_SCHEMA)
 """Version of the file before rows repeated their trails."""
 
 
