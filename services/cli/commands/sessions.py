@@ -70,7 +70,7 @@ def _show(found: list[sessions.SessionSummary], output: Output) -> None:
     if not found:
         output.say('none; `groundtrail ask "…"` starts one', style="dim")
         return
-    columns = ("session, last report", "state", "risk", "budget", "last write (UTC)")
+    columns = ("session, last report", "state", "risk", "budget", "last write")
     rows = []
     for each in found:
         if each.unreadable:
@@ -86,7 +86,7 @@ def _show(found: list[sessions.SessionSummary], output: Output) -> None:
                 f"{state}\n{count} window{'' if count == 1 else 's'}",
                 render.coloured(level).append(tier, style="default"),
                 f"{each.safety_budget:.2f}" if each.HasField("safety_budget") else "-",
-                f"{each.updated_time.ToDatetime():%Y-%m-%d %H:%M}",
+                f"{each.updated_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC",
             )
         )
     output.table(f"Sessions ({len(found)})", columns, rows, whole=columns[0])
