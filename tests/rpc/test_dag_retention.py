@@ -396,9 +396,12 @@ async def drop_session(world, name):
     if not isinstance(world.store, SqliteSessionStore):
         del world.store._sessions["tenant-a", name]
         return
-    for table in ("events", "windows", "edges", "reports", "sessions"):
-        statement = f"DELETE FROM {table} WHERE session_id = ?"
-        await world.store._database.write(lambda connection, s=statement: connection.execute(s, (name,)))
+
+    def job(connection):
+        for table in ("events", "windows", "edges", "reports", "sessions"):
+            connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (name,))
+
+    await world.store._database.write(job)
 
 
 class TestLegalHold:
@@ -474,24 +477,16 @@ class TestTombstones:
         assert event.sequence == verdict.events_total - 1
         data = json.loads(event.data)
         assert (data["windows"], data["events"], data["leaves"]) == (2, 10, 12)  # ADR 0104, worked example
-        for rpc, request in (
-            ("GetWindow", pb.GetWindowRequest(session_id=name, window_id=first.window.window_id)),
-            ("GetReport", pb.GetReportRequest(report_id=first.report_id)),
-        ):
-            assert (await client.fails(rpc, request)).code.name == "NOT_FOUND"
-        for rpc, request in (
-            ("EraseSession", pb.EraseSessionRequest(request_id=fresh_uuid(), session_id=name, reason="x")),
-            (
-                "AppendEvent",
-                pb.AppendEventRequest(
-                    request_id=fresh_uuid(),
-                    session_id=name,
-                    data="{}",
-                    event_type=dag_pb2.AUDIT_EVENT_TYPE_TOOL_CALL,
-                ),
-            ),
-        ):
-            assert (await client.fails(rpc, request)).reason == "SESSION_CLOSED"
+        window = pb.GetWindowRequest(session_id=name, window_id=first.window.window_id)
+        assert (await client.fails("GetWindow", window)).reason == "WINDOW_NOT_FOUND"
+        report = pb.GetReportRequest(report_id=first.report_id)
+        assert (await client.fails("GetReport", report)).reason == "REPORT_NOT_FOUND"
+        erase = pb.EraseSessionRequest(request_id=fresh_uuid(), session_id=name, reason="x")
+        assert (await client.fails("EraseSession", erase)).reason == "SESSION_CLOSED"
+        append = pb.AppendEventRequest(
+            request_id=fresh_uuid(), session_id=name, data="{}", event_type=dag_pb2.AUDIT_EVENT_TYPE_TOOL_CALL
+        )
+        assert (await client.fails("AppendEvent", append)).reason == "SESSION_CLOSED"
         world.clock.advance(days=9999)
         assert await apply(client) == []
 

@@ -75,7 +75,7 @@ async def show_rules(settings: Settings, output: Output) -> Exit:
         "erase_after_days": f"{rules.erase_after_days} days" if rules.erase_after_days else _NEVER,
         "tombstone_after_days": f"{rules.tombstone_after_days} days" if rules.tombstone_after_days else _NEVER,
     }
-    whose = {name: "tenant" if own.HasField(name) else "deployment" for name in spans}  # type: ignore[arg-type]  # their names
+    whose = {name: "tenant" if own.HasField(name) else "deployment" for name in spans}
     rows = [(name, spans[name], whose[name]) for name in spans]
     rows.append(("legal_hold", "yes" if rules.legal_hold else "no", "tenant"))
     output.table("Retention", ("rule", "in force", "set by"), rows)

@@ -7,6 +7,7 @@ from typing import Final
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2 as dag
 from crp.dag.v1 import session_service_pb2 as sessions
+from rich.text import Text
 
 from services.allinone.parts import Part
 from services.cli import render
@@ -71,7 +72,7 @@ def _show(found: list[sessions.SessionSummary], output: Output) -> None:
         output.say('none; `groundtrail ask "…"` starts one', style="dim")
         return
     columns = ("session, last report", "state", "risk", "budget", "last write")
-    rows = []
+    rows: list[tuple[str | Text, ...]] = []
     for each in found:
         if each.unreadable:
             rows.append((each.session.session_id, "cannot be read", "", "", ""))

@@ -218,7 +218,7 @@ def _check_tombstone(check: _Check) -> None:
 
 def _kind(line: Line) -> LeafKind:
     try:
-        return LeafKind(line.value.get("record_kind"))
+        return LeafKind(str(line.value.get("record_kind")))
     except ValueError:
         raise BadLineError(line.number, "leaf", str(line.value.get("record_id")), "is no leaf") from None
 
