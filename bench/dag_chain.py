@@ -30,7 +30,10 @@ from services.common.provenance import UNHASHED_REPORT_FIELDS
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, chain_events, report_data, session_data, window_data
 from services.dag.domain.keys import MasterKey, session_hmac_key
+from services.dag.domain.leaves import committed_node, event_loggable, leaf_bytes, window_loggable
+from services.dag.domain.promises import Promise
 from services.dag.domain.verify import StoredChain
+from services.dag.sealed_store import logged_change
 
 TENANT: Final = "tenant-bench"
 MASTER: Final = MasterKey(1, bytes(range(32)))
@@ -55,12 +58,16 @@ class Written:
     changes: tuple[SessionChange, ...]
 
     def stored(self) -> StoredChain:
-        """Return the session as a store would give it back."""
-        windows = tuple(window for change in self.changes for window in change.windows)
-        edges = tuple(edge for change in self.changes for edge in change.edges)
-        events = tuple(event for change in self.changes for event in change.events)
-        snapshot = SessionSnapshot(self.changes[-1].session, windows, edges, events[-1])
-        return StoredChain(snapshot, events, tuple(report for change in self.changes for report in change.reports))
+        """Return the session as a store would give it back, with its leaves."""
+        changes = [logged_change(change) for change in self.changes]
+        windows = tuple(window for change in changes for window in change.windows)
+        edges = tuple(edge for change in changes for edge in change.edges)
+        events = tuple(event for change in changes for event in change.events)
+        reports = tuple(report for change in changes for report in change.reports)
+        leaves = (leaf for change in changes for leaf in change.leaves)
+        indexed = tuple(replace(leaf, leaf_index=index) for index, leaf in enumerate(leaves))
+        snapshot = SessionSnapshot(changes[-1].session, windows, edges, events[-1])
+        return StoredChain(snapshot, events, reports, indexed)
 
 
 def plain_json(value: Any) -> str:
@@ -120,8 +127,9 @@ def _committed(
     )
     edges = (edge,) if edge else ()
     begin = OwnEvent.SESSION_CONTINUED if parent else OwnEvent.SESSION_CREATED
+    promise = {} if parent else Promise().data()
     drafts = (
-        Draft(begin, "", {"session": session_data(session)}),
+        Draft(begin, "", {"session": session_data(session), **promise}),
         Draft(OwnEvent.DISPATCH_STARTED, window.window_id, window_data(pending, edges)),
         Draft(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
         Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, edges)),
@@ -202,6 +210,24 @@ def bare_content(stored: StoredChain) -> list[bytes]:
         kept = {name: value for name, value in json.loads(report.body).items() if name not in UNHASHED_REPORT_FIELDS}
         whole += [report.body.encode(), plain_json(kept).encode()]
     return whole
+
+
+def bare_leaves(stored: StoredChain) -> tuple[list[tuple[bytes, bytes]], list[bytes]]:
+    """Return what the leaves are made of, made beforehand: salts and contents, and the bytes that are hashed."""
+    salts = {window.window_id: window.salt for window in stored.snapshot.windows}
+    salted: list[tuple[bytes, bytes]] = []
+    for event in stored.events:
+        node = committed_node(event)
+        if node is not None:
+            salted.append((salts[event.window_id], window_loggable(event.session_id, node).content))
+        salted.append((event.salt, event_loggable(event).content))
+    return salted, [b"\x00" + leaf_bytes(leaf) for leaf in stored.leaves]
+
+
+def salted_all(pairs: Iterable[tuple[bytes, bytes]]) -> None:
+    """The baseline for leaves: one HMAC after the other, each under its own salt."""
+    for salt, content in pairs:
+        hmac.digest(salt, content, "sha256").hex()
 
 
 def hmac_all(texts: Iterable[bytes], key: bytes) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from services.cli.check_command import check_answer
-from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, sure
+from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, MinCosignatures, WitnessKeys, sure
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
+from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.session_commands import session_app
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ app.add_typer(system_app, name="systems")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
 app.add_typer(session_app, name="sessions")
+app.add_typer(log_app, name="log")
+app.add_typer(witness_app, name="witness")
+app.add_typer(signer_app, name="log-signer")
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
 
@@ -180,7 +184,7 @@ def build_envelope(
 
 
 @app.command()
-def verify(
+def verify(  # noqa: PLR0913 - one for each option
     session: Annotated[str, typer.Argument(help="crp_sess_…; none with --offline.")] = "",
     *,
     offline: Annotated[
@@ -194,31 +198,39 @@ def verify(
         Path | None,
         typer.Option(metavar="FILE", exists=True, dir_okay=False, help="An earlier `checkpoint`; with --offline."),
     ] = None,
+    witness: WitnessKeys = None,
+    min_cosignatures: MinCosignatures = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute a session's chain, or check an export with no server and no secret; exit code 3 when it is broken."""
+    """Recompute a session's chain, or check an export with no server and no secret.
+
+    Exit code 0: VALID, or TRUNCATED by an erasure; 1: PARTIAL or INCOMPLETE, a part could not be recomputed; 3: BROKEN.
+    """
     if offline is None:
-        if not session or public_key or checkpoint:
+        if not session or public_key or checkpoint or witness or min_cosignatures is not None:
             raise typer.BadParameter("name a session, or --offline EXPORT with --public-key KEY", param_hint="SESSION")
         run(partial(audit.verify, session_id=session), as_json=as_json)
         return
     if session or not public_key:
         raise typer.BadParameter("--offline takes no session and needs --public-key", param_hint="--offline")
+    from services.cli.commands.offline import Trusted
     from services.cli.commands.offline import verify_offline as command
 
-    run(partial(command, source=offline, public_key=public_key, checkpoint=checkpoint), as_json=as_json)
+    trusted = Trusted(public_key, tuple(witness or ()), min_cosignatures)
+    run(partial(command, source=offline, trusted=trusted, checkpoint=checkpoint), as_json=as_json)
 
 
 @app.command("checkpoint")
 def keep_checkpoint(
     target: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to keep it.")] = None,
     *,
+    cosigned: Annotated[bool, typer.Option("--cosigned", help="The latest one that witnesses cosigned.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the transparency log's signed head and public key; keep both where the server cannot reach them."""
     from services.cli.commands.offline import checkpoint as command
 
-    run(partial(command, target=target), as_json=as_json)
+    run(partial(command, target=target, cosigned=cosigned), as_json=as_json)
 
 
 @app.command()

@@ -45,6 +45,12 @@ class Output:
             escaped = _UNESCAPED.sub(lambda found: json.dumps(found[0])[1:-1], text)
             self._out.print(JSONHighlighter()(Text(escaped)), soft_wrap=True)
 
+    def line(self, value: Any) -> None:
+        """Write one JSON document as a line of stdout, at once, for who reads along; silent without ``--json``."""
+        if self.as_json:
+            self._out.file.write(json.dumps(value, default=str) + "\n")
+            self._out.file.flush()
+
     def say(self, text: str, style: str = "") -> None:
         """Tell people something; silent with ``--json``. The text is never read as markup."""
         if not self.as_json:

@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from crp.ckf.v1 import ckf_pb2
 from crp.dpe.v1 import report_pb2
 from google.protobuf.json_format import ParseDict, ParseError
 
+from services.common.encoding import canonical_json
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.common.rpc.canonical import message_json
 
 ANALYSIS: Final = "analysis"
 FACT: Final = "fact"
@@ -40,6 +43,14 @@ class Export:
     sealed: dict[str, dict[str, Any]]
     analyses: tuple[ExportedAnalysis, ...]
     facts: dict[str, dict[str, Any]] = field(repr=False)
+
+
+def fact_line(fact: ckf_pb2.Fact) -> str:
+    """Return a fact's line: what an analysis read of it, and nothing that no hash in the export covers (ADR 0102)."""
+    told = ckf_pb2.Fact(
+        fact_id=fact.fact_id, content=fact.content, content_hash=fact.content_hash, entities=fact.entities
+    )
+    return canonical_json({"record": FACT, "fact": message_json(told)}).decode()
 
 
 def read_export(lines: Iterable[str]) -> Export:

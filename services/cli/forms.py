@@ -7,6 +7,14 @@ import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
+WitnessKeys = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY", help="A witness's key, as `witness key` prints it, or a file with it; with --offline."),
+]
+MinCosignatures = Annotated[
+    int | None, typer.Option(min=0, help="How many of the witnesses must have cosigned; none = all; with --offline.")
+]
+
 
 def sure(question: str, *, yes: bool, as_json: bool) -> None:
     """Ask whether to go on, unless it was said."""

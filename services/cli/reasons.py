@@ -49,8 +49,7 @@ def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
 def _floors(report: report_pb2.DpeReport) -> Iterator[str]:
     """Yield what keeps the level up beside the composite."""
     for floor in report.risk_floors:
-        kind = floor.DESCRIPTOR.fields_by_name["reason"].enum_type.values_by_number[floor.reason]
-        word = kind.name.removeprefix("RISK_FLOOR_REASON_")
+        word = enum_text(report_pb2.RiskFloorReason, floor.reason)
         told = _FLOORS.get(word, word.lower().replace("_", " "))
         claims = ", ".join(floor.claim_ids[:_CLAIMS_NAMED])
         more = " and others" if len(floor.claim_ids) > _CLAIMS_NAMED else ""

@@ -24,12 +24,14 @@ from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
 from services.common.ports.graph import KnowledgeGraph
 from services.common.ports.language_model import LanguageModel
+from services.common.ports.log_signer import LogSigner
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
+from services.common.ports.witness import Witness
 from services.common.queue_counts import QueueCounts
-from services.common.settings import MilvusSettings, Neo4jSettings, Settings
+from services.common.settings import EventSinkSettings, MilvusSettings, Neo4jSettings, Settings, SettingsError
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
@@ -267,6 +269,44 @@ class Adapters:
         from services.common.adapters.http import open_event_endpoint
 
         return await self._once("event_endpoint", lambda: open_event_endpoint(self.settings.event_sink, self.clock))
+
+    async def checkpoint_endpoint(self) -> EventEndpoint | None:
+        """Return the endpoint that signed heads are posted to, or ``None`` when none is set."""
+        wanted = self.settings.checkpoints
+        if not wanted.url:
+            return None
+        from services.common.adapters.http import open_event_endpoint
+
+        shared = EventSinkSettings(**wanted.model_dump(include=set(EventSinkSettings.model_fields)))
+        return await self._once("checkpoint_endpoint", lambda: open_event_endpoint(shared, self.clock))
+
+    async def witnesses(self) -> list[Witness]:
+        """Return the witnesses that are asked to cosign heads.
+
+        Raises:
+            SettingsError: the certificates to trust cannot be read.
+        """
+        wanted = self.settings.checkpoints
+        if not wanted.witnesses:
+            return []
+        from services.common.adapters.http import HttpWitness
+
+        try:
+            made = [HttpWitness(one, wanted) for one in wanted.witnesses]
+        except OSError as error:
+            text = f"GROUNDTRAIL_CHECKPOINTS__CA_FILE: {wanted.ca_file} cannot be used: {error.strerror or error}"
+            raise SettingsError([text]) from None
+        for one in made:
+            self.closing(one.close)
+        return list(made)
+
+    async def log_signer(self) -> LogSigner | None:
+        """Return the process that signs heads, or ``None`` when the service signs them itself."""
+        if self.settings.log_signer.socket is None:
+            return None
+        from services.common.adapters.http import open_log_signer
+
+        return await self._once("log_signer", lambda: open_log_signer(self.settings.log_signer))
 
     async def credentials(self) -> CredentialStore:
         """Return the store of API keys, AI systems and policies; every process of an installation shares it."""

@@ -125,3 +125,16 @@ def base64url_decode(text: str) -> bytes:
         msg = "not canonical base64url"
         raise ValueError(msg)
     return raw
+
+
+def base64_decode(text: str) -> bytes:
+    """Read base64 with padding, strictly: two texts never give the same bytes.
+
+    Raises:
+        ValueError: a character outside the alphabet, wrong padding, or non-canonical trailing bits.
+    """
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw).decode("ascii") != text:
+        msg = "not canonical base64"
+        raise ValueError(msg)
+    return raw

@@ -10,7 +10,9 @@
     ├── LimitExceededError        a size, rate, depth or quota limit
     ├── UnavailableError          a backend is down or full; the caller may retry
     ├── DeadlineError             the caller's time is up
-    └── ChainBrokenError          a broken chain met while continuing it
+    ├── ChainBrokenError          a broken chain met while continuing it
+    │   └── UnreadableRecordError a stored record that does not parse; a fault of that record alone
+    └── LogInconsistentError      a tenant's transparency log does not hold together
 
     StartupError                  the process cannot start; for whoever starts it, never sent to a caller
 
@@ -72,6 +74,7 @@ class ErrorReason(StrEnum):
     REPORT_MISMATCH = "REPORT_MISMATCH"
     UNSUPPORTED_STRATEGY = "UNSUPPORTED_STRATEGY"
     FAN_IN_INCOMPLETE = "FAN_IN_INCOMPLETE"
+    DELEGATION_SUSPENDED = "DELEGATION_SUSPENDED"
     TRACE_MISMATCH = "TRACE_MISMATCH"
     # RESOURCE_EXHAUSTED
     MESSAGE_TOO_LARGE = "MESSAGE_TOO_LARGE"
@@ -99,6 +102,8 @@ class ErrorReason(StrEnum):
     DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
     # DATA_LOSS
     CHAIN_BROKEN = "CHAIN_BROKEN"
+    LOG_INCONSISTENT = "LOG_INCONSISTENT"
+    RECORD_UNREADABLE = "RECORD_UNREADABLE"
     # INTERNAL
     INTERNAL = "INTERNAL"
 
@@ -183,6 +188,54 @@ class DeadlineError(CrpError):
 
 class ChainBrokenError(CrpError):
     """The stored chain does not verify; the session cannot be continued (SPEC-004 §16.4)."""
+
+
+class LogInconsistentError(CrpError):
+    """The tenant's transparency log and what is known of it disagree: nothing is written or signed (ADR 0099)."""
+
+    @classmethod
+    def of(cls, detail: str) -> "LogInconsistentError":
+        """Build the error; ``detail`` says what does not hold, without content."""
+        text = f"the tenant's transparency log does not hold together: {detail}; nothing is written to it until it does"
+        return cls(ErrorReason.LOG_INCONSISTENT, text, detail=detail)
+
+
+class UnreadableRecordError(ChainBrokenError):
+    """A stored record does not parse; whatever does not need this record goes on (ADR 0101).
+
+    Args:
+        record_kind: session, window, edge, event, report, leaf, log, fact, ...
+        record_id: its id; ``source -> target`` for an edge, the sequence for an event.
+        detail: what cannot be read, in words that follow the id; never what stands there.
+        session_id: the session that it belongs to, where there is one.
+        field: the column; empty when it is not one alone.
+    """
+
+    def __init__(self, record_kind: str, record_id: str, detail: str, *, session_id: str = "", field: str = "") -> None:
+        super().__init__(
+            ErrorReason.RECORD_UNREADABLE,
+            f"the stored {record_kind} {record_id} {detail}; keep the evidence and restore it from a backup",
+            record_kind=record_kind,
+            record_id=record_id,
+            session_id=session_id,
+            field=field,
+        )
+        self.record_kind = record_kind
+        self.record_id = record_id
+        self.detail = detail
+
+    @classmethod
+    def of_field(cls, record_kind: str, record_id: str, field: str, *, session_id: str = "") -> "UnreadableRecordError":
+        """Build the error for one column of which the value is none that the column can have."""
+        detail = f"cannot be read: its {field} holds no value of its kind"
+        return cls(record_kind, record_id, detail, session_id=session_id, field=field)
+
+    def while_continuing(self) -> ChainBrokenError:
+        """Return the refusal of a step that needed the record: the session cannot be continued (SPEC-004 §16.4)."""
+        text = f"the stored {self.record_kind} {self.record_id} {self.detail}; start a new session"
+        refusal = ChainBrokenError(ErrorReason.CHAIN_BROKEN, text)
+        refusal.metadata |= self.metadata
+        return refusal
 
 
 class StartupError(RuntimeError):

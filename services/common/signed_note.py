@@ -9,7 +9,8 @@ neither logged nor printed.
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Self
 
@@ -77,6 +78,10 @@ class NoteSignature:
     key_id: bytes
     signature: bytes
 
+    def line(self) -> str:
+        """Return its line, with the line feed."""
+        return f"{_DASH}{self.name} {_encoded(self.key_id + self.signature)}\n"
+
 
 @dataclass(frozen=True)
 class NoteSigner:
@@ -117,11 +122,14 @@ class Note:
         if not empty or not text or not lines.endswith("\n"):
             msg = "a signed note is text, an empty line and signature lines, each ended by a line feed"
             raise ValueError(msg)
-        return cls(f"{text}\n", tuple(_signature(line) for line in lines[:-1].split("\n")))
+        return cls(f"{text}\n", signature_lines(lines))
 
     def __str__(self) -> str:
-        lines = (f"{_DASH}{one.name} {_encoded(one.key_id + one.signature)}\n" for one in self.signatures)
-        return f"{self.text}\n{''.join(lines)}"
+        return f"{self.text}\n{''.join(one.line() for one in self.signatures)}"
+
+    def with_signatures(self, more: Iterable[NoteSignature]) -> Self:
+        """Return the note with further signatures behind its own; one that is there already is not added again."""
+        return replace(self, signatures=tuple(dict.fromkeys((*self.signatures, *more))))
 
     def holds(self, key: NoteKey, origin: str) -> bool:
         """Say whether the key signed the text under the origin's name.
@@ -161,6 +169,18 @@ class Checkpoint:
 
     def __str__(self) -> str:
         return f"{self.origin}\n{self.size}\n{_encoded(self.root)}\n"
+
+
+def signature_lines(text: str) -> tuple[NoteSignature, ...]:
+    """Read signature lines, each ended by a line feed.
+
+    Raises:
+        ValueError: one is none.
+    """
+    if not text.endswith("\n"):
+        msg = "every signature line ends in a line feed"
+        raise ValueError(msg)
+    return tuple(_signature(line) for line in text[:-1].split("\n"))
 
 
 def _signature(line: str) -> NoteSignature:

@@ -46,6 +46,8 @@ def opened(result: Opened) -> bytes:
         degradation=convert.degradation(result.degradation),
         window_position=_position(result.window, result.session),
         draft_key=result.draft_key,
+        circuit_breaker=convert.breaker_state(result.window.safety_budget),
+        halt_reason=HALT_REASON if result.depleted else "",
     ).SerializeToString(deterministic=True)
 
 
@@ -70,6 +72,7 @@ def committed(result: Committed) -> bytes:
         human_review_required=result.needs_review,
         halt_reason=HALT_REASON if result.end_cause == HALT_REASON else "",
         window_position=_position(window, result.session),
+        circuit_breaker=convert.breaker_state(window.safety_budget),
     ).SerializeToString(deterministic=True)
 
 

@@ -20,12 +20,12 @@ from services.common.errors import (
     NotFoundError,
     PermissionDeniedError,
     UnauthenticatedError,
+    UnreadableRecordError,
 )
 from services.common.ids import (
     IdSource,
+    is_trace_session,
     new_continuation_id,
-    new_session_id,
-    new_trail_id,
     new_window_id,
     trace_session_id,
 )
@@ -39,20 +39,11 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from services.common.progress import writing
-from services.dag.chains import Chains, session_not_found
+from services.dag.beginning import Beginnings, CreateAsk
+from services.dag.chains import Chains
 from services.dag.domain import budget, quality
-from services.dag.domain.adopting import adopt, is_elsewhere
 from services.dag.domain.committing import CommitAsk, CommitTerms, commit_window
-from services.dag.domain.ending import (
-    branch_ended,
-    check_open,
-    check_pending,
-    end_session,
-    fail_window,
-    find_window,
-    not_here,
-)
+from services.dag.domain.ending import check_open, check_pending, end_session, fail_window, find_window
 from services.dag.domain.erasing import check_not_erased
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.limits import check_events
@@ -64,23 +55,27 @@ from services.dag.domain.opening import (
     check_strategy,
     open_child,
     open_root,
-    token_fault,
 )
-from services.dag.domain.opening_note import OpeningNote, check_policies, note_of, policy_text
+from services.dag.domain.opening_note import check_policies, note_of, policy_text
+from services.dag.domain.origins import Adoptions, Origin, origins_of
 from services.dag.domain.place import Fresh
 from services.dag.domain.questions import questions
-from services.dag.domain.step import Step, empty_snapshot, to_change
+from services.dag.domain.returning import Returned, with_return
+from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
+from services.dag.metrics import BudgetMetrics
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.queues import SessionQueues
 from services.dag.registers import Registers
+from services.dag.relaying import Relays
 from services.dag.results import Committed, Created, Opened
+from services.dag.returning import Returns, Turns
 from services.dag.tokens import Believed, Leaf, Tokens
-from services.dag.writing import RequestKey, ResultT, Writer
+from services.dag.writing import Changes, RequestKey, ResultT, Writer, refusing_unreadable
 
 DRAFT_KEY_BYTES: Final = 32
 """Of the key that an opened window's caller gets for what it keeps meanwhile (AES-256; ADR 0055)."""
@@ -97,23 +92,6 @@ class Dependencies:
     master_keys: MasterKeys
     clock: Clock
     ids: IdSource
-
-
-@dataclass(frozen=True, slots=True)
-class CreateAsk:
-    """A session to begin; fields as in ``OpenAsk``. With ``trace_id`` the one of an ERCP trace, which may be there."""
-
-    policy_hash: str = ""
-    loop_depth: int | None = None
-    parent_session_id: str = ""
-    budget_ceiling: float | None = None
-    policy_tightened: bool = False
-    trace_id: str = ""
-    compared: tuple[str, ...] = ()
-
-    def has_compared(self, held: str) -> bool:
-        """Say whether the caller found its policy to be at least as strict as the one with this hash."""
-        return bool(self.policy_hash) and (self.policy_tightened or held in self.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +120,10 @@ class SessionApp:
         self.chains = Chains(store, master_keys, clock, policy.verify_max_windows)
         self.registers = Registers(store, master_keys, self.chains, clock, dependencies.ids, policy)
         self.expiry = Expiry(store, self.chains, self.registers, clock, policy)
+        self._beginnings = Beginnings(self.expiry, self.chains, master_keys, (clock, dependencies.ids), policy)
+        self.budgets = BudgetMetrics()
+        self._returns = Returns(store, self.chains, self.expiry)
+        self._relays = Relays(store, self.chains, clock, dependencies.ids, policy.limits)
 
     async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
         """Begin a session without a window (SPEC-004 §4.1), or join the one of a trace (ADR 0073).
@@ -151,7 +133,7 @@ class SessionApp:
             LimitExceededError: LOOP_DEPTH_LIMIT.
             NotFoundError: SESSION_NOT_FOUND: the parent session.
             PermissionDeniedError: POLICY_RELAXED: another policy than the parent session's.
-            PreconditionError: SESSION_CLOSED: the parent session; REQUEST_ID_REUSED.
+            PreconditionError: SESSION_CLOSED, DELEGATION_SUSPENDED: the parent session; REQUEST_ID_REUSED.
             ChainBrokenError: CHAIN_BROKEN: the parent session.
         """
         if ask.trace_id:
@@ -160,21 +142,25 @@ class SessionApp:
                 return request.encode(joined)
 
         async def decide(_: int) -> tuple[SessionChange, Created]:
-            session, inherited = await self._new_session(caller, ask)
+            session = await self._beginnings.session(caller, ask)
             before = empty_snapshot(session)
             begin = Draft(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)})
             change = await self._change(Step(session, drafts=(begin,)), before)
-            leaf = Leaf(None, (), budget.starting_budget((inherited,), ask.budget_ceiling))
+            origins = (Origin(await self._relays.store_id(), 0, ""),)
+            leaf = Leaf(None, (), session.budget_ceiling, origins=origins)
             return change, Created(change.session, await self._tokens.issue(session, leaf))
 
-        return await self._writer.once(caller.tenant_id, request, decide)
+        with self.budgets.counting_suspended():
+            return await self._writer.continued(caller.tenant_id, request, decide)
 
     async def _joined(self, caller: Caller, ask: CreateAsk) -> Created | None:
         """Return the session of a trace with a fresh token for its latest window; ``None`` when there is none yet.
 
         Nothing is written, so that the answer needs no receipt.
         """
-        before = await self._store.snapshot(caller.tenant_id, trace_session_id(caller.tenant_id, ask.trace_id))
+        session_id = trace_session_id(caller.tenant_id, ask.trace_id)
+        with refusing_unreadable():
+            before = await self._store.snapshot(caller.tenant_id, session_id)
         if before is None:
             return None
         if before.session.scope != caller.scope:
@@ -183,8 +169,10 @@ class SessionApp:
         dag = DagView.of(before)
         latest = dag.committed[-1] if dag.committed else None
         history = quality.latest(quality.history_of(dag, (latest.window_id,)), MAX_HISTORY) if latest else ()
-        remaining = latest.safety_budget if latest else budget.starting_budget((), ask.budget_ceiling)
-        issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining))
+        remaining = latest.safety_budget if latest else before.session.budget_ceiling
+        events = (await self.chains.load(caller.tenant_id, session_id)).events if dag.adopted else ()
+        origins = origins_of(dag, latest, await self._relays.store_id(), Adoptions.of(events))
+        issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining, origins=origins))
         return Created(before.session, issued, dag)
 
     async def open_window(self, caller: Caller, token: str, ask: OpenAsk, request: RequestKey[Opened]) -> bytes:
@@ -194,7 +182,8 @@ class SessionApp:
             UnauthenticatedError: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH.
             PermissionDeniedError: POLICY_RELAXED.
             NotFoundError: SESSION_NOT_FOUND, CONTINUATION_NOT_FOUND.
-            PreconditionError: SESSION_CLOSED, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, REQUEST_ID_REUSED.
+            PreconditionError: SESSION_CLOSED, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, DELEGATION_SUSPENDED,
+                REQUEST_ID_REUSED.
             LimitExceededError: WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT, LOOP_DEPTH_LIMIT.
             ChainBrokenError: CHAIN_BROKEN.
             ConflictError: COMMIT_RACE.
@@ -203,33 +192,34 @@ class SessionApp:
             raise invalid_token("is missing beside the continuation id")
         if not token:
             check_strategy(ask, continues=False)
-            async with self._telling_policy(caller, ask.parent_session_id):
-                return await self._writer.once(caller.tenant_id, request, lambda _: self._begin(caller, ask))
+            async with self._refusing(caller, ask.parent_session_id):
+                return await self._writer.continued(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
             return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
 
         # The claimed session only names the queue; the token is believed in its turn.
         session_id = read(token).state.session_id
-        async with self._telling_policy(caller, session_id):
+        async with self._refusing(caller, session_id):
             return await self._queued(caller, session_id, request, decide)
 
     @contextlib.asynccontextmanager
-    async def _telling_policy(self, caller: Caller, session_id: str) -> AsyncIterator[None]:
-        """Add to the refusal of a policy the text of the one that is held, so that the caller can compare the two."""
+    async def _refusing(self, caller: Caller, session_id: str) -> AsyncIterator[None]:
+        """Count refusals to delegate, and add to that of a policy the text of the one that is held, to compare with."""
         try:
-            yield
+            with self.budgets.counting_suspended():
+                yield
         except PermissionDeniedError as error:
             held = error.metadata.get("session_policy_hash") or error.metadata.get("parent_policy_hash")
             if held:
-                with contextlib.suppress(NotFoundError):  # another instance's store holds it
+                with contextlib.suppress(NotFoundError, UnreadableRecordError):  # another instance's store holds it
                     text = policy_text((await self.chains.load(caller.tenant_id, session_id)).events, held)
                     if text is not None and len(text) <= MAX_TOLD_CHARS:
                         error.metadata["held_policy"] = text
             raise
 
     async def commit_window(self, caller: Caller, ask: CommitAsk, request: RequestKey[Committed]) -> bytes:
-        """Commit a pending window and issue the next token (SPEC-004 §9, §10).
+        """Commit a pending window and issue the next token (SPEC-004 §9, §10); an agent's budget goes up (§15.2).
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
@@ -237,7 +227,17 @@ class SessionApp:
             ConflictError: COMMIT_RACE: another commit of this window came first.
             ChainBrokenError: CHAIN_BROKEN.
         """
-        return await self._queued(caller, ask.session_id, request, lambda lost: self._commit(caller, ask, lost))
+        made: list[tuple[Changes, Committed]] = []
+
+        async def decide(lost: int) -> tuple[Changes, Committed]:
+            made[:] = [await self._commit(caller, ask, lost, turns)]
+            return made[0]
+
+        async with Turns(self._queues) as turns:
+            answer = await self._queued(caller, ask.session_id, request, decide)
+        for changes, result in made:  # empty where the answer is one of before
+            self.budgets.committed(result.window.safety_budget, changes)
+        return answer
 
     async def fail_window(
         self, caller: Caller, ids: tuple[str, str], reason: str, request: RequestKey[tuple[WindowRecord, DagView]]
@@ -271,13 +271,16 @@ class SessionApp:
             ConflictError: COMMIT_RACE.
         """
 
-        async def decide(_: int) -> tuple[SessionChange, tuple[SessionRecord, DagView]]:
+        async def decide(_: int) -> tuple[Changes, tuple[SessionRecord, DagView]]:
             before = await self._verified_snapshot(caller, session_id)
             check_open(before.session)
-            change = await self._change(end_session(before, SessionStatus.TERMINATED, reason), before)
-            return change, (change.session, DagView.of(before, change.windows))
+            step = end_session(before, SessionStatus.TERMINATED, reason)
+            step, above = await self._with_return(step, before, "", turns)
+            change = await self._change(step, before)
+            return (change, *above), (change.session, DagView.of(before, change.windows))
 
-        return await self._queued(caller, session_id, request, decide)
+        async with Turns(self._queues) as turns:
+            return await self._queued(caller, session_id, request, decide)
 
     async def append_event(self, caller: Caller, ask: AppendAsk, request: RequestKey[AuditEventRecord]) -> bytes:
         """Append an event to the session's audit chain.
@@ -286,6 +289,7 @@ class SessionApp:
             NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
             LimitExceededError: EVENT_LIMIT.
             PreconditionError: SESSION_CLOSED: the session was erased; REQUEST_ID_REUSED.
+            ChainBrokenError: CHAIN_BROKEN: the end of the trail is missing.
             ConflictError: COMMIT_RACE.
         """
 
@@ -297,7 +301,7 @@ class SessionApp:
                 find_window(DagView.of(before), ask.window_id)
             draft = Draft(ask.event_type, ask.window_id, json.loads(ask.data))
             change = await self._change(Step(before.session, drafts=(draft,)), before, check=False)
-            return change, change.events[0]
+            return change, change.events[-1]
 
         return await self._queued(caller, ask.session_id, request, decide)
 
@@ -306,11 +310,11 @@ class SessionApp:
         caller: Caller,
         session_id: str,
         request: RequestKey[ResultT],
-        decide: Callable[[int], Awaitable[tuple[SessionChange, ResultT]]],
+        decide: Callable[[int], Awaitable[tuple[Changes, ResultT]]],
     ) -> bytes:
         """Write once, in the session's turn; waiting for it counts as a race lost."""
         async with self._queues.turn(caller.tenant_id, session_id) as waited:
-            return await self._writer.once(caller.tenant_id, request, lambda lost: decide(lost + waited))
+            return await self._writer.continued(caller.tenant_id, request, lambda lost: decide(lost + waited))
 
     async def _begin(self, caller: Caller, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         create = CreateAsk(
@@ -321,9 +325,9 @@ class SessionApp:
             ask.policy_tightened,
             compared=ask.compared,
         )
-        session, inherited = await self._new_session(caller, create)
+        session = await self._beginnings.session(caller, create)
         before = empty_snapshot(session)
-        opening = open_root(before, ask, self._fresh(), inherited, session.policy_hash)
+        opening = open_root(before, ask, self._fresh(), session.budget_ceiling, session.policy_hash)
         return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
 
     async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
@@ -331,21 +335,13 @@ class SessionApp:
         check_strategy(ask, continues=state.window_number > 0)
         snapshot = await self._store.snapshot(caller.tenant_id, state.session_id)
         if snapshot is None:
-            await self._adopt(caller, token)
+            await self._relays.take_over(caller, state)
             snapshot = await self.chains.snapshot(caller.tenant_id, state.session_id)
         snapshot = await self.expiry.settled(snapshot)
         check_open(snapshot.session)
         check_limits(snapshot, state, ask, fresh)
-        stored = await self.chains.load(caller.tenant_id, state.session_id)
+        stored, verification = await self._relays.line(caller, state, fresh)
         before = stored.snapshot
-        check_open(before.session)
-        verification = await self.chains.verified(stored)
-        dag = DagView.of(before)
-        fault = token_fault(dag, state)
-        if fault is not None and is_elsewhere(dag, state):
-            raise not_here(state.continuation_id)
-        if fault is not None:
-            await self.chains.close_broken(before, fault)
         if state.window_number == 0:
             opening = open_root(before, ask, fresh, state.safety_budget, token.policy_hash)
         else:
@@ -357,7 +353,7 @@ class SessionApp:
         kept = {report.window_id: report.inputs for report in stored.reports if report.window_id in ancestors}
         return change, replace(opened, questions=questions(kept))
 
-    async def _commit(self, caller: Caller, ask: CommitAsk, lost: int) -> tuple[SessionChange, Committed]:
+    async def _commit(self, caller: Caller, ask: CommitAsk, lost: int, turns: Turns) -> tuple[Changes, Committed]:
         stored = await self.expiry.load(caller.tenant_id, ask.session_id)
         before = stored.snapshot
         pending = find_window(DagView.of(before), ask.window_id)
@@ -376,14 +372,16 @@ class SessionApp:
         )
         # A report has some seventeen bytes for each character of its answer.
         commit = await compute_unless_small(17 * len(ask.response_text), commit_window, before, ask, terms)
-        change = to_change(commit.step, before, terms.now, terms.key)
+        step, above = await self._with_return(commit.step, before, ask.window_id, turns)
+        change = await self.chains.change(step, before, now=terms.now)
         dag = DagView.of(before, change.windows, change.edges)
         history = quality.history_of(dag, (ask.window_id,), verification.quality_before)
         carried = quality.latest(history, MAX_HISTORY)
-        leaf = Leaf(commit.window, carried, commit.window.safety_budget, ask.ckf_state_hash)
+        origins = origins_of(dag, commit.window, await self._relays.store_id(), Adoptions.of(stored.events))
+        leaf = Leaf(commit.window, carried, commit.window.safety_budget, ask.ckf_state_hash, origins)
         # A branch of a fan-out has a policy of its own (ADR 0051).
         issued = await self._tokens.issue(replace(change.session, policy_hash=terms.note.policy_hash), leaf)
-        return change, Committed(
+        return (change, *above), Committed(
             session=change.session,
             window=commit.window,
             dag=dag,
@@ -397,6 +395,22 @@ class SessionApp:
             needs_review=self._policy.profile.needs_review(commit.window.safety_budget),
         )
 
+    async def _with_return(
+        self, step: Step, before: SessionSnapshot, window_id: str, turns: Turns
+    ) -> tuple[Step, tuple[SessionChange, ...]]:
+        """Return the step with the event of what an agent's session has left, and the sessions above, lowered to it.
+
+        A trace's windows are drafts that cost nothing (ADR 0073), and who has answered nothing has nothing to return.
+        """
+        if not step.session.parent_session_id or is_trace_session(step.session.session_id):
+            return step, ()
+        dag = DagView.of(before, step.windows, step.edges)
+        if not dag.committed:
+            return step, ()
+        left = budget.budget_left(step.session, dag)
+        upward = await self._returns.upward(before.session, Returned(before.session.session_id, window_id, left), turns)
+        return (step, ()) if upward is None else (with_return(step, upward.draft), upward.changes)
+
     async def _verified_snapshot(self, caller: Caller, session_id: str) -> SessionSnapshot:
         """Return the session, verified: no write puts a fresh event over records that do not hold."""
         stored = await self.expiry.load(caller.tenant_id, session_id)
@@ -404,20 +418,6 @@ class SessionApp:
             check_open(stored.snapshot.session)
         await self.chains.verified(stored)
         return stored.snapshot
-
-    async def _adopt(self, caller: Caller, token: Believed) -> None:
-        """Take over a session that another instance's store holds (SPEC-004 §10.2, decision 9)."""
-        state = token.state
-        if not state.tenant:
-            raise session_not_found(state.session_id)
-        if state.window_number > 0 and not state.continuation_id:
-            raise branch_ended(state.session_id)
-        adoption = adopt(state, caller.tenant_id, self._clock.now(), new_trail_id(self._ids), self._policy.limits)
-        before = empty_snapshot(adoption.session)
-        with contextlib.suppress(ConflictError):  # a request beside this one adopted it first
-            change = await self._change(adoption, before)
-            with writing():
-                await self._store.write(change)
 
     async def _opened(
         self, before: SessionSnapshot, opening: Opening, verification: Verification
@@ -439,45 +439,12 @@ class SessionApp:
             quality_history=history,
             degradation=quality.degradation(history),
             draft_key=secrets.token_bytes(DRAFT_KEY_BYTES),
+            depleted=self._policy.profile.depleted(window.safety_budget),
         )
-
-    async def _new_session(self, caller: Caller, ask: CreateAsk) -> tuple[SessionRecord, float]:
-        """Return a session to begin and the budget that it inherits."""
-        master = await self._master_keys.current()
-        depth, inherited, policy_hash = ask.loop_depth or 0, budget.FULL_BUDGET, ask.policy_hash
-        if ask.parent_session_id:
-            parent = await self.expiry.snapshot(caller.tenant_id, ask.parent_session_id)
-            check_open(parent.session)
-            # SPEC-004 §15.2, §15.3: budget flows down, depth counts up; a caller can only be stricter.
-            depth = max(depth, parent.session.loop_depth + 1)
-            inherited = min((leaf.safety_budget for leaf in DagView.of(parent).leaves()), default=inherited)
-            policy_hash = ask.policy_hash or parent.session.policy_hash
-            check_policies([OpeningNote(parent.session.policy_hash)], policy_hash, ask.has_compared)
-        limits = self._policy.trace_limits if ask.trace_id else self._policy.limits
-        limits.check_loop_depth(depth)
-        session_id = trace_session_id(caller.tenant_id, ask.trace_id) if ask.trace_id else new_session_id(self._ids)
-        session = SessionRecord(
-            tenant_id=caller.tenant_id,
-            session_id=session_id,
-            scope=caller.scope,
-            status=SessionStatus.OPEN,
-            created_at=self._clock.now(),
-            version=0,
-            audit_trail_id=new_trail_id(self._ids),
-            key_version=master.version,
-            policy_hash=policy_hash,
-            max_windows=limits.max_windows,
-            max_fan_out=limits.max_fan_out,
-            max_dag_nodes=limits.max_dag_nodes,
-            max_loop_depth=limits.max_loop_depth,
-            parent_session_id=ask.parent_session_id,
-            loop_depth=depth,
-        )
-        return session, inherited
 
     async def _change(self, step: Step, before: SessionSnapshot, *, check: bool = True) -> SessionChange:
-        key = await self.chains.hmac_key(step.session)
-        return to_change(step, before, self._clock.now(), key, check=check)
+        step = await self._relays.begin(step) if before.session.version == 0 else step
+        return await self.chains.change(step, before, check=check)
 
     def _fresh(self) -> Fresh:
         return Fresh(new_window_id(self._ids), self._clock.now(), self._policy.pending_lifetime)

@@ -1,5 +1,7 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Final, NoReturn
 
 from services.common.clock import Clock
@@ -8,12 +10,15 @@ from services.common.errors import (
     ChainBrokenError,
     ConflictError,
     ErrorReason,
+    LogInconsistentError,
     NotFoundError,
     UnavailableError,
+    UnreadableRecordError,
 )
 from services.common.ports.sessions import (
     AuditEventRecord,
     ReportRecord,
+    SessionChange,
     SessionRecord,
     SessionSnapshot,
     SessionStatus,
@@ -22,13 +27,23 @@ from services.common.ports.sessions import (
 from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
-from services.dag.domain.step import to_change
+from services.dag.domain.step import Step, resealed, to_change, trail_holds
 from services.dag.domain.tombstones import is_tombstoned, verify_tombstone
-from services.dag.domain.verify import Fault, Integrity, StoredChain, Verification, verify_chain
+from services.dag.domain.verify import (
+    Fault,
+    Integrity,
+    StoredChain,
+    Verification,
+    is_first_event,
+    not_read,
+    verify_chain,
+)
+from services.dag.held_keys import other_keys
 from services.dag.ports import MasterKeys
 
 _PAGE: Final = 1000
 _CLOSING_ATTEMPTS: Final = 12
+_ANOTHER_KEY: Final = "names another master key version than the one that its events are chained under"
 _INLINE_EVENTS: Final = 64
 """Chains up to here (some twelve windows) are verified in place; longer ones in a thread, so that other calls go on."""
 
@@ -54,14 +69,35 @@ class Chains:
         return snapshot
 
     async def load(self, tenant_id: str, session_id: str) -> StoredChain:
-        """Return the session with its events and reports, consistent with the snapshot.
+        """Return the session with its events, reports and leaves, consistent with the snapshot.
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
         """
-        snapshot = await self.snapshot(tenant_id, session_id)
+        logged = await self._store.logged(tenant_id, session_id)
+        snapshot = logged.snapshot
+        if snapshot is None:
+            raise session_not_found(session_id)
         events = await self._events(tenant_id, snapshot)
-        return StoredChain(snapshot, tuple(events), tuple(await self._reports(tenant_id, snapshot)))
+        reports = await self._reports(tenant_id, snapshot)
+        return StoredChain(snapshot, tuple(events), tuple(reports), logged.leaves)
+
+    async def judged(self, tenant_id: str, session_id: str) -> Verification:
+        """Load the chain and recompute it; a record that does not parse is a fault, and named before any other.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND: neither store nor log knows the session.
+            UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
+        """
+        try:
+            return await self.verify(await self.load(tenant_id, session_id))
+        except UnreadableRecordError as error:
+            return not_read(Fault(error.record_kind, error.record_id, error.detail))
+        except NotFoundError:
+            missing = await self._missing(tenant_id, session_id)
+            if missing is None:
+                raise
+            return missing
 
     async def hmac_key(self, session: SessionRecord) -> bytes:
         """Return the session's HMAC key.
@@ -76,15 +112,37 @@ class Chains:
         return keys.session_hmac_key(master, session.session_id)
 
     async def verify(self, stored: StoredChain) -> Verification:
-        """Recompute the chain; nothing is written."""
+        """Recompute the chain; nothing is written.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: its master key version is not held here.
+        """
         session = stored.snapshot.session
-        key = await self.hmac_key(session)
+        try:
+            key = await self.hmac_key(session)
+        except UnavailableError:
+            if await self._names_another_key(stored):
+                return not_read(Fault("session", session.session_id, _ANOTHER_KEY))
+            raise
         if is_tombstoned(stored):
-            leaves = await self._store.session_leaves(session.tenant_id, session.session_id)
-            return verify_tombstone(stored, leaves, key)
+            return verify_tombstone(stored, key)
         if len(stored.events) <= _INLINE_EVENTS:
-            return verify_chain(stored, key, self._verify_max_windows)
-        return await compute(verify_chain, stored, key, self._verify_max_windows)
+            found = verify_chain(stored, key, self._verify_max_windows)
+        else:
+            found = await compute(verify_chain, stored, key, self._verify_max_windows)
+        if found.fault is not None and not found.events_verified and await self._names_another_key(stored):
+            return replace(found, fault=Fault("session", session.session_id, _ANOTHER_KEY))
+        return found
+
+    async def _names_another_key(self, stored: StoredChain) -> bool:
+        """Say whether the first event is chained under another held master key than the session's row names."""
+        session, first = stored.snapshot.session, stored.events[0] if stored.events else None
+        if first is None:
+            return False
+        async for master in other_keys(self._master_keys, session.key_version):
+            if is_first_event(first, keys.session_hmac_key(master, session.session_id)):
+                return True
+        return False
 
     async def verified(self, stored: StoredChain) -> Verification:
         """Recompute the chain of a session that is to be continued.
@@ -97,14 +155,43 @@ class Chains:
             await self.close_broken(stored.snapshot, verification.fault)
         return verification
 
+    async def _missing(self, tenant_id: str, session_id: str) -> Verification | None:
+        """Return what is said of a session that is not in the store; ``None`` when the log has no leaf of it either."""
+        found = await self._store.logged(tenant_id, session_id)
+        if found.snapshot is not None or not found.leaves:
+            return None
+        fault = Fault("session", session_id, f"is missing: the log holds {len(found.leaves)} leaves of it")
+        return not_read(fault)
+
+    async def change(
+        self, step: Step, before: SessionSnapshot, *, now: datetime | None = None, check: bool = True
+    ) -> SessionChange:
+        """Return the step as one transaction on top of ``before``, if nothing was taken from the end of its trail.
+
+        A trail that an earlier version left open, and that else holds, is sealed from here on (ADR 0099).
+
+        Raises:
+            ChainBrokenError: CHAIN_BROKEN; the session is BROKEN for good and its trail holds the incident.
+            CrpError: INTERNAL when the step would break an invariant.
+        """
+        key = await self.hmac_key(step.session)
+        if not trail_holds(before, key):
+            await self.verified(await self.load(before.session.tenant_id, before.session.session_id))
+            step = step if before.session.trail_mac else resealed(step, before)
+        return to_change(step, before, now or self._clock.now(), key, check=check)
+
     async def close_broken(self, snapshot: SessionSnapshot, fault: Fault) -> NoReturn:
         """Set the session BROKEN and append the incident (SPEC-004 §16.4).
 
         Raises:
             ChainBrokenError: CHAIN_BROKEN, always.
         """
-        key = await self.hmac_key(snapshot.session)
         latest: SessionSnapshot | None = snapshot
+        try:
+            key = await self.hmac_key(snapshot.session)
+        except UnavailableError:  # nothing can be chained to it: refused all the same
+            latest = None
+            key = b""
         # Another writer may come first: it met the same break and closed the session, or it appended an event.
         for _ in range(_CLOSING_ATTEMPTS):
             if latest is None or latest.session.status is SessionStatus.BROKEN:
@@ -115,6 +202,8 @@ class Chains:
             try:
                 with writing():
                     await self._store.write(change)
+                break
+            except LogInconsistentError:  # nothing is written to such a log; what was found is said all the same
                 break
             except ConflictError:
                 latest = await self._store.snapshot(snapshot.session.tenant_id, snapshot.session.session_id)
@@ -147,10 +236,14 @@ class Chains:
         after = ""
         while True:
             page = await self._store.page_reports(tenant_id, snapshot.session.session_id, after=after, limit=_PAGE)
-            reports.extend(report for report in page if report.window_id not in pending)
+            for report in page:
+                if isinstance(report, UnreadableRecordError):
+                    raise report
+                after = report.report_id
+                if report.window_id not in pending:
+                    reports.append(report)
             if len(page) < _PAGE:
                 return reports
-            after = page[-1].report_id
 
 
 def session_not_found(session_id: str) -> NotFoundError:

@@ -1,6 +1,8 @@
 """Between the rules' types and the messages of ``crp.dag.v1``; no decisions."""
 
+import contextlib
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Final, cast
@@ -8,11 +10,12 @@ from typing import Final, cast
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
-from crp.dpe.v1 import report_pb2
-from google.protobuf.json_format import ParseDict
+from crp.dpe.v1 import quality_pb2, report_pb2
+from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.encoding import canonical_json
+from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import (
     AuditEventRecord,
     DeferredFact,
@@ -25,7 +28,10 @@ from services.common.ports.sessions import (
 from services.common.provenance import kept_report
 from services.common.rpc.canonical import message_json
 from services.common.rpc.report_views import in_view
-from services.dag.app import AppendAsk, CreateAsk
+from services.dag.app import AppendAsk
+from services.dag.beginning import CreateAsk
+from services.dag.domain.breaker import breaker
+from services.dag.domain.budget import budget_left
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.quality import ADVICE, Degradation
@@ -98,6 +104,7 @@ def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
         ckf_state_hash=request.ckf_state_hash,
         inputs=_inputs(request),
         transfers=tuple(_flowed(transfer) for transfer in request.transfers),
+        refusal=request.report.relevance.status == quality_pb2.RELEVANCE_STATUS_REFUSAL,
     )
 
 
@@ -148,72 +155,104 @@ def moment(text: str) -> datetime:
     return found
 
 
+@contextlib.contextmanager
+def _fits(record_kind: str, record_id: str, session_id: str) -> Iterator[None]:
+    """Take what no message can hold - a word that no enum has, a number out of range - for a fault of the record.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, ParseError):
+        detail = "cannot be told: it holds a value that its message cannot"
+        raise UnreadableRecordError(record_kind, record_id, detail, session_id=session_id) from None
+
+
 def session(record: SessionRecord, dag: DagView | None) -> dag_pb2.Session:
-    """Return the session; ``dag`` is ``None`` while it has no window."""
-    return dag_pb2.Session(
-        session_id=record.session_id,
-        status=f"SESSION_STATUS_{record.status.value}",
-        created_time=timestamp(record.created_at),
-        version=record.version,
-        audit_trail_id=record.audit_trail_id,
-        policy_hash=record.policy_hash,
-        limits=dag_pb2.SessionLimits(
-            max_windows=record.max_windows,
-            max_fan_out=record.max_fan_out,
-            max_dag_nodes=record.max_dag_nodes,
-            max_loop_depth=record.max_loop_depth,
-        ),
-        parent_session_id=record.parent_session_id,
-        loop_depth=record.loop_depth,
-        key_version=record.key_version,
-        window_count=dag.highest_number() if dag else 0,
-    )
+    """Return the session; ``dag`` is ``None`` while it has no window.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("session", record.session_id, record.session_id):
+        left = record.budget_ceiling if dag is None else budget_left(record, dag)
+        return dag_pb2.Session(
+            session_id=record.session_id,
+            status=f"SESSION_STATUS_{record.status.value}",
+            created_time=timestamp(record.created_at),
+            version=record.version,
+            audit_trail_id=record.audit_trail_id,
+            policy_hash=record.policy_hash,
+            limits=dag_pb2.SessionLimits(
+                max_windows=record.max_windows,
+                max_fan_out=record.max_fan_out,
+                max_dag_nodes=record.max_dag_nodes,
+                max_loop_depth=record.max_loop_depth,
+            ),
+            parent_session_id=record.parent_session_id,
+            loop_depth=record.loop_depth,
+            key_version=record.key_version,
+            window_count=dag.highest_number() if dag else 0,
+            safety_budget=left,
+            circuit_breaker=breaker_state(left),
+        )
 
 
 def window(record: WindowRecord, dag: DagView) -> dag_pb2.WindowNode:
-    """Return the node with its children."""
-    return dag_pb2.WindowNode(
-        window_id=record.window_id,
-        session_id=record.session_id,
-        window_number=record.window_number,
-        parent_ids=sorted(record.parent_ids),
-        child_ids=dag.child_ids(record.window_id),
-        continuation_id=record.continuation_id,
-        pattern=f"WINDOW_PATTERN_{record.pattern.value}",
-        strategy=record.strategy,
-        envelope_etag=record.envelope_etag,
-        quality_tier=_TIER_PREFIX + (record.quality_tier or _UNSET),
-        risk_level=_RISK_PREFIX + (record.risk_level or _UNSET),
-        safety_budget=record.safety_budget,
-        hmac=record.hmac,
-        hmac_chain_tip=record.hmac,
-        timestamp=timestamp(record.timestamp),
-        token_count=record.token_count,
-        response_hash=record.response_hash,
-        status=f"WINDOW_STATUS_{record.status.value}",
-        window_hmac=record.window_hmac,
-        report_id=record.report_id,
-        report_hash=record.report_hash,
-        response_tokens=record.response_tokens,
-        model_fingerprint=record.model_fingerprint,
-        facts_included=record.facts_included,
-        facts_deferred=[
-            dag_pb2.DeferredFactRef(fact_id=fact.fact_id, token_count=fact.token_count)
-            for fact in record.facts_deferred
-        ],
-        failure_reason=record.failure_reason,
-    )
+    """Return the node with its children.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("window", record.window_id, record.session_id):
+        return dag_pb2.WindowNode(
+            window_id=record.window_id,
+            session_id=record.session_id,
+            window_number=record.window_number,
+            parent_ids=sorted(record.parent_ids),
+            child_ids=dag.child_ids(record.window_id),
+            continuation_id=record.continuation_id,
+            pattern=f"WINDOW_PATTERN_{record.pattern.value}",
+            strategy=record.strategy,
+            envelope_etag=record.envelope_etag,
+            quality_tier=_TIER_PREFIX + (record.quality_tier or _UNSET),
+            risk_level=_RISK_PREFIX + (record.risk_level or _UNSET),
+            safety_budget=record.safety_budget,
+            hmac=record.hmac,
+            hmac_chain_tip=record.hmac,
+            timestamp=timestamp(record.timestamp),
+            token_count=record.token_count,
+            response_hash=record.response_hash,
+            status=f"WINDOW_STATUS_{record.status.value}",
+            window_hmac=record.window_hmac,
+            report_id=record.report_id,
+            report_hash=record.report_hash,
+            response_tokens=record.response_tokens,
+            model_fingerprint=record.model_fingerprint,
+            facts_included=record.facts_included,
+            facts_deferred=[
+                dag_pb2.DeferredFactRef(fact_id=fact.fact_id, token_count=fact.token_count)
+                for fact in record.facts_deferred
+            ],
+            failure_reason=record.failure_reason,
+        )
 
 
 def edge(record: EdgeRecord) -> dag_pb2.WindowEdge:
-    """Return the edge."""
-    return dag_pb2.WindowEdge(
-        source_id=record.source_id,
-        target_id=record.target_id,
-        transfer_type=f"TRANSFER_TYPE_{record.transfer_type.value}",
-        transferred_tokens=record.transferred_tokens,
-        summary_hash=record.summary_hash,
-    )
+    """Return the edge.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("edge", f"{record.source_id} -> {record.target_id}", record.session_id):
+        return dag_pb2.WindowEdge(
+            source_id=record.source_id,
+            target_id=record.target_id,
+            transfer_type=f"TRANSFER_TYPE_{record.transfer_type.value}",
+            transferred_tokens=record.transferred_tokens,
+            summary_hash=record.summary_hash,
+        )
 
 
 def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
@@ -242,6 +281,11 @@ def integrity(value: str) -> taxonomy.ChainIntegrity:
     return cast("taxonomy.ChainIntegrity", taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{value}"))
 
 
+def breaker_state(budget: float) -> taxonomy.BreakerState:
+    """Return the circuit breaker's state at a budget."""
+    return cast("taxonomy.BreakerState", taxonomy.BreakerState.Value(f"BREAKER_STATE_{breaker(budget).value}"))
+
+
 def degradation(level: Degradation) -> dag_pb2.QualityDegradation:
     """Return the trend and its advice."""
     return dag_pb2.QualityDegradation(level=f"DEGRADATION_LEVEL_{level.value}", advice=ADVICE[level])
@@ -267,48 +311,73 @@ def verification(found: Verification) -> pb.VerifyChainResponse:
 
 
 def event(record: AuditEventRecord) -> dag_pb2.AuditEvent:
-    """Return the event."""
-    return dag_pb2.AuditEvent(
-        event_id=record.event_id,
-        sequence=record.sequence,
-        event_type=_EVENT_PREFIX + record.event_type,
-        timestamp=timestamp(record.timestamp),
-        window_id=record.window_id,
-        data=record.data,
-        hmac=record.hmac,
-        session_id=record.session_id,
-        data_sha256=record.data_sha256,
-    )
+    """Return the event.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("event", str(record.sequence), record.session_id):
+        return dag_pb2.AuditEvent(
+            event_id=record.event_id,
+            sequence=record.sequence,
+            event_type=_EVENT_PREFIX + record.event_type,
+            timestamp=timestamp(record.timestamp),
+            window_id=record.window_id,
+            data=record.data,
+            hmac=record.hmac,
+            session_id=record.session_id,
+            data_sha256=record.data_sha256,
+        )
 
 
 def export_line(record: AuditEventRecord) -> pb.ExportAuditResponse:
-    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON and not text; null if erased."""
-    fields = message_json(event(record))
-    data = json.loads(record.data) if record.data else None
-    return pb.ExportAuditResponse(line=canonical_json({**fields, "data": data}).decode())
+    """Return the event as one line of NDJSON: this contract's fields, ``data`` as JSON and not text; null if erased.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("event", str(record.sequence), record.session_id):
+        fields = message_json(event(record))
+        data = json.loads(record.data) if record.data else None
+        return pb.ExportAuditResponse(line=canonical_json({**fields, "data": data}).decode())
 
 
 def ocsf_export_line(record: AuditEventRecord, tenant_id: str) -> pb.ExportAuditResponse:
-    """Return the event as one line of OCSF (ADR 0057)."""
-    return pb.ExportAuditResponse(line=ocsf_line(record, tenant_id, _PRODUCT_VERSION))
+    """Return the event as one line of OCSF (ADR 0057).
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("event", str(record.sequence), record.session_id):
+        return pb.ExportAuditResponse(line=ocsf_line(record, tenant_id, _PRODUCT_VERSION))
 
 
 def analysis_line(record: WindowRecord, stored: ReportRecord) -> pb.ExportAuditResponse:
-    """Return a window's answer, report and analysis inputs as one line of NDJSON (ADR 0043)."""
-    fields = {
-        "record": "analysis",
-        "session_id": record.session_id,
-        "window_id": record.window_id,
-        "window_number": record.window_number,
-        "response_text": record.response_text,
-        "report": json.loads(stored.body),
-        "inputs": json.loads(stored.inputs) if stored.inputs else None,
-    }
-    return pb.ExportAuditResponse(line=canonical_json(fields).decode())
+    """Return a window's answer, report and analysis inputs as one line of NDJSON (ADR 0043).
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    with _fits("report", stored.report_id, record.session_id):
+        fields = {
+            "record": "analysis",
+            "session_id": record.session_id,
+            "window_id": record.window_id,
+            "window_number": record.window_number,
+            "response_text": record.response_text,
+            "report": json.loads(stored.body),
+            "inputs": json.loads(stored.inputs) if stored.inputs else None,
+        }
+        return pb.ExportAuditResponse(line=canonical_json(fields).decode())
 
 
-def report_summary(record: ReportRecord) -> pb.ReportSummary:
-    """Return the report in brief."""
+def report_summary(record: ReportRecord | UnreadableRecordError) -> pb.ReportSummary:
+    """Return the report in brief; of one that does not parse its ids, and the column (ADR 0101)."""
+    if isinstance(record, UnreadableRecordError):
+        known = record.metadata
+        return pb.ReportSummary(
+            report_id=record.record_id, session_id=known["session_id"], unreadable=known["field"] or record.detail
+        )
     return pb.ReportSummary(
         report_id=record.report_id,
         session_id=record.session_id,
@@ -318,13 +387,22 @@ def report_summary(record: ReportRecord) -> pb.ReportSummary:
     )
 
 
+def listed_id(record: ReportRecord | UnreadableRecordError) -> str:
+    """Return the id that the next page goes on from."""
+    return record.record_id if isinstance(record, UnreadableRecordError) else record.report_id
+
+
 def report(record: ReportRecord, view: int = report_pb2.REPORT_VIEW_FULL) -> pb.GetReportResponse:
     """Return the report with its stored bytes; fields of an older contract are left to the bytes, all when erased.
 
     In another view than FULL it comes without them.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
     """
-    message = ParseDict(json.loads(record.body or "{}"), report_pb2.DpeReport(), ignore_unknown_fields=True)
-    whole = view in {report_pb2.REPORT_VIEW_UNSPECIFIED, report_pb2.REPORT_VIEW_FULL}
-    return pb.GetReportResponse(
-        report=in_view(message, view), canonical_json=record.body if whole else "", summary=report_summary(record)
-    )
+    with _fits("report", record.report_id, record.session_id):
+        message = ParseDict(json.loads(record.body or "{}"), report_pb2.DpeReport(), ignore_unknown_fields=True)
+        whole = view in {report_pb2.REPORT_VIEW_UNSPECIFIED, report_pb2.REPORT_VIEW_FULL}
+        return pb.GetReportResponse(
+            report=in_view(message, view), canonical_json=record.body if whole else "", summary=report_summary(record)
+        )

@@ -8,7 +8,6 @@ from services.common.ports.sessions import SessionChange, SessionSnapshot, Sessi
 from services.common.progress import writing
 from services.dag.chains import Chains
 from services.dag.domain.retention import SHORTEST_IDLE, Rules, Stage, expire_session
-from services.dag.domain.step import to_change
 from services.dag.domain.verify import StoredChain
 from services.dag.policy import DagPolicy
 from services.dag.registers import Registers
@@ -57,15 +56,15 @@ class Expiry:
             if not await self.is_due(stored.snapshot):  # another writer came first
                 return stored.snapshot
             await self._chains.verified(stored)
-            key = await self._chains.hmac_key(stored.snapshot.session)
+            change = await self.ending(stored.snapshot)
             with contextlib.suppress(ConflictError), writing():  # another writer may come first: look again
-                await self._store.write(self.ending(stored, key))
+                await self._store.write(change)
             snapshot = await self._chains.snapshot(tenant_id, session_id)
         return snapshot
 
-    def ending(self, stored: StoredChain, key: bytes) -> SessionChange:
+    async def ending(self, before: SessionSnapshot) -> SessionChange:
         """Return the change that ends the session, which verifies."""
-        return to_change(expire_session(stored.snapshot), stored.snapshot, self._clock.now(), key)
+        return await self._chains.change(expire_session(before), before)
 
     async def is_due(self, snapshot: SessionSnapshot) -> bool:
         """Say whether the session has to be ended; its last event says since when it is idle."""

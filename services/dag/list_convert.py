@@ -7,12 +7,13 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
 
+from services.common.errors import UnreadableRecordError
 from services.common.ports.session_lists import ListedSession, SessionFilter
 from services.common.ports.sessions import SessionRecord, SessionStatus
 from services.dag import convert
 
 _STATUS: Final = "SESSION_STATUS_"
-_UNUSABLE: Final = (ValueError, TypeError)
+_UNUSABLE: Final = (ValueError, TypeError, OverflowError, UnreadableRecordError)
 """What a message raises for a field of another type or range: a row that was changed."""
 
 
@@ -39,9 +40,11 @@ def filter_text(request: pb.ListSessionsRequest) -> str:
 
 
 def summary(listed: ListedSession) -> pb.SessionSummary:
-    """Return a session in brief; of one that cannot be read the id alone."""
+    """Return a session in brief; of one that cannot be read, or told, the id alone."""
+    if listed.record.status is SessionStatus.UNREADABLE:
+        return _unreadable(listed.session_id)
     try:
-        return _summary(listed, listed.record) if listed.record else _unreadable(listed.session_id)
+        return _summary(listed, listed.record)
     except _UNUSABLE:
         return _unreadable(listed.session_id)
 
@@ -49,6 +52,9 @@ def summary(listed: ListedSession) -> pb.SessionSummary:
 def _summary(listed: ListedSession, record: SessionRecord) -> pb.SessionSummary:
     session = convert.session(record, None)
     session.window_count = listed.window_count
+    if listed.least_budget is not None:  # no window has more left than those before it: the ends have the least
+        session.safety_budget = min(record.budget_ceiling, listed.least_budget)
+        session.circuit_breaker = convert.breaker_state(session.safety_budget)
     message = pb.SessionSummary(session=session, legal_hold=record.legal_hold, windows_committed=listed.committed)
     if record.updated_at is not None:
         message.updated_time.CopyFrom(convert.timestamp(record.updated_at))
@@ -64,7 +70,8 @@ def _summary(listed: ListedSession, record: SessionRecord) -> pb.SessionSummary:
 
 
 def _unreadable(session_id: str) -> pb.SessionSummary:
-    return pb.SessionSummary(session=dag_pb2.Session(session_id=session_id), unreadable=True)
+    session = dag_pb2.Session(session_id=session_id, status=dag_pb2.SESSION_STATUS_UNREADABLE)
+    return pb.SessionSummary(session=session, unreadable=True)
 
 
 def _moment(request: pb.ListSessionsRequest, name: str) -> datetime | None:

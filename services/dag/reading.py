@@ -4,17 +4,19 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.errors import ErrorReason, NotFoundError
+from services.common.errors import ErrorReason, NotFoundError, UnreadableRecordError
 from services.common.ports.session_lists import ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
+    LogLeaf,
     ReportRecord,
     SessionRecord,
+    SessionSnapshot,
     SessionStore,
     WindowRecord,
 )
-from services.dag.chains import Chains
+from services.dag.chains import Chains, session_not_found
 from services.dag.domain.ending import find_window
 from services.dag.domain.lineage import lineage_text
 from services.dag.domain.verify import Verification
@@ -71,10 +73,10 @@ class SessionReads:
         """Recompute the chain; a broken one is a result, not an error.
 
         Raises:
-            NotFoundError: SESSION_NOT_FOUND.
+            NotFoundError: SESSION_NOT_FOUND: neither store nor log knows the session.
             UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
         """
-        return await self._chains.verify(await self._chains.load(tenant_id, session_id))
+        return await self._chains.judged(tenant_id, session_id)
 
     async def events(self, tenant_id: str, session_id: str, *, after: int, limit: int) -> list[AuditEventRecord]:
         """Return up to ``limit`` events with a sequence above ``after``.
@@ -85,8 +87,21 @@ class SessionReads:
         await self._chains.snapshot(tenant_id, session_id)
         return await self._store.page_events(tenant_id, session_id, after_sequence=after, limit=limit)
 
-    async def every_event(self, tenant_id: str, session_id: str) -> AsyncIterator[AuditEventRecord]:
-        """Yield all events in order, page by page.
+    async def logged(self, tenant_id: str, session_id: str) -> tuple[SessionSnapshot, tuple[LogLeaf, ...]]:
+        """Return the session and every leaf that the log has of it, read as one.
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND.
+        """
+        found = await self._store.logged(tenant_id, session_id)
+        if found.snapshot is None:
+            raise session_not_found(session_id)
+        return found.snapshot, found.leaves
+
+    async def every_event(
+        self, tenant_id: str, session_id: str, through: AuditEventRecord | None = None
+    ) -> AsyncIterator[AuditEventRecord]:
+        """Yield all events in order, page by page, up to one and with it if it is given.
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
@@ -95,20 +110,21 @@ class SessionReads:
         while True:
             page = await self.events(tenant_id, session_id, after=after, limit=_EXPORT_PAGE)
             for event in page:
+                if through is not None and event.sequence > through.sequence:
+                    return
                 yield event
             if len(page) < _EXPORT_PAGE:
                 return
             after = page[-1].sequence
 
-    async def every_analysis(self, tenant_id: str, session_id: str) -> AsyncIterator[tuple[WindowRecord, ReportRecord]]:
+    async def every_analysis(
+        self, tenant_id: str, snapshot: SessionSnapshot
+    ) -> AsyncIterator[tuple[WindowRecord, ReportRecord]]:
         """Yield every committed window with its report, by number.
 
         Windows of another instance's store have none, those of an erased session no longer.
-
-        Raises:
-            NotFoundError: SESSION_NOT_FOUND.
         """
-        for window in DagView.of(await self._chains.snapshot(tenant_id, session_id)).committed:
+        for window in DagView.of(snapshot).committed:
             report = await self._store.get_report(tenant_id, window.report_id)
             if report is not None and report.body:
                 yield window, report
@@ -128,8 +144,12 @@ class SessionReads:
             raise NotFoundError(ErrorReason.REPORT_NOT_FOUND, f"no report {report_id}", report_id=report_id)
         return report
 
-    async def reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return up to ``limit`` reports with an id above ``after``; an empty session id means all sessions.
+
+        One that does not parse has its place in the list (ADR 0101).
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.

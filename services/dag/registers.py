@@ -12,7 +12,7 @@ from services.common.ports.sessions import AuditEventRecord, SessionChange, Sess
 from services.dag.chains import Chains
 from services.dag.domain.register import REGISTER_SCOPE, begin_register, register_id, rules_of, rules_set
 from services.dag.domain.retention import OwnRules, Rules
-from services.dag.domain.step import Step, empty_snapshot, to_change
+from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.verify import Integrity, StoredChain
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
@@ -135,19 +135,15 @@ class Registers:
             await self._checked(stored)
             before = stored.snapshot
             step = Step(before.session, drafts=(draft,))
-        key = await self._chains.hmac_key(step.session)
-        return to_change(step, before, self._clock.now(), key)
+        return await self._chains.change(step, before)
 
     async def _is_there(self, tenant_id: str) -> bool:
         """Say whether the tenant has a register; one that the log knows and the store does not was taken away."""
         name = register_id(tenant_id)
-        if await self._store.snapshot(tenant_id, name) is not None:
-            return True
-        if not await self._store.session_leaves(tenant_id, name):
-            return False
-        if await self._store.snapshot(tenant_id, name) is None:  # it was not made in between
+        found = await self._store.logged(tenant_id, name)
+        if found.snapshot is None and found.leaves:
             raise _broken(name, "session", name)
-        return True
+        return found.snapshot is not None
 
     async def _new_session(self, tenant_id: str) -> SessionRecord:
         master, limits = await self._master_keys.current(), self._policy.limits

@@ -31,6 +31,7 @@ class Opened:
         prior_windows: ancestors, from the root on.
         questions: what they answer, by window id; only those that were kept.
         draft_key: random; stands in the remembered answer alone (ADR 0055).
+        depleted: the window starts with a budget that ends a session.
     """
 
     session: SessionRecord
@@ -43,6 +44,7 @@ class Opened:
     quality_history: tuple[str, ...]
     degradation: Degradation
     draft_key: bytes = field(repr=False)
+    depleted: bool
     questions: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 

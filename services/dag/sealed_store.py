@@ -10,13 +10,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from services.common.errors import LogInconsistentError, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.session_lists import DuePlace, DueSession, ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
@@ -25,6 +30,7 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.dag.domain.leaves import SALT_BYTES, committed_node, event_loggable, new_leaf, window_loggable
+from services.dag.log_keeper import LogKeeper
 from services.dag.sealing import MARK, Sealer, SealPlace
 
 _REPORT: Final = "report"
@@ -37,34 +43,48 @@ class SealedSessionStore:
     Args:
         inner: any store of sessions.
         sealer: seals and opens.
+        keeper: says whether a tenant's log may be written to; ``None`` for whoever writes to no log that is served.
     """
 
-    def __init__(self, inner: SessionStore, sealer: Sealer) -> None:
+    def __init__(self, inner: SessionStore, sealer: Sealer, keeper: LogKeeper | None = None) -> None:
         self._inner = inner
         self._sealer = sealer
+        self._keeper = keeper
 
-    async def write(self, change: SessionChange) -> None:
-        """Seal the change's content, add its leaves, and write it.
+    async def store_id(self) -> str:
+        """Return the inner store's id."""
+        return await self._inner.store_id()
+
+    async def write(self, *changes: SessionChange) -> None:
+        """Seal the changes' content, add their leaves, and write them.
 
         Raises:
             UnavailableError: SERVICE_UNAVAILABLE: the master key cannot be had.
+            LogInconsistentError: LOG_INCONSISTENT: nothing was written.
         """
-        tenant_id = change.session.tenant_id
-        logged = _logged(change)
-        await self._inner.write(
-            replace(
-                change,
-                windows=tuple([await self._sealed_window(tenant_id, one) for one in logged.windows]),
-                events=tuple([await self._sealed_event(tenant_id, one) for one in logged.events]),
-                reports=tuple([await self._sealed_report(tenant_id, one) for one in change.reports]),
-                receipt=None if change.receipt is None else await self._sealed_receipt(change.receipt),
-                leaves=(*change.leaves, *logged.leaves),
-            )
-        )
+        tenants = {change.session.tenant_id for change in changes}
+        if self._keeper is not None:
+            for tenant_id in tenants:
+                await self._keeper.admit(tenant_id)
+        sealed = [await self._sealed(change) for change in changes]
+        try:
+            await self._inner.write(*sealed)
+        except LogInconsistentError as error:
+            if self._keeper is not None:
+                for tenant_id in tenants:
+                    self._keeper.found(tenant_id, error)
+            raise
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        found = await self._inner.snapshot(tenant_id, session_id)
+        return await self._opened(tenant_id, await self._inner.snapshot(tenant_id, session_id))
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+        found = await self._inner.logged(tenant_id, session_id)
+        return replace(found, snapshot=await self._opened(tenant_id, found.snapshot))
+
+    async def _opened(self, tenant_id: str, found: SessionSnapshot | None) -> SessionSnapshot | None:
         if found is None:
             return None
         last = found.last_event
@@ -91,10 +111,14 @@ class SealedSessionStore:
         found = await self._inner.get_report(tenant_id, report_id)
         return None if found is None else await self._open_report(tenant_id, found)
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         found = await self._inner.page_reports(tenant_id, session_id, after=after, limit=limit)
-        return [await self._open_report(tenant_id, report) for report in found]
+        return [
+            one if isinstance(one, UnreadableRecordError) else await self._open_report(tenant_id, one) for one in found
+        ]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -121,10 +145,6 @@ class SealedSessionStore:
         """Return the leaves of records."""
         return await self._inner.find_leaves(tenant_id, session_id, records)
 
-    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return the session's leaves."""
-        return await self._inner.session_leaves(tenant_id, session_id)
-
     async def list_sessions(
         self, tenant_id: str, wanted: SessionFilter, *, after: str, limit: int
     ) -> list[ListedSession]:
@@ -145,26 +165,67 @@ class SealedSessionStore:
         """Return tenants by name."""
         return await self._inner.session_tenants(after=after, limit=limit)
 
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._inner.log_state(tenant_id)
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._inner.page_log(tenant_id, after=after, limit=limit)
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._inner.keep_head(tenant_id, head)
+
     async def check(self) -> None:
         """Return when the store can serve."""
         await self._inner.check()
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._inner.read_leaves(tenant_id, first=first, limit=limit)
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        await self._inner.keep_cosigned(tenant_id, size, note)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return await self._inner.cosigned(tenant_id)
 
     async def close(self) -> None:
         """Release everything."""
         await self._inner.close()
 
+    async def _sealed(self, change: SessionChange) -> SessionChange:
+        tenant_id, logged = change.session.tenant_id, logged_change(change)
+        return replace(
+            change,
+            windows=tuple([await self._sealed_window(tenant_id, one) for one in logged.windows]),
+            events=tuple([await self._sealed_event(tenant_id, one) for one in logged.events]),
+            reports=tuple([await self._sealed_report(tenant_id, one) for one in change.reports]),
+            receipt=None if change.receipt is None else await self._sealed_receipt(change.receipt),
+            leaves=(*change.leaves, *logged.leaves),
+        )
+
     async def _sealed_window(self, tenant_id: str, window: WindowRecord) -> WindowRecord:
+        if window.failure_reason:  # free text of callers (ADR 0102); a failed window has no answer
+            place = _window_place(tenant_id, window, "failure_reason")
+            window = replace(window, failure_reason=await self._sealer.seal(place, window.failure_reason.encode()))
         if not window.response_text and not window.salt:
             return window
-        place = SealPlace(tenant_id, window.session_id, LeafKind.WINDOW, window.window_id, "response_text")
+        place = _window_place(tenant_id, window, "response_text")
         return replace(
             window, response_text=await self._sealer.seal(place, window.response_text.encode(), window.salt), salt=b""
         )
 
     async def _open_window(self, tenant_id: str, window: WindowRecord) -> WindowRecord:
+        if window.failure_reason:
+            reason = await self._sealer.open(_window_place(tenant_id, window, "failure_reason"), window.failure_reason)
+            window = replace(window, failure_reason=reason.text)
         if not window.response_text:
             return window
-        place = SealPlace(tenant_id, window.session_id, LeafKind.WINDOW, window.window_id, "response_text")
+        place = _window_place(tenant_id, window, "response_text")
         found = await self._sealer.open(place, window.response_text)
         return replace(window, response_text=found.text, salt=found.salt)
 
@@ -195,6 +256,10 @@ class SealedSessionStore:
         return replace(receipt, response=sealed.encode("ascii"))
 
 
+def _window_place(tenant_id: str, window: WindowRecord, field: str) -> SealPlace:
+    return SealPlace(tenant_id, window.session_id, LeafKind.WINDOW, window.window_id, field)
+
+
 def _receipt_place(receipt: Receipt) -> SealPlace:
     return SealPlace(receipt.tenant_id, "", _RECEIPT, f"{receipt.rpc}/{receipt.request_id}", "response")
 
@@ -203,7 +268,7 @@ def _report_place(tenant_id: str, report: ReportRecord, field: str) -> SealPlace
     return SealPlace(tenant_id, report.session_id, _REPORT, report.report_id, field)
 
 
-def _logged(change: SessionChange) -> SessionChange:
+def logged_change(change: SessionChange) -> SessionChange:
     """Return the change with a fresh salt for every new event and every window that it commits, and their leaves.
 
     A window that is written again keeps the salt that it was read with: its leaf is in the log already.

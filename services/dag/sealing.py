@@ -6,6 +6,7 @@ steps authenticate the text's place - tenant, session, kind, id and field - so t
 Destroying the sealed text destroys content, key and salt at once.
 """
 
+import contextlib
 import os
 import struct
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from services.common.encoding import base64url, base64url_decode
 from services.common.errors import ErrorReason, UnavailableError
 from services.dag.domain import keys
+from services.dag.held_keys import MAX_VERSION, other_keys
 from services.dag.ports import MasterKeys
 
 MARK: Final = "gtseal1."
@@ -115,13 +117,32 @@ class Sealer:
         except (ValueError, struct.error):
             return Unsealed(stored.encode())
         master = await self._master_keys.find(version)
+        if master is None and await self._was_altered(place, raw, version):
+            return Unsealed(stored.encode())
         if master is None:
             text = f"master key version {version} is not configured; add it to read what it sealed"
-            raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text, key_version=str(version))
+            raise UnavailableError(
+                ErrorReason.SERVICE_UNAVAILABLE,
+                text,
+                key_version=str(version),
+                record_kind=place.record_kind,
+                record_id=place.record_id,
+                session_id=place.session_id,
+            )
         try:
             return self._opened(master, place, raw)
         except (InvalidTag, ValueError, IndexError):
             return Unsealed(stored.encode())
+
+    async def _was_altered(self, place: SealPlace, raw: bytes, version: int) -> bool:
+        """Say whether the version that a sealed text names is not the one that sealed it."""
+        if not 0 < version <= MAX_VERSION:
+            return True
+        async for other in other_keys(self._master_keys, version):
+            with contextlib.suppress(InvalidTag, ValueError, IndexError):
+                self._opened(other, place, _VERSION.pack(other.version) + raw[_VERSION.size :])
+                return True
+        return False
 
     def _opened(self, master: keys.MasterKey, place: SealPlace, raw: bytes) -> Unsealed:
         bound = raw[: _VERSION.size] + place.bytes()

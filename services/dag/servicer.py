@@ -139,16 +139,17 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
 
     async def _ndjson(self, request: pb.ExportAuditRequest) -> AsyncIterator[str]:
         """Yield events, on request analyses, and what proves them (ADR 0053)."""
-        export = await self._proofs.begin(_tenant(), request.session_id, tuple(request.consistency_from_sizes))
-        async for event in self._reads.every_event(_tenant(), request.session_id):
+        snapshot, leaves = await self._reads.logged(_tenant(), request.session_id)
+        export = await self._proofs.begin(_tenant(), snapshot, leaves, tuple(request.consistency_from_sizes))
+        async for event in self._reads.every_event(_tenant(), request.session_id, snapshot.last_event):
             yield export.event(event, convert.export_line(event).line)
         if request.with_content:
-            async for window, report in self._reads.every_analysis(_tenant(), request.session_id):
+            async for window, report in self._reads.every_analysis(_tenant(), snapshot):
                 size = len(report.body) + len(report.inputs)
                 told = await compute_unless_small(size, convert.analysis_line, window, report)
                 yield export.analysis(told.line)
-        _, dag = await self._reads.dag(_tenant(), request.session_id)
-        async for line in self._proofs.closing(export, dag.windows):
+        found = await self._reads.verify(_tenant(), request.session_id)
+        async for line in self._proofs.closing(export, found):
             yield line
 
     async def GetReport(self, request: pb.GetReportRequest, context: Context) -> pb.GetReportResponse:
@@ -163,7 +164,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         bound = ("ListReports", _tenant(), request.session_id)
         page = decode_page(request.page_size, request.page_token, bound)
         reports = await self._reads.reports(_tenant(), request.session_id, after=page.after, limit=page.limit + 1)
-        more = encode_page_token(reports[page.limit - 1].report_id, bound) if len(reports) > page.limit else ""
+        more = encode_page_token(convert.listed_id(reports[page.limit - 1]), bound) if len(reports) > page.limit else ""
         return pb.ListReportsResponse(
             reports=[convert.report_summary(report) for report in reports[: page.limit]], next_page_token=more
         )

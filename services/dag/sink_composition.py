@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from services.common.composition import Adapters
 from services.common.encoding import canonical_json, iso_micros
+from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import AuditEventRecord, SessionStore
 from services.common.settings.event_sink import EventSinkSettings
 from services.dag import convert
@@ -55,7 +56,7 @@ def _ndjson_line(_tenant_id: str, record: AuditEventRecord) -> str:
     """
     try:
         return convert.export_line(record).line
-    except (ValueError, RecursionError):
+    except (UnreadableRecordError, ValueError, RecursionError):
         return canonical_json(_bare(record)).decode()
 
 

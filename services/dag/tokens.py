@@ -10,6 +10,7 @@ from services.dag.domain import keys, quality, token_checks
 from services.dag.domain import token as tokens
 from services.dag.domain.limits import Limits
 from services.dag.domain.opening import OpenAsk
+from services.dag.domain.origins import Origin
 from services.dag.domain.token import TokenState, invalid_token
 from services.dag.ports import MasterKeys
 
@@ -38,12 +39,14 @@ class Leaf:
         window: ``None`` before the first window.
         quality_history: tiers up to it.
         safety_budget: to go on with.
+        origins: of its line (``origins.origins_of``).
     """
 
     window: WindowRecord | None
     quality_history: tuple[str, ...]
     safety_budget: float
     ckf_state_hash: str = ""
+    origins: tuple[Origin, ...] = ()
 
 
 class Tokens:
@@ -77,6 +80,7 @@ class Tokens:
             expires_at=now + self._lifetime,
             key_version=master.version,
             hmac_key_version=session.key_version,
+            origins=leaf.origins,
         )
         text = tokens.issue(state, keys.session_sign_key(master, session.session_id))
         return Issued(text, tokens.set_session(text, state, quality.printed_history(leaf.quality_history)))
@@ -90,10 +94,11 @@ class Tokens:
         """
         presented = tokens.read(token)
         master = await self._master_keys.find(presented.state.key_version)
-        if master is None or not master.signs_at(self._clock.now(), self._lifetime):
+        if master is None:
             raise invalid_token("was signed with a key that does not hold any more")
         sign_key = keys.session_sign_key(master, presented.state.session_id)
         token_checks.check_signature(presented, sign_key)
+        token_checks.check_key(presented, master, self._clock.now(), self._lifetime)
         token_checks.check_expiry(presented, self._clock.now())
         token_checks.check_scope(presented, caller.scope, caller.tenant_id)
         tightened = ask.has_compared(presented.state.policy_hash)

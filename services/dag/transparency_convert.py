@@ -22,6 +22,13 @@ def tree_head(head: SignedHead) -> transparency_pb2.TreeHead:
     )
 
 
+def heads(head: SignedHead, cosigned: SignedHead | None) -> pb.GetTreeHeadResponse:
+    """Return the head of the moment and the one that witnesses saw."""
+    return pb.GetTreeHeadResponse(
+        tree_head=tree_head(head), cosigned_head=None if cosigned is None else tree_head(cosigned)
+    )
+
+
 def inclusion(found: Inclusion, head: SignedHead) -> pb.GetInclusionProofResponse:
     """Return the proof, the leaf and the head that it leads to."""
     return pb.GetInclusionProofResponse(

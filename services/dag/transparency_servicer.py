@@ -13,7 +13,7 @@ from services.common.ports.sessions import LeafKind
 from services.dag import transparency_convert as convert
 from services.dag import validate
 from services.dag.reading import SessionReads
-from services.dag.transparency import TransparencyApp
+from services.dag.transparency import CosignedHeads, LogEntries, TransparencyApp
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -21,14 +21,22 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class TransparencyServicer(pb_grpc.TransparencyServiceServicer):
     """Serves each tenant's log."""
 
-    def __init__(self, app: TransparencyApp, reads: SessionReads) -> None:
+    def __init__(self, app: TransparencyApp, reads: SessionReads, entries: LogEntries, cosigned: CosignedHeads) -> None:
         self._app = app
         self._reads = reads
+        self._entries = entries
+        self._cosigned = cosigned
 
     async def GetTreeHead(self, request: pb.GetTreeHeadRequest, context: Context) -> pb.GetTreeHeadResponse:
         """Return a signed head."""
         size = request.tree_size if request.HasField("tree_size") else None
-        return pb.GetTreeHeadResponse(tree_head=convert.tree_head(await self._app.head(_tenant(), size)))
+        head = await self._app.head(_tenant(), size)
+        return convert.heads(*await self._cosigned.with_cosignatures(_tenant(), head))
+
+    async def GetEntries(self, request: pb.GetEntriesRequest, context: Context) -> pb.GetEntriesResponse:
+        """Return leaves by index."""
+        leaves, size = await self._entries.page(_tenant(), request.first_leaf_index, request.max_entries)
+        return pb.GetEntriesResponse(leaves=leaves, tree_size=size)
 
     async def GetInclusionProof(
         self, request: pb.GetInclusionProofRequest, context: Context

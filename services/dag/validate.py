@@ -1,6 +1,5 @@
 """What each request must look like; every violation at once, before anything is read or written."""
 
-import json
 import re
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.rpc.report_views import check_view
 from services.common.rpc.validation import Violations
+from services.common.strict_json import RepeatedNameError, read_json
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.summaries import FAITHFUL_FROM
 
@@ -154,7 +154,7 @@ def append_event(request: pb.AppendEventRequest) -> None:
     size = len(request.data.encode())
     found.require(size <= MAX_EVENT_DATA_BYTES, "data", f"must be at most {MAX_EVENT_DATA_BYTES} bytes")
     if size <= MAX_EVENT_DATA_BYTES:
-        found.require(_is_json_object(request.data), "data", "must be a JSON object that RFC 8785 can print")
+        _json_object(found, request.data)
     found.raise_if_any()
 
 
@@ -220,6 +220,8 @@ def list_sessions(request: pb.ListSessionsRequest) -> None:
     """Check a ListSessionsRequest; raises InvalidRequestError."""
     found = Violations()
     _known_enum(found, "status", request.status, dag_pb2.SessionStatus.values())
+    text = "cannot be asked for: a record that does not parse has no status to be found by"
+    found.require(request.status != dag_pb2.SESSION_STATUS_UNREADABLE, "status", text)
     for name in ("opened_since", "opened_until", "updated_since", "updated_until"):
         if request.HasField(name):
             found.require(is_moment(getattr(request, name)), name, "must be a moment of the years 1970 to 9999")
@@ -280,13 +282,19 @@ def _known_enum(found: Violations, field: str, value: int, known: Any) -> None:
 
 
 def _reason(found: Violations, reason: str, field: str = "reason") -> None:
+    """Require one line of printable text: a reason stands in records, on screens and in logs of others."""
     found.require(1 <= len(reason) <= MAX_REASON_CHARS, field, f"must be 1 to {MAX_REASON_CHARS} characters")
+    found.require(reason.isprintable(), field, "must be one line of printable characters")
 
 
-def _is_json_object(text: str) -> bool:
+def _json_object(found: Violations, text: str) -> None:
+    """Require an object of I-JSON, which RFC 8785 is for: it is stored in canonical form."""
     try:
-        value = json.loads(text)
+        value = read_json(text, "data")
         canonical_json(value)
+    except RepeatedNameError as twice:
+        found.add(twice.path, "must not be named twice in one object (RFC 7493)")
     except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict)
+        found.add("data", "must be a JSON object that RFC 8785 can print")
+    else:
+        found.require(isinstance(value, dict), "data", "must be a JSON object that RFC 8785 can print")

@@ -5,17 +5,20 @@ the same bytes, token included.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from services.common.clock import Clock
-from services.common.errors import ConflictError, CrpError, ErrorReason, PreconditionError
+from services.common.errors import ConflictError, CrpError, ErrorReason, PreconditionError, UnreadableRecordError
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
 from services.common.ports.sessions import SessionChange, SessionStore
 from services.common.progress import stored, writing
 
 ResultT = TypeVar("ResultT")
+Changes: TypeAlias = SessionChange | tuple[SessionChange, ...]
+"""One session's change, or those of several that are written together; the receipt goes with the first."""
 
 ATTEMPTS: Final = 64
 """One writer wins each round, so that this many processes at once on one session lose nothing."""
@@ -40,6 +43,18 @@ class RequestKey(Generic[ResultT]):
     encode: Callable[[ResultT], bytes]
 
 
+@contextlib.contextmanager
+def refusing_unreadable() -> Iterator[None]:
+    """Refuse to continue what does not parse, as a broken chain is refused (SPEC-004 §16.4, ADR 0101).
+
+    The session is not closed: what cannot be read cannot be written on top of.
+    """
+    try:
+        yield
+    except UnreadableRecordError as error:
+        raise error.while_continuing() from error
+
+
 class Writer:
     """Writes decided steps to the store."""
 
@@ -51,7 +66,7 @@ class Writer:
         self,
         tenant_id: str,
         request: RequestKey[ResultT],
-        decide: Callable[[int], Awaitable[tuple[SessionChange, ResultT]]],
+        decide: Callable[[int], Awaitable[tuple[Changes, ResultT]]],
     ) -> bytes:
         """Return the serialised answer of the step, or of the earlier call with the same request id.
 
@@ -69,20 +84,21 @@ class Writer:
             if answered is not None:
                 return answered
             try:
-                change, result = await decide(attempt)
+                changes, result = await decide(attempt)
             except CrpError:
                 # What stands in the way may be this very request's twin, which was answered meanwhile.
                 answered = await self._answered(tenant_id, request)
                 if answered is None:
                     raise
                 return answered
+            first, *others = changes if isinstance(changes, tuple) else (changes,)
             response = request.encode(result)
             receipt = Receipt(
                 tenant_id, request.rpc, request.request_id, request.body_hash, response, self._clock.now()
             )
             try:
                 with writing():
-                    await self._store.write(replace(change, receipt=receipt))
+                    await self._store.write(replace(first, receipt=receipt), *others)
             except ConflictError:
                 await asyncio.sleep(min(_BACKOFF_S * attempt, _LONGEST_BACKOFF_S))
             else:
@@ -93,6 +109,24 @@ class Writer:
             return answered
         text = "other writers changed the session first each time; read it again and retry"
         raise ConflictError(ErrorReason.COMMIT_RACE, text, retry_after_s=_LONGEST_BACKOFF_S)
+
+    async def continued(
+        self,
+        tenant_id: str,
+        request: RequestKey[ResultT],
+        decide: Callable[[int], Awaitable[tuple[Changes, ResultT]]],
+    ) -> bytes:
+        """Do as ``once`` for a step that continues a session or begins one.
+
+        Raises:
+            ChainBrokenError: CHAIN_BROKEN: a stored record that the step needs does not parse; nothing was written.
+        """
+
+        async def decided(lost: int) -> tuple[Changes, ResultT]:
+            with refusing_unreadable():
+                return await decide(lost)
+
+        return await self.once(tenant_id, request, decided)
 
     async def _answered(self, tenant_id: str, request: RequestKey[ResultT]) -> bytes | None:
         receipt = await self._store.get_receipt(tenant_id, request.rpc, request.request_id)

@@ -10,7 +10,7 @@ from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, respons
 from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import UNACCEPTABLE_SYSTEM, Verdict, retry_condition
 from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation
-from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, ReportSummary, WindowPlace
+from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
 _DEGRADATION_CODES = {
     Degradation.FIRST_DROP: "QUALITY_DEGRADING",
@@ -46,6 +46,7 @@ class Conclusions:
             rounds=tuple(each for part in parts for each in part.draft.rounds),
             calls=tuple(call for part in parts for call in part.draft.calls),
             upgrades=tuple((d.place.window_id, d.upgrade) for d in (p.draft for p in parts) if d.upgrade is not None),
+            breaker=last.committed.breaker,
         )
 
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
@@ -58,7 +59,22 @@ class Conclusions:
             notices=draft.notices,
             rounds=draft.rounds,
             calls=draft.calls,
+            breaker=None if committed is None else committed.breaker,
         )
+
+    def depleted(self, job: Job, opened: OpenedWindow) -> DispatchResult:
+        """Return the halt of a window that starts with a spent budget: no model is called (SPEC-004 §4.3, ADR 0103)."""
+        condition = retry_condition(opened.halt_reason)
+        inputs = HeaderInputs(
+            strategy=job.strategy,
+            policy=PolicyOutcome(job.force.applied, job.force.oversight, (), condition),
+            place=opened.place,
+            data_residency=self._settings.data_residency,
+            community_header=self._settings.community_header,
+            safety_budget=opened.safety_budget,
+        )
+        halted = Halted(opened.place, opened.halt_reason, condition)
+        return DispatchResult(halted, response_headers(inputs), Verdict(opened.halt_reason), ())
 
     def prohibited(self, job: Job, place: WindowPlace) -> DispatchResult:
         """Return the halt of a system that no call may be made for (SPEC-005 §14)."""

@@ -33,6 +33,7 @@ from services.gateway.domain.written import ModelCall
 _TIERS = wire.inverse(wire.TIERS)
 _RISKS = wire.inverse(wire.RISKS)
 _STRATEGIES = wire.inverse(wire.STRATEGIES)
+_BREAKERS = wire.inverse(wire.BREAKERS)
 _INTEGRITIES = wire.inverse(wire.INTEGRITIES)
 _ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
 _PURPOSES = wire.inverse(wire.CALL_PURPOSES)
@@ -131,6 +132,7 @@ def dispatch_response(result: DispatchResult, view: int = report_pb2.REPORT_VIEW
             *(each for tried in result.rounds for each in _remediations(tried)),
         ],
         model_calls=[_model_call(call) for call in result.calls],
+        circuit_breaker=None if result.breaker is None else _BREAKERS[result.breaker],
     )
     match result.outcome:
         case Answered() as answered:

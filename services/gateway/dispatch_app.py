@@ -178,7 +178,9 @@ class DispatchApp:
                 status = await self._sessions.window_status(place.session_id, place.window_id)
             system = job.ai_system
             if system is not None and prohibited_rows(system) and status is not WindowStatus.COMMITTED:
-                return await self._prohibited(job, system, steps, opened, status)
+                return _with_breaker(await self._prohibited(job, system, steps, opened, status), opened)
+            if opened.halt_reason and status is not WindowStatus.COMMITTED:
+                return _with_breaker(await self._depleted(job, steps, opened, status), opened)
             draft = await self._drafts.find(slot, owner)
             withheld = draft is not None and draft.verdict.halt_reason
             if status is WindowStatus.FAILED and not withheld:
@@ -190,7 +192,7 @@ class DispatchApp:
                     await self._sessions.fail_window(steps.fail, place, "NOT_MODIFIED")
                     return self._conclusions.not_modified(job, fresh)
                 draft = await self._drafts.keep(slot, owner, fresh)
-            return await self._concluded(draft, steps, status)
+            return _with_breaker(await self._concluded(draft, steps, status), opened)
         except BaseException as error:
             await self._give_up(steps, place, error)
             raise
@@ -244,6 +246,13 @@ class DispatchApp:
             await self._sessions.fail_window(steps.fail, opened.place, f"HALTED: {UNACCEPTABLE_SYSTEM}")
         return self._conclusions.prohibited(job, opened.place)
 
+    async def _depleted(self, job: Job, steps: StepIds, opened: OpenedWindow, status: WindowStatus) -> DispatchResult:
+        """Withhold everything where the budget is spent before the window answers, as by agents (SPEC-004 §15.2)."""
+        await self._sessions.record_depletion(steps.event, opened)
+        if status is WindowStatus.PENDING:
+            await self._sessions.fail_window(steps.fail, opened.place, f"HALTED: {opened.halt_reason}")
+        return self._conclusions.depleted(job, opened)
+
     async def _concluded(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
         """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
         if draft.rounds or draft.upgrade is not None:
@@ -288,6 +297,11 @@ class DispatchApp:
     async def _fail_unseen(self, command: OpenWindow, steps: StepIds, error: BaseException) -> None:
         opened = await self._sessions.open_window(command)
         await self._sessions.fail_window(steps.fail, opened.place, reason_of(error))
+
+
+def _with_breaker(result: DispatchResult, opened: OpenedWindow) -> DispatchResult:
+    """Return the result with the circuit breaker as the window was opened, where no commit says how it is now."""
+    return result if result.breaker is not None else replace(result, breaker=opened.breaker)
 
 
 def _why(error: BaseException) -> str:

@@ -143,6 +143,10 @@ class SessionClient(Protocol):
         """
         ...
 
+    async def record_depletion(self, request_id: str, opened: OpenedWindow) -> None:
+        """Append that a window was opened with a spent budget, so that no model was called (ADR 0103)."""
+        ...
+
     async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
         """Append the events of every round of remedies, in order (SPEC-005 §19.3); ids, levels and counts only."""
         ...

@@ -170,7 +170,7 @@ class Remedying:
 
     async def _stitched(self, case: Case, state: Bettered, *, stopped: bool) -> Bettered:
         """Put a bridge before the answer where the plan has one and no re-dispatch can be had (SPEC-005 §11.5, B)."""
-        over = stopped or len(state.rounds) >= self._most_rounds(state)
+        over = stopped or len(state.rounds) >= self._most_rounds(case, state)
         steps = due(state.best.plan, RemedyCall.STITCH, case.job.terms(over_budget=over))
         if not steps or not self._writing.generative:
             return state
@@ -208,7 +208,7 @@ class Remedying:
                 "REMEDY_NEEDS_MODEL",
                 "no language model is configured: the built-in answerer would say the same again",
             )
-        most = self._most_rounds(state)
+        most = self._most_rounds(case, state)
         if len(state.rounds) >= most:
             return "REMEDIES_SPENT", f"{most} re-dispatches did not remedy what was found"
         left = left_s()
@@ -216,8 +216,11 @@ class Remedying:
             return "REMEDY_NEEDS_TIME", f"{max(0.0, left):.3f} s are left; the first answer took {case.took_s:.3f} s"
         return None
 
-    def _most_rounds(self, state: Bettered) -> int:
-        return min(self._settings.max_redispatches, state.best.plan.max_redispatches or self._settings.max_redispatches)
+    def _most_rounds(self, case: Case, state: Bettered) -> int:
+        own = max(
+            self._settings.max_redispatches, int(case.job.terms().reflexive)
+        )  # what is forced is done once at least
+        return min(own, state.best.plan.max_redispatches or own)
 
     def _fitting(self, case: Case, steps: tuple[RemedyStep, ...]) -> str | None:
         """Return the instructions with as much of their excerpts as the context window takes."""

@@ -6,7 +6,6 @@ from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1 import dispatch_service_pb2_grpc
 
 from services.common.context import Role
-from services.common.errors import UnavailableError
 from services.common.settings import GatewaySettings
 from services.gateway import convert, validate
 from services.gateway.dispatch_app import DispatchApp
@@ -26,13 +25,7 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
         """Run one query; the outcome's headers also go as initial and as trailing metadata."""
         validate.request_metadata(context.invocation_metadata() or ())
         validate.dispatch_request(request, self._settings)
-        try:
-            result = await self._app.dispatch(convert.dispatch_command(request))
-        except UnavailableError as error:
-            # SPEC-003 §8.4: a refusal says the best achievable tier; it comes before an answer that had other headers.
-            if tier := error.metadata.get("best_tier"):
-                context.set_trailing_metadata((("crp-context-quality-tier", tier),))
-            raise
+        result = await self._app.dispatch(convert.dispatch_command(request))
         response = convert.dispatch_response(result, request.report_view)
         metadata = convert.header_metadata(response)
         await context.send_initial_metadata(metadata)

@@ -17,7 +17,7 @@ from services.gateway.domain.prompt import asked_of_model, continuation_notice, 
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
 from services.gateway.domain.remedy_plan import RemedyCall
-from services.gateway.domain.vocabulary import RiskLevel, Strategy
+from services.gateway.domain.vocabulary import BreakerState, RiskLevel, Strategy
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
 from services.gateway.domain.written import CallPurpose
 from services.gateway.enveloping import Enveloping
@@ -69,6 +69,7 @@ class WindowRun:
             UnavailableError: QUALITY_UNREACHABLE, LLM_UNAVAILABLE, or a service does not answer.
             DeadlineError: too little time is left for the next step.
         """
+        job = replace(job, breaker=opened.breaker)
         at("summarising earlier windows")
         resolved, transfers, calls = await self._summarising.summarised(job, opened)
         if job.focus is None:
@@ -192,6 +193,12 @@ def _notices(case: Case, found: Bettered) -> list[Notice]:
         count = sum(len(step.sub_queries) for step in gaps)
         text = f"{count} of the query's parts are not answered, and no further window may follow ({gaps[0].reason})"
         notices.append(Notice("COMPLETENESS_GAP", text))
+    if job.breaker is not BreakerState.CLOSED:
+        text = (
+            f"the window starts from a safety budget of {case.opened.safety_budget:g}: the circuit breaker is "
+            f"{job.breaker}, answers with a risk are generated again (reflexive), and nothing more is delegated"
+        )
+        notices.append(Notice("CIRCUIT_BREAKER", text))
     if case.opened.place.windows_remaining == 0:
         notices.append(Notice("LAST_WINDOW", "the session has reached max_windows; start a new one to go on"))
     return notices

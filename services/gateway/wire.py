@@ -13,6 +13,7 @@ from crp.gateway.v1 import dispatch_pb2
 from services.gateway.domain.outcome import Enforcement
 from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyCondition, RemedyForce
 from services.gateway.domain.vocabulary import (
+    BreakerState,
     ChainIntegrity,
     Degradation,
     FanInPolicy,
@@ -48,6 +49,7 @@ RETRIEVAL_MODES: Final = {knowledge.SearchMode.Value(f"SEARCH_MODE_{mode.name}")
 INTEGRITIES: Final = {
     taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{integrity}"): integrity for integrity in ChainIntegrity
 }
+BREAKERS: Final = {taxonomy.BreakerState.Value(f"BREAKER_STATE_{state}"): state for state in BreakerState}
 STAGE_STATUSES: Final = {taxonomy.StageStatus.Value(f"STAGE_STATUS_{status}"): status for status in StageStatus}
 WINDOW_STATUSES: Final = {dag_pb2.WindowStatus.Value(f"WINDOW_STATUS_{status}"): status for status in WindowStatus}
 REPETITIONS: Final = {report_pb2.RepetitionLevel.Value(f"REPETITION_LEVEL_{level}"): level for level in RepetitionLevel}

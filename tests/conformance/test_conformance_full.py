@@ -150,6 +150,29 @@ class TestFanIn:
         assert (refusal.status, refusal.reason) == ("FAILED_PRECONDITION", "FAN_IN_INCOMPLETE")
 
 
+class TestAgentBudgets:
+    """SPEC-004 §15.2 and the circuit breaker of CRP-SPEC-012, over sessions under a session."""
+
+    def test_spec_012_half_open_delegates_nothing(self, client):
+        root = client.dispatch(QUESTION, safety_budget=0.5)
+        assert root.circuit_breaker == taxonomy_pb2.BREAKER_STATE_HALF_OPEN
+        for fields in ({"agent_session_parent": root.answer.session_id}, following(root, strategies=[FAN_OUT])):
+            refusal = client.refused(client.gateway.Dispatch, ask(NEXT_QUESTION, **fields))
+            assert (refusal.status, refusal.reason) == ("FAILED_PRECONDITION", "DELEGATION_SUSPENDED")
+        assert client.dispatch(NEXT_QUESTION, **following(root)).answer.window.window_number == 2  # a line goes on
+
+    def test_spec_004_15_2_what_an_agent_has_left_flows_back_by_itself(self, client):
+        root = client.dispatch(QUESTION)
+        agent = client.dispatch(NEXT_QUESTION, agent_session_parent=root.answer.session_id, safety_budget=0.31)
+        left = agent.answer.safety_budget
+        assert left <= 0.31
+        assert client.dag(root.answer.session_id).session.safety_budget == left
+        synthesis = client.dispatch(SYNTHESIS, **following(root))
+        assert float(headers(synthesis)["CRP-Agent-Safety-Budget"]) <= left + 0.0005
+        for outcome in (root, agent):
+            assert client.verify(outcome.answer.session_id).integrity == taxonomy_pb2.CHAIN_INTEGRITY_VALID
+
+
 def sentences() -> list[str]:
     return [line for line in DOCUMENT.splitlines() if line and not line.startswith("#")]
 

@@ -2,20 +2,25 @@
 
 import asyncio
 import hashlib
+import re
 from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from services.common.errors import ConflictError, ErrorReason
-from services.common.merkle import fold, leaf_hash, places
+from services.common.errors import ConflictError, ErrorReason, LogInconsistentError
+from services.common.merkle import CompactRange, fold, leaf_hash, places
 from services.common.ports.session_lists import DuePlace, LatestWindow, SessionFilter
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     SessionChange,
     SessionSnapshot,
     SessionStatus,
@@ -94,6 +99,14 @@ async def refused(store, change: SessionChange) -> None:
         assert await store.get_receipt(key[0], change.receipt.rpc, change.receipt.request_id) is None
 
 
+class TestIdentity:
+    async def test_a_store_has_one_id(self, store):
+        """What tells relay from rollback (ADR 0102): drawn once, whoever asks."""
+        found = {await store.store_id() for _ in range(3)}
+        assert len(found) == 1
+        assert re.fullmatch(r"[0-9a-f]{16}", *found)
+
+
 class TestRecords:
     async def test_every_field_comes_back(self, store):
         full = WindowRecord(
@@ -127,7 +140,9 @@ class TestRecords:
         # The salt is the one field that stores never see: it travels inside the sealed text.
         kept = [field for field in fields(full) if field.compare]
         assert all(getattr(full, field.name) not in (field.default, "", 0) for field in kept)
-        child = session("s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN)
+        child = session(
+            "s", parent_session_id="parent", loop_depth=2, status=SessionStatus.BROKEN, budget_ceiling=0.1 + 0.2
+        )
         flow = EdgeRecord("s", "p1", "w", TransferType.FACTS_ONLY, 5, "")
         await store.write(SessionChange(child, (full,), (flow,), (event("s", 0),), (report("s", "r"),), receipt("q")))
         assert await store.snapshot("tenant-a", "s") == SessionSnapshot(child, (full,), (flow,), event("s", 0))
@@ -259,6 +274,109 @@ class TestGuards:
         assert await store.get_receipt("tenant-a", "IngestSource", "q2") == late
 
 
+class TestSeveralSessions:
+    """One write over sessions of one tenant (SPEC-004 §15.2): each under its own guard, all of them or nothing."""
+
+    async def test_all_changes_are_there_at_once(self, store):
+        await store.write(opened("parent"))
+        lowered = SessionChange(session("parent", 2, budget_ceiling=0.31), events=(event("parent", 1),))
+        await store.write(replace(opened("agent"), receipt=receipt("q")), lowered)
+        parent, agent = await store.snapshot("tenant-a", "parent"), await store.snapshot("tenant-a", "agent")
+        assert (parent.session, parent.last_event) == (lowered.session, event("parent", 1))
+        assert agent == SessionSnapshot(session("agent"), (window("agent", 1),), (), event("agent", 0))
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+
+    @pytest.mark.parametrize("lost", [0, 1, 2])
+    async def test_whichever_lost_its_race_takes_the_others_with_it(self, store, lost):
+        names = ("agent", "parent", "grandparent")
+        for name in names:
+            await store.write(opened(name))
+        steps = [continued(name, 2, receipt=receipt(name)) for name in names]
+        await store.write(continued(names[lost], 2))
+        before = [await store.snapshot("tenant-a", name) for name in names]
+        size = await store.tree_size("tenant-a")
+        with pytest.raises(ConflictError) as caught:
+            await store.write(*steps)
+        assert caught.value.reason is ErrorReason.COMMIT_RACE
+        assert [await store.snapshot("tenant-a", name) for name in names] == before
+        assert [await store.get_receipt("tenant-a", "IngestSource", name) for name in names] == [None] * 3
+        assert await store.tree_size("tenant-a") == size
+
+    async def test_an_id_that_two_changes_take_is_refused_for_both(self, store):
+        for changes in (
+            {"windows": (window("t", 1, window_id="s/w1"),)},
+            {"windows": (window("t", 1, continuation_id="s/c1"),)},
+            {"reports": (report("t", "s/r1"),)},
+        ):
+            with pytest.raises(ConflictError):
+                await store.write(opened("s"), replace(opened("t"), **changes))
+        assert await store.list_sessions("tenant-a", SessionFilter(), after="", limit=9) == []
+        assert await store.tree_size("tenant-a") == 0
+
+    async def test_one_session_twice_or_two_tenants_are_no_one_write(self, store):
+        other = replace(opened("t"), session=session("t", tenant_id="tenant-b"))
+        for changes in ((opened("s"), opened("s")), (opened("s"), other)):
+            with pytest.raises(ValueError, match=r"one session|different tenants"):
+                await store.write(*changes)
+        assert await store.snapshot("tenant-a", "s") is None
+        await store.write()  # nothing to write is written at once
+
+    async def test_their_leaves_follow_one_another_in_the_log(self, plain_store):
+        await plain_store.write(replace(opened("z"), leaves=(leaf("z", "e0"),)))
+        lowered = replace(continued("z", 2), leaves=(leaf("z", "e1"),))
+        agents = [replace(opened(name), leaves=(leaf(name, "e0"), leaf(name, "e1"))) for name in ("y", "x")]
+        await plain_store.write(agents[0], lowered, agents[1])
+        assert [
+            (one.session_id, one.record_id) for one in await plain_store.read_leaves("tenant-a", first=0, limit=9)
+        ] == [*(("z", "z/e0"), ("y", "y/e0"), ("y", "y/e1"), ("z", "z/e1"), ("x", "x/e0"), ("x", "x/e1"))]
+        rows = await plain_store.page_log("tenant-a", after=-1, limit=9)
+        tree, subtrees = CompactRange().extend(row.leaf.leaf_hash for row in rows)
+        assert await plain_store.log_state("tenant-a") == LogState(6, tree.to_bytes())
+        assert [row.subtrees for row in rows] == [b"".join(ending) for ending in subtrees]
+        # One that is rolled back half way leaves no tip behind: the next write goes on from what is there.
+        lost = replace(continued("z", 9), leaves=(leaf("z", "e2"),))
+        with pytest.raises(ConflictError):
+            await plain_store.write(replace(continued("y", 2), leaves=(leaf("y", "e2"),)), lost)
+        await plain_store.write(replace(continued("z", 3), leaves=(leaf("z", "e2"),)))
+        assert await plain_store.tree_size("tenant-a") == 7
+
+    async def test_a_log_that_does_not_hold_together_takes_none_of_them(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await plain_store.keep_head("tenant-a", KeptHead(9, bytes(32), digest("9"), 1))
+        with pytest.raises(LogInconsistentError):
+            await plain_store.write(opened("t"), replace(continued("s", 2), leaves=(leaf("s", "e1"),)))
+        assert await plain_store.snapshot("tenant-a", "t") is None
+        assert (await plain_store.snapshot("tenant-a", "s")).session.version == 1
+
+    async def test_writers_of_overlapping_sessions_lose_nothing(self, store):
+        """Sixteen writers over pairs of four sessions, in either order: nobody waits for ever, every win is whole."""
+        names = ("s0", "s1", "s2", "s3")
+        for name in names:
+            await store.write(opened(name))
+
+        async def writer(number: int) -> int:
+            pair = [names[number % 4], names[(number + 1 + number // 8) % 4]]
+            for _ in range(200):
+                versions = [(await store.snapshot("tenant-a", name)).session.version + 1 for name in pair]
+                steps = (
+                    SessionChange(session(name, version), events=(event(name, version - 1, data=f'{{"by":{number}}}'),))
+                    for name, version in zip(pair, versions, strict=True)
+                )
+                try:
+                    await store.write(*steps)
+                except ConflictError:
+                    await asyncio.sleep(0)
+                else:
+                    return 1
+            return 0
+
+        assert sum(await asyncio.gather(*(writer(number) for number in range(16)))) == 16
+        found = [await store.page_events("tenant-a", name, after_sequence=0, limit=99) for name in names]
+        assert sum(map(len, found)) == 32
+        written = sorted(each.data for events in found for each in events)
+        assert written == sorted(f'{{"by":{number}}}' for number in range(16) for _ in range(2))
+
+
 class TestRaces:
     async def test_of_many_writers_exactly_one_wins_each_version(self, store):
         await store.write(opened("s"))
@@ -348,6 +466,29 @@ class TestLog:
         for size in range(32):
             assert fold(await plain_store.tree_hashes("tenant-a", places((0, size)))) == plain_root(hashes[:size])
 
+    async def test_leaves_are_read_by_index_in_pages(self, plain_store):
+        written = [leaf("s", "e0"), leaf("s", "w1", record_kind=LeafKind.WINDOW), leaf("s", "e1"), leaf("s", "e2")]
+        await plain_store.write(replace(opened("s"), leaves=tuple(written)))
+        await plain_store.write(replace(opened("t", tenant_id="tenant-b"), leaves=(leaf("t", "e0"),)))
+        stored = [replace(one, leaf_index=index) for index, one in enumerate(written)]
+        assert await plain_store.read_leaves("tenant-a", first=0, limit=3) == stored[:3]
+        assert await plain_store.read_leaves("tenant-a", first=3, limit=3) == stored[3:]
+        assert await plain_store.read_leaves("tenant-a", first=4, limit=3) == []
+        assert await plain_store.read_leaves("nobody", first=0, limit=3) == []
+
+    async def test_the_cosigned_head_is_kept_and_never_replaced_by_a_smaller_one(self, plain_store):
+        assert await plain_store.cosigned("tenant-a") == ""
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"), leaf("s", "e1"))))
+        for size, note, kept in (
+            (1, "one", "one"),
+            (2, "zwei — ☂\n", "zwei — ☂\n"),
+            (1, "less", "zwei — ☂\n"),
+            (2, "again", "again"),
+        ):
+            await plain_store.keep_cosigned("tenant-a", size, note)
+            assert await plain_store.cosigned("tenant-a") == kept
+        assert await plain_store.cosigned("tenant-b") == ""
+
     @pytest.mark.parametrize("place", [(0, 3), (1, 1), (2, 0), (-1, 0), (0, -1), (60, 0)], ids=str)
     async def test_a_subtree_that_is_not_full_is_not_given(self, plain_store, place):
         await plain_store.write(replace(opened("s"), leaves=tuple(leaf("s", str(number)) for number in range(3))))
@@ -399,6 +540,70 @@ class TestLog:
         assert sorted(found) == list(range(24 * 15))
         assert await plain_store.tree_size("tenant-a") == 24 * 15
         assert await root_of(plain_store, "tenant-a") == plain_root([found[index] for index in sorted(found)])
+
+
+class TestLoggedSessions:
+    async def test_a_session_comes_with_every_leaf_that_names_it_by_index(self, plain_store):
+        first = leaf("s", "w1", record_kind=LeafKind.WINDOW)
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"), first)))
+        await plain_store.write(replace(opened("t"), leaves=(leaf("t", "e0"),)))
+        await plain_store.write(replace(continued("s", 2), leaves=(leaf("s", "a"),)))
+        found = await plain_store.logged("tenant-a", "s")
+        assert found.snapshot == await plain_store.snapshot("tenant-a", "s")
+        wanted = {0: leaf("s", "e0"), 1: first, 3: leaf("s", "a")}
+        assert found.leaves == tuple(replace(one, leaf_index=index) for index, one in wanted.items())
+        assert await plain_store.logged("tenant-a", "nobody") == LoggedSession(None, ())
+        assert await plain_store.logged("tenant-b", "s") == LoggedSession(None, ())
+
+    async def test_no_write_lies_between_a_session_and_its_leaves(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+
+        async def write():
+            for version in range(2, 22):
+                await plain_store.write(replace(continued("s", version), leaves=(leaf("s", f"e{version - 1}"),)))
+
+        async def look():
+            for _ in range(20):
+                found = await plain_store.logged("tenant-a", "s")
+                assert len(found.leaves) == found.snapshot.session.version
+                assert found.snapshot.last_event.sequence == found.snapshot.session.version - 1
+
+        await asyncio.gather(write(), look())
+
+
+class TestKeptHeads:
+    async def test_state_and_pages_are_what_was_appended(self, plain_store):
+        assert await plain_store.log_state("tenant-a") == LogState()
+        new = [leaf("s", str(number)) for number in range(5)]
+        await plain_store.write(replace(opened("s"), leaves=tuple(new)))
+        tree, subtrees = CompactRange().extend(one.leaf_hash for one in new)
+        assert await plain_store.log_state("tenant-a") == LogState(5, tree.to_bytes())
+        rows = [LogRow(replace(one, leaf_index=n), b"".join(subtrees[n])) for n, one in enumerate(new)]
+        assert await plain_store.page_log("tenant-a", after=-1, limit=3) == rows[:3]
+        assert await plain_store.page_log("tenant-a", after=2, limit=3) == rows[3:]
+        assert await plain_store.page_log("tenant-a", after=4, limit=3) == []
+        assert await plain_store.page_log("tenant-b", after=-1, limit=3) == []
+
+    async def test_a_larger_head_stays(self, plain_store):
+        heads = {size: KeptHead(size, bytes([size]) * 32, digest(str(size)), 1) for size in (0, 2, 3)}
+        await plain_store.write(replace(opened("s"), leaves=tuple(leaf("s", str(n)) for n in range(3))))
+        for size in (0, 3, 2):
+            await plain_store.keep_head("tenant-a", heads[size])
+        assert (await plain_store.log_state("tenant-a")).head == heads[3]
+        again = replace(heads[3], mac=digest("other"), key_version=2)
+        await plain_store.keep_head("tenant-a", again)
+        assert (await plain_store.log_state("tenant-a")).head == again
+        assert (await plain_store.log_state("tenant-b")).head is None
+
+    async def test_a_log_below_its_kept_head_takes_nothing(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        await plain_store.keep_head("tenant-a", KeptHead(9, bytes(32), digest("9"), 1))
+        with pytest.raises(LogInconsistentError) as caught:
+            await plain_store.write(replace(continued("s", 2), leaves=(leaf("s", "e1"),)))
+        assert caught.value.reason is ErrorReason.LOG_INCONSISTENT
+        assert (await plain_store.log_state("tenant-a")).size == 1
+        assert (await plain_store.snapshot("tenant-a", "s")).session.version == 1
+        await plain_store.write(replace(opened("s", tenant_id="tenant-b"), leaves=(leaf("s", "e0"),)))
 
 
 class TestErasure:
@@ -570,6 +775,7 @@ class TestLists:
         assert listed.record == change.session
         assert (listed.session_id, listed.window_count, listed.committed) == ("s", 3, 2)
         assert listed.latest == LatestWindow("s/r2", "C", "HIGH", 0.25)
+        assert listed.least_budget == 0.25
 
     async def test_a_session_without_a_window_is_listed(self, store):
         await store.write(stamped("s"))
@@ -657,7 +863,7 @@ class TestTombstones:
         assert await plain_store.page_reports("tenant-a", "s", after="", limit=9) == []
         kept = [await plain_store.get_receipt("tenant-a", "IngestSource", f"q{number}") for number in range(1, 4)]
         assert kept == [None, None, receipt("q3")]
-        leaves = await plain_store.session_leaves("tenant-a", "s")
+        leaves = (await plain_store.logged("tenant-a", "s")).leaves
         assert [(one.record_id, one.leaf_index) for one in leaves] == [
             ("s/w1", 0),
             ("s/e0", 1),

@@ -82,6 +82,9 @@ def test_ask_goes_on_with_the_session(folder, env, asked):
     assert verdict["windows_total"] == 2
     (listed,) = [s for s in run(folder, env, "sessions")["sessions"] if s["session"]["session_id"] == session]
     assert listed["windows_committed"] == 2
+    assert listed["session"]["circuit_breaker"] == "BREAKER_STATE_CLOSED"
+    assert "CLOSED" in read(folder, env, "sessions")
+    assert "circuit breaker CLOSED" in read(folder, env, "dag", session)
     report = run(folder, env, "show", more["answer"]["report"]["report_id"])
     assert report["report"]["window_id"] == more["answer"]["window"]["window_id"]
 

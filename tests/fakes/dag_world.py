@@ -27,9 +27,11 @@ from services.dag.app import Dependencies, SessionApp
 from services.dag.compose import ROLES, SERVICE
 from services.dag.domain.keys import MasterKey
 from services.dag.erasing import Erasures
+from services.dag.log_keeper import LogKeeper
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
 from services.dag.reading import SessionReads
+from services.dag.sealed_store import logged_change
 from services.dag.servicer import SessionServicer
 from services.dag.transparency import ExportProofs, HeadSigners, TransparencyApp
 from tests.patience import patient
@@ -75,6 +77,18 @@ class CountingIds:
         return str(uuid.UUID(int=self.count, version=4))
 
 
+class LoggedMemoryStore(MemorySessionStore):
+    """Records as they are, with the leaves that the dag service's own store would make of them."""
+
+    keeper: LogKeeper | None = None
+
+    async def write(self, *changes):
+        if self.keeper is not None:
+            for tenant_id in {change.session.tenant_id for change in changes}:
+                await self.keeper.admit(tenant_id)
+        await super().write(*map(logged_change, changes))
+
+
 class SubjectAuthenticator:
     """The credential is the subject's name."""
 
@@ -93,7 +107,7 @@ def fresh_uuid():
 class World:
     """One dag service."""
 
-    store: MemorySessionStore = field(default_factory=MemorySessionStore)
+    store: MemorySessionStore = field(default_factory=LoggedMemoryStore)
     clock: TurnedClock = field(default_factory=TurnedClock)
     ids: CountingIds = field(default_factory=CountingIds)
     keys: FixedMasterKeys = field(default_factory=lambda: FixedMasterKeys({1: MASTER}))
@@ -103,6 +117,9 @@ class World:
         dependencies = Dependencies(self.store, self.keys, self.clock, self.ids)
         self.app = SessionApp(dependencies, DagPolicy.of(self.settings))
         self.reads = SessionReads(self.store, self.app.chains)
+        self.keeper = LogKeeper(self.store, self.keys)
+        if isinstance(self.store, LoggedMemoryStore):
+            self.store.keeper = self.keeper
 
     def held(self, session_id, tenant="tenant-a"):
         """The memory store's own record of a session, for tests that tamper with it."""
@@ -120,7 +137,7 @@ class World:
             telemetry=TelemetrySettings(http_port=0),
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
-        log = TransparencyApp(self.store, HeadSigners(self.keys, "log.example"), self.clock)
+        log = TransparencyApp(self.store, HeadSigners(self.keys, "log.example"), self.clock, self.keeper)
         erasures = Erasures(self.store, self.app.chains, self.clock)
         servicer = SessionServicer(self.app, self.reads, erasures, ExportProofs(log))
         served = ServedService(

@@ -42,6 +42,8 @@ class SealedWorld:
     ids: CountingIds = field(default_factory=CountingIds)
     dag: DagSettings = field(default_factory=lambda: DagSettings(master_key=SECRET, log_name="log.example"))
     retention: RetentionSettings = field(default_factory=lambda: RetentionSettings(sweep_interval_s=0))
+    sections: dict[str, Any] = field(default_factory=dict)
+    """Further sections of the settings."""
 
     @contextlib.asynccontextmanager
     async def serving(self):
@@ -51,6 +53,7 @@ class SealedWorld:
             telemetry=TelemetrySettings(http_port=0),
             dag=self.dag,
             retention=self.retention,
+            **self.sections,
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
         adapters = WithStore(settings, clock=self.clock, ids=self.ids)
@@ -66,6 +69,7 @@ class SealedWorld:
         finally:
             await channel.close()
             await server.drain()
+            await adapters.__aexit__(None, None, None)
             telemetry.close()
 
 

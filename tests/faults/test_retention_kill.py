@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from services.common.ports.sessions import SessionStatus
-from services.dag.app import CreateAsk
+from services.dag.beginning import CreateAsk
 from services.dag.domain.verify import Integrity
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, fresh_uuid

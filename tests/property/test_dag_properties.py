@@ -15,7 +15,8 @@ from services.common.errors import CrpError, ErrorReason
 from services.common.ports.sessions import DeferredFact
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
-from services.dag.app import AppendAsk, CreateAsk
+from services.dag.app import AppendAsk
+from services.dag.beginning import CreateAsk
 from services.dag.domain import budget, chain, quality
 from services.dag.domain import token as tokens
 from services.dag.domain.committing import CommitAsk

@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from services.common.errors import CrpError
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
-from services.dag.app import AppendAsk, CreateAsk
+from services.dag.app import AppendAsk
+from services.dag.beginning import CreateAsk
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
@@ -204,6 +205,8 @@ class SessionMachine(RuleBasedStateMachine):
             expected = "FAN_OUT_LIMIT"
         if not expected and (taken or any(child.pattern != "FAN_OUT" for child in living)):
             expected = "TOKEN_SPENT"
+        if not expected and parent.budget <= 50:
+            expected = "DELEGATION_SUSPENDED"
         self.expect_open(parent.token, self.ask("fan-out"), expected, (parent,), pattern="FAN_OUT")
 
     @precondition(lambda self: self.free(self.committed()))

@@ -50,22 +50,22 @@ async def test_an_agent_cannot_talk_its_depth_down(client):
 
 
 async def test_budgets_of_section_15_2(client):
-    """0.85 flows down to three agents; what they return comes back as the synthesis's ceiling: the minimum, 0.30."""
+    """0.85 flows down to three agents; what they leave comes back by itself, and the synthesis starts from 0.30."""
     orchestrator = await client.window(risk="HIGH")
     assert orchestrator.safety_budget == 0.85
+    agents = [await client.call("CreateSession", create(orchestrator)) for _ in range(3)]
     returned = []
-    for risks in (("HIGH", "MEDIUM"), ("CRITICAL", "HIGH", "MEDIUM"), ("MEDIUM",)):
-        answer = None
+    for agent, risks in zip(agents, (("HIGH", "MEDIUM"), ("CRITICAL", "HIGH", "MEDIUM"), ("MEDIUM",)), strict=True):
+        answer = agent
         for risk in risks:
-            token = answer.session_token if answer else ""
-            fields = {} if answer else {"agent_session_parent": orchestrator.session.session_id}
-            answer = await client.window(token, risk=risk, **fields)
+            answer = await client.window(answer.session_token, risk=risk)
         assert answer.session.parent_session_id == orchestrator.session.session_id
         assert answer.session.loop_depth == 1
         returned.append(answer.safety_budget)
     assert returned == [0.65, 0.30, 0.80]
-    synthesis = await client.open(orchestrator.session_token, safety_budget_ceiling=min(returned))
-    assert synthesis.safety_budget == 0.30
+    synthesis = await client.open(orchestrator.session_token)
+    assert (synthesis.safety_budget, synthesis.circuit_breaker) == (0.30, taxonomy.BREAKER_STATE_HALF_OPEN)
+    assert (await client.commit(synthesis)).safety_budget == 0.30
 
 
 async def test_agents_as_branches_of_one_dag(client):

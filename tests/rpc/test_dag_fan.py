@@ -369,9 +369,9 @@ async def test_an_abandoned_child_counts_as_failed(world, client):
 
 
 async def test_a_child_that_spends_its_budget_ends_its_branch_alone(client):
-    opened = await client.open(safety_budget_ceiling=0.30)
-    root = await client.commit(opened)
-    a, b = await fanned(client, root, 2)
+    root = await client.window()
+    lowered = {"strategy": FAN_OUT, "safety_budget_ceiling": 0.30}
+    a, b = [await client.open(root.session_token, **lowered) for _ in range(2)]
     a = await client.commit(a, risk="CRITICAL")
     assert (a.safety_budget, a.halt_reason, a.continuation_id) == (0.0, "SAFETY_BUDGET_DEPLETED", "")
     assert a.session.status == dag_pb2.SESSION_STATUS_OPEN

@@ -159,6 +159,9 @@ async def test_the_token_carries_the_state(world, client):
         "exp": 0,
         "nonce": "",
         "kv": 1,
+        "org": [
+            [await world.store.store_id(), end.window.window_number, end.window.hmac[:32]] for end in (second, first)
+        ],
     }
     assert payload["exp"] - payload["iat"] == 3600
 

@@ -14,6 +14,8 @@ from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.dag import answers, convert
 from services.dag.domain.verify import Integrity
+from services.dag.sealed_store import SealedSessionStore
+from services.dag.sealing import Sealer
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, CountingIds, World, commit_request, fresh_uuid
 
@@ -66,14 +68,14 @@ class Waiting:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    async def write(self, change):
+    async def write(self, *changes):
         if not self._barrier.broken:
             try:
                 async with asyncio.timeout(0.2):
                     await self._barrier.wait()
             except (TimeoutError, asyncio.BrokenBarrierError):
                 await self._barrier.abort()
-        await self._store.write(change)
+        await self._store.write(*changes)
 
 
 async def test_two_commits_that_truly_race():
@@ -211,11 +213,11 @@ async def test_endless_conflicts_end_in_a_race():
         def __getattr__(self, name):
             return getattr(world.store, name)
 
-        async def write(self, change):
+        async def write(self, *changes):
             raise ConflictError(ErrorReason.COMMIT_RACE, "always")
 
     world.app._writer._store = Losing()
-    from services.dag.app import CreateAsk
+    from services.dag.beginning import CreateAsk
 
     key = RequestKey("CreateSession", fresh_uuid(), "h", lambda _: b"")
     with pytest.raises(CrpError) as caught:
@@ -225,9 +227,11 @@ async def test_endless_conflicts_end_in_a_race():
 
 async def test_thirty_two_processes_commit_siblings_of_one_session(tmp_path):
     """Each writer has its own queue, as in a process of its own: only the store's version guard stands between them."""
-    store = await SqliteSessionStore.open(tmp_path / "sessions.db", StoreSettings(data_dir=tmp_path))
+    inner = await SqliteSessionStore.open(tmp_path / "sessions.db", StoreSettings(data_dir=tmp_path))
+    keys = World().keys
+    store = SealedSessionStore(inner, Sealer(keys))
     settings = DagSettings(max_fan_out=32)
-    here = World(store=store, settings=settings)
+    here = World(store=store, keys=keys, settings=settings)
     async with here.serving() as client:
         root = await client.window()
         fan_out = taxonomy.DISPATCH_STRATEGY_FAN_OUT

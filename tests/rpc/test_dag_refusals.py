@@ -11,7 +11,7 @@ from services.common.encoding import base64url, base64url_decode
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
-from tests.fakes.dag_world import NOW, World, commit_request, fitting_report, fresh_uuid, report_for
+from tests.fakes.dag_world import NOW, LoggedMemoryStore, World, commit_request, fitting_report, fresh_uuid, report_for
 from tests.patience import patient
 
 NO_SESSION = "crp_sess_" + "n" * 32
@@ -142,6 +142,17 @@ BAD_FIELDS = [
         ),
         {"data"},
         id="a number that canonical JSON cannot hold",
+    ),
+    pytest.param(
+        "AppendEvent",
+        pb.AppendEventRequest(
+            request_id=fresh_uuid(),
+            session_id=NO_SESSION,
+            data='{"calls":[{"name":"x"},{"name":"y","n":1,"name":"z"}]}',
+            event_type=dag_pb2.AUDIT_EVENT_TYPE_TOOL_CALL,
+        ),
+        {"data.calls[1].name"},
+        id="a name twice in an object",
     ),
     pytest.param("GetWindow", pb.GetWindowRequest(session_id=NO_SESSION), {"window_id"}, id="get window"),
     pytest.param("GetDag", pb.GetDagRequest(), {"session_id"}, id="get dag"),
@@ -467,13 +478,13 @@ async def test_an_event_that_comes_first_does_not_keep_a_broken_session_open(wor
         def __getattr__(self, name):
             return getattr(world.store, name)
 
-        async def write(self, change):
+        async def write(self, *changes):
             if not self.appended:
                 self.appended = True
                 elsewhere = World(store=world.store, clock=world.clock)
                 async with elsewhere.serving() as other:
                     await other.call("AppendEvent", append)
-            await world.store.write(change)
+            await world.store.write(*changes)
 
     world.app.chains._store = Interleaved()
     await refused(client, "OpenWindow", open_request(first.session_token), "DATA_LOSS", "CHAIN_BROKEN")
@@ -496,19 +507,36 @@ async def test_a_pending_window_that_was_changed_is_not_committed(world, client)
     await refused(client, "CommitWindow", commit_request(opened), "DATA_LOSS", "CHAIN_BROKEN")
 
 
-async def test_a_store_that_went_back_in_time(world, client):
-    """Everything stored verifies, but the token proves that there was more (SPEC-004 §16.4)."""
+async def test_a_session_that_went_back_in_time(world, client):
+    """The session's own rows are older ones; the log still has the leaves of the window that is gone (ADR 0099)."""
     first = await client.window()
     session_id = first.session.session_id
     earlier = copy.deepcopy(world.held(session_id))
     second = await client.window(first.session_token)
     world.store._sessions["tenant-a", session_id] = earlier
     verified = await client.call("VerifyChain", pb.VerifyChainRequest(session_id=session_id))
-    assert verified.fault.record_kind == ""
+    assert verified.fault.record_kind == "leaf"
     request = open_request(second.session_token)
     refusal = await refused(client, "OpenWindow", request, "DATA_LOSS", "CHAIN_BROKEN")
-    assert refusal.metadata["record_id"] == second.continuation_id
+    assert refusal.metadata["record_id"] == verified.fault.record_id
     assert world.held(session_id).record.status.value == "BROKEN"
+
+
+async def test_a_store_that_went_back_in_time(world, client):
+    """Everything stored verifies, the log included, but the token proves that there was more (SPEC-004 §16.4)."""
+    first = await client.window()
+    session_id = first.session.session_id
+    earlier = copy.deepcopy((world.store._sessions, world.store._logs))
+    second = await client.window(first.session_token)
+    older = LoggedMemoryStore()
+    older._sessions, older._logs = earlier
+    async with World(store=older, clock=world.clock, keys=world.keys).serving() as restored:
+        verified = await restored.call("VerifyChain", pb.VerifyChainRequest(session_id=session_id))
+        assert verified.fault.record_kind == ""
+        request = open_request(second.session_token)
+        refusal = await refused(restored, "OpenWindow", request, "DATA_LOSS", "CHAIN_BROKEN")
+        assert refusal.metadata["record_id"] == second.continuation_id
+    assert older._sessions["tenant-a", session_id].record.status.value == "BROKEN"
 
 
 async def test_a_master_key_that_is_not_held(world, client):

@@ -207,3 +207,22 @@ async def test_a_retired_key_signs_for_one_lifetime_and_its_chains_for_good(clie
         third = await after.window(second.session_token)
     found = await world.reads.verify("tenant-a", third.session.session_id)
     assert (found.integrity, found.windows_verified) == (Integrity.VALID, 3)
+
+
+@pytest.mark.parametrize(("seconds", "refused"), [(-60, False), (0, False), (1, True), (240, True)])
+async def test_a_retired_key_signs_nothing_that_is_dated_after_its_retirement(seconds, refused):
+    """Whoever got hold of a retired key else makes tokens with it for a lifetime more (ADR 0102)."""
+    old = World()
+    async with old.serving() as before:
+        first = await before.window()
+    retired_at = old.clock.moment.replace(microsecond=0) + timedelta(minutes=5)
+    keys = FixedMasterKeys({1: MasterKey(1, MASTER.secret, retired_at), 2: MasterKey(2, b"\x66" * 32)})
+    world = World(keys=keys, store=old.store, ids=CountingIds(prefix="y"))
+    world.clock.moment = retired_at + timedelta(minutes=4)
+    issued = int((retired_at + timedelta(seconds=seconds)).timestamp())
+    token = signed(first.session_token, iat=issued, exp=issued + 3600)
+    async with world.serving() as after:
+        if refused:
+            assert await reason(after, token) == "TOKEN_INVALID"
+        else:
+            assert payload_of((await after.window(token)).session_token)["kv"] == 2

@@ -6,6 +6,7 @@ import json
 import logging
 
 import pytest
+from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dag.v1 import transparency_service_pb2 as pb
@@ -16,6 +17,7 @@ from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.merkle import consistency_holds, inclusion_holds, leaf_hash
 from services.common.settings.dag import DagSettings
 from services.common.signed_note import Checkpoint, Note, NoteKey, NoteSigner
+from services.dag.domain import step
 from tests.contract.adapters import PLAIN
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.sealed_world import SECRET, SealedWorld
@@ -267,15 +269,19 @@ class TestExport:
         with pytest.raises(Exception, match="at most 16"):
             [line async for line in call]
 
-    async def test_a_database_from_before_the_log_is_incomplete(self, world):
+    async def test_a_database_from_before_the_log_is_incomplete(self, world, monkeypatch):
         """What was written without seals and leaves stays readable; the log proves what came after it."""
+        with monkeypatch.context() as earlier:
+            earlier.setattr(step, "promising", tuple)  # its sessions promise nothing
+            async with world.serving() as client:
+                first = await client.window()
+        session_id = first.session.session_id
+        held = world.store._sessions["tenant-a", session_id]
+        world.store._logs._logs.clear()
         async with world.serving() as client:
-            first = await client.window()
-            session_id = first.session.session_id
-            logs, held = world.store._logs, world.store._sessions["tenant-a", session_id]
-            logs._logs.clear()
             plain = await client.call("VerifyChain", sessions.VerifyChainRequest(session_id=session_id))
-            assert plain.integrity == 1
+            assert plain.integrity == taxonomy.CHAIN_INTEGRITY_PARTIAL
+            assert plain.partial_reason == "5 records are older than the log, which so proves nothing of them"
             await client.call(
                 "AppendEvent",
                 sessions.AppendEventRequest(
@@ -289,7 +295,9 @@ class TestExport:
             assert (head.tree_size, len(held.events)) == (1, 5)
             found = check_export(await client.export(session_id), NoteKey("", head.public_key), None)
         assert found.verdict is Verdict.INCOMPLETE
-        assert found.notes == ("5 records are older than the log, which so proves nothing of them",)
+        older, partly = found.notes
+        assert older == "5 records are older than the log, which so proves nothing of them"
+        assert partly.endswith("PARTIAL")
         assert (found.events, found.windows) == (1, 0)
 
 

@@ -183,6 +183,23 @@ async def test_a_question_that_nothing_answers_says_so(tmp_path):
     assert response.answer.text == "The provided context does not contain an answer to this question."
 
 
+async def test_forty_refusals_in_a_row_cost_no_budget_and_an_answer_does(tmp_path):
+    """Real analyses, without encoders, so that what is no refusal is MEDIUM (decisions 18, 28; ADR 0103)."""
+    topics = ("world cup", "chess title", "regatta", "marathon", "song contest")
+    async with suite(tmp_path, dag=DagSettings(max_windows=41)) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        token = ""
+        for number in range(40):
+            query = f"Who won the {topics[number % 5]} in the year {1950 + number}?"
+            said = await caller.ask(query, session_token=token)
+            assert headers_of(said)["CRP-Quality-Relevance"] == "REFUSAL"
+            assert (said.answer.safety_budget, said.answer.report.risk_level) == (1.0, taxonomy.RISK_LEVEL_LOW)
+            token = said.answer.session_token
+        asked = await caller.ask("Within how many days must a motor accident be reported?", session_token=token)
+    assert "within 7 days" in asked.answer.text
+    assert asked.answer.safety_budget == 0.95
+
+
 async def test_the_last_window_issues_no_continuation(tmp_path):
     async with suite(tmp_path, dag=DagSettings(max_windows=1)) as caller:
         await caller.ingest(HANDBOOK / PAGES[0])

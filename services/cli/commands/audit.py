@@ -1,5 +1,7 @@
 """``groundtrail verify | show``: what the record says, and whether anybody changed it."""
 
+from typing import Final
+
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 
@@ -14,14 +16,20 @@ from services.cli.told import told_answer
 from services.cli.words import enum_text
 from services.common.settings import Settings
 
+_EXITS: Final = {
+    taxonomy.CHAIN_INTEGRITY_BROKEN: Exit.VERDICT,
+    taxonomy.CHAIN_INTEGRITY_PARTIAL: Exit.FAILURE,
+}
+"""Of what is not simply in order; VALID, TRUNCATED and UNVERIFIED, a session without a window, are 0."""
+
 
 async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
-    """Recompute a session's chain; a chain that does not hold is exit code 3."""
+    """Recompute a session's chain; one that does not hold is exit code 3, one that was recomputed in part is 1."""
     async with connect(settings, Part.SESSIONS) as suite:
         verdict = await suite.call(suite.sessions.VerifyChain, sessions.VerifyChainRequest(session_id=session_id))
     render.show_chain(session_id, verdict, output)
     output.result(render.response_json(verdict))
-    return Exit.VERDICT if verdict.integrity == taxonomy.CHAIN_INTEGRITY_BROKEN else Exit.OK
+    return _EXITS.get(verdict.integrity, Exit.OK)
 
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:

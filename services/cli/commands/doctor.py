@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.log_findings import log_faults
 from services.cli.render import coloured
 from services.common.composition import (
     FACTS_FILE,
@@ -26,7 +27,7 @@ from services.common.composition import (
     answering_milvus,
     answering_neo4j,
 )
-from services.common.errors import CrpError, StartupError
+from services.common.errors import CrpError, StartupError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
@@ -146,6 +147,20 @@ async def _milvus(settings: Settings) -> list[Finding]:
     return [Finding("milvus", Level.OK, f"{settings.milvus.uri} answers; it keeps facts and vectors")]
 
 
+async def _logs(settings: Settings) -> list[Finding]:
+    """Compute every transparency log in sessions.db anew; one in Neo4j is the server's to look at."""
+    path = Path(settings.store.data_dir) / SESSIONS_FILE
+    if settings.store.sessions != "sqlite" or not await asyncio.to_thread(path.is_file):
+        return []
+    try:
+        faults = await asyncio.to_thread(lambda: list(log_faults(path)))
+    except sqlite3.Error as error:
+        return [Finding("log", Level.WARNING, f"cannot be looked at: {error}", "start the server once: it migrates")]
+    advice = "the tenant's writes are refused; keep the file and restore a backup (docs/how-to/verify-a-chain.md)"
+    found = [Finding("log", Level.PROBLEM, f"tenant {tenant}: {detail}", advice) for tenant, detail in faults]
+    return found or [Finding("log", Level.OK, "every leaf, tree and kept head fits")]
+
+
 def _store(path: Path) -> Finding:
     if not path.is_file():
         return Finding(path.name, Level.OK, "not there yet; made at first use")
@@ -254,6 +269,34 @@ async def _event_sink(settings: Settings) -> list[Finding]:
     return [Finding("event sink", Level.OK, f"{settings.event_sink.host} may be connected to, its key can be read")]
 
 
+async def _checkpoints(settings: Settings) -> list[Finding]:
+    """Look at where heads of the log go and at who signs them; no head is signed or sent."""
+    advice = "docs/how-to/have-the-log-witnessed.md says how both are set up"
+    problem = ""
+    try:
+        async with Adapters(settings) as adapters:
+            endpoint = await adapters.checkpoint_endpoint()
+            problem = await endpoint.problem() if endpoint else ""
+            signer = await adapters.log_signer()
+            if signer is not None:
+                await signer.key(f"{settings.dag.log_name}/doctor")
+    except SettingsError as error:
+        problem = "; ".join(error.problems)
+    except UnavailableError as error:
+        problem = error.message
+    if problem:
+        return [Finding("checkpoints", Level.PROBLEM, problem, advice)]
+    signed = "a process of its own" if settings.log_signer.socket else "the dag service"
+    return [Finding("checkpoints", Level.OK, f"signed by {signed}; sent to {_places(settings)}")]
+
+
+def _places(settings: Settings) -> str:
+    wanted = settings.checkpoints
+    places = ["a file"] * bool(wanted.file) + ["an endpoint"] * bool(wanted.url)
+    places += [f"{len(wanted.witnesses)} witnesses"] * bool(wanted.witnesses)
+    return ", ".join(places) or "nobody on a schedule"
+
+
 async def _exposure(settings: Settings) -> list[Finding]:
     loopback = is_loopback(settings.server.host)
     if not loopback and not settings.server.tls.enabled:
@@ -273,6 +316,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _weights,
     _data_dir,
     _stores,
+    _logs,
     _milvus,
     _neo4j,
     _secrets,
@@ -281,4 +325,5 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _exposure,
     _language_model,
     _event_sink,
+    _checkpoints,
 )

@@ -1,6 +1,6 @@
 """``groundtrail verify --offline | checkpoint``: checking an export by itself, and keeping the log's signed head."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,8 @@ from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.offline import Checked, Verdict, check_export
+from services.cli.offline import Checked, Verdict, WitnessDemand, check_export
+from services.common.cosignature import WitnessKey
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 from services.common.signed_note import Checkpoint, Note, NoteKey
@@ -29,26 +30,48 @@ _STYLES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """What the auditor trusts.
+
+    Attributes:
+        public_key: the log's, or a file with it.
+        witnesses: keys of witnesses, or files with one each.
+        min_cosignatures: how many of them must have cosigned; ``None`` = all.
+    """
+
+    public_key: str
+    witnesses: tuple[str, ...] = ()
+    min_cosignatures: int | None = None
+
+
 async def verify_offline(
-    _settings: Settings, output: Output, source: Path, public_key: str, checkpoint: Path | None
+    _settings: Settings, output: Output, source: Path, trusted: Trusted, checkpoint: Path | None
 ) -> Exit:
     """Check an export with no server and no secret.
 
     Exit code 0: everything holds; 3: something does not, and the first bad record is named; 1: something could not be
     checked; 2: the key or a file cannot be read.
     """
-    key = _key(public_key)
-    found = check_export(_lines(source), key, _text(checkpoint, "--checkpoint") if checkpoint else None)
+    key = read_key(trusted.public_key, "--public-key")
+    earlier = _text(checkpoint, "--checkpoint") if checkpoint else None
+    found = check_export(_lines(source), key, earlier, _demand(trusted))
     _show(found, source, output)
     output.result(asdict(found))
     return _EXITS[found.verdict]
 
 
-async def checkpoint(settings: Settings, output: Output, target: Path | None) -> Exit:
-    """Fetch the log's signed head and print it with the log's public key; write it to a file if one is named."""
+async def checkpoint(settings: Settings, output: Output, target: Path | None, *, cosigned: bool = False) -> Exit:
+    """Fetch the log's signed head and print it with the log's public key; write it to a file if one is named.
+
+    With ``cosigned`` it is the latest one that witnesses saw.
+    """
     async with connect(settings, Part.SESSIONS) as suite:
         found = await suite.call(suite.transparency.GetTreeHead, transparency.GetTreeHeadRequest())
-    head = found.tree_head
+    if cosigned and not found.HasField("cosigned_head"):
+        output.error("no witness has cosigned a head of this log yet", reason="NOT_COSIGNED")
+        return Exit.NOT_FOUND
+    head = found.cosigned_head if cosigned else found.tree_head
     key = str(NoteKey(head.origin, head.public_key))
     if target is not None:
         _keep(target, head.checkpoint)
@@ -74,13 +97,34 @@ def _keep(target: Path, note: str) -> None:
     target.write_bytes(note.encode())
 
 
-def _key(text: str) -> NoteKey:
-    """Read a public key, or the file that holds it."""
+def read_key(text: str, name: str) -> NoteKey:
+    """Read a public key, or the file that holds it.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: it is none.
+    """
     path = Path(text)
     try:
         return NoteKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
     except (ValueError, OSError) as error:
-        raise InvalidRequestError.of(FieldViolation("--public-key", str(error))) from None
+        raise InvalidRequestError.of(FieldViolation(name, str(error))) from None
+
+
+def _demand(trusted: Trusted) -> WitnessDemand:
+    keys = tuple(dict.fromkeys(_witness(text) for text in trusted.witnesses))
+    minimum = len(keys) if trusted.min_cosignatures is None else trusted.min_cosignatures
+    if minimum > len(keys):
+        text = f"must be at most the number of witnesses that --witness names, {len(keys)}"
+        raise InvalidRequestError.of(FieldViolation("--min-cosignatures", text))
+    return WitnessDemand(keys, minimum)
+
+
+def _witness(text: str) -> WitnessKey:
+    path = Path(text)
+    try:
+        return WitnessKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
+    except (ValueError, OSError) as error:
+        raise InvalidRequestError.of(FieldViolation("--witness", str(error))) from None
 
 
 def _lines(path: Path) -> list[str]:
@@ -103,6 +147,8 @@ def _show(found: Checked, source: Path, output: Output) -> None:
     output.say(f"{found.verdict.value}: {source.name}, {held}{analyses}", style=_STYLES[found.verdict])
     if found.origin:
         output.say(f"log {found.origin}, size {found.tree_size}, root {found.root}", style="dim")
+    for one in found.cosigned_by:
+        output.say(f"cosigned at size {found.witnessed_size} by {one}", style="dim")
     if found.fault is not None:
         where = f"line {found.fault.line}: " if found.fault.line else ""
         output.say(

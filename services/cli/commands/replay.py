@@ -24,10 +24,9 @@ from services.cli.commands.offline import checkpoint_size
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.export_file import FACT, Export, ExportedAnalysis, read_export
+from services.cli.export_file import Export, ExportedAnalysis, fact_line, read_export
 from services.cli.render import coloured
 from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short, unrepeatable
-from services.common.encoding import canonical_json
 from services.common.errors import FieldViolation, InvalidRequestError, NotFoundError
 from services.common.rpc.canonical import message_json
 from services.common.settings import ServerSettings, Settings
@@ -133,7 +132,7 @@ async def _fact_line(suite: Suite, fact_id: str) -> str:
         return ""
     if not found.fact.content:
         return ""
-    return canonical_json({"record": FACT, "fact": message_json(found.fact)}).decode()
+    return fact_line(found.fact)
 
 
 class _Analyze:

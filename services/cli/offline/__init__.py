@@ -2,5 +2,6 @@
 
 from services.cli.offline.checking import Checked, Verdict, check_export
 from services.cli.offline.lines import BadLineError, Fault, read_lines
+from services.cli.offline.witnesses import WitnessDemand
 
-__all__ = ["BadLineError", "Checked", "Fault", "Verdict", "check_export", "read_lines"]
+__all__ = ["BadLineError", "Checked", "Fault", "Verdict", "WitnessDemand", "check_export", "read_lines"]

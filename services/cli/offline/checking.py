@@ -2,20 +2,22 @@
 
 What cannot be checked without the session's HMAC key is the HMAC of windows and events; what takes its place is the
 signed log, which holds the salted hash of each of them. The first thing that does not hold is named, in the order log
-line, events, leaves, analyses, what is missing, the earlier checkpoint, facts.
+line, events, leaves, analyses, what is missing, what the server found broken, the earlier checkpoint, facts.
 """
 
-import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
-from typing import Any, Final
+from typing import Any
 
 from services.cli.offline.facts import check_facts
+from services.cli.offline.knowledge import check_known
 from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
-from services.common.encoding import canonical_json, sha256_hex
+from services.cli.offline.manifest import COUNTED, Manifest
+from services.cli.offline.witnesses import WitnessDemand, Witnessed, check_witnesses
+from services.common.encoding import base64_decode, canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
 from services.common.signed_note import Checkpoint, Note, NoteKey
@@ -31,11 +33,9 @@ from services.dag.domain.leaves import (
     window_loggable,
     with_hash,
 )
+from services.dag.domain.promises import promise_of
 from services.dag.domain.stored_report import read_body
 from services.dag.domain.tombstones import leaves_digest
-from services.dag.transparency.exporting import EXPORT_TITLE
-
-_COUNTED: Final = ("events", "analyses", "leaves")
 
 
 @unique
@@ -59,6 +59,8 @@ class Checked:
         notes: what could not be checked, in sentences.
         origin, tree_size, root: of the signed head; empty, 0 and empty when there is none that holds.
         events, windows, analyses: how many were found in the signed log and hold.
+        witnessed_size: of the head that the witnesses asked for cosigned; 0 without one.
+        cosigned_by: who of them, and when.
     """
 
     verdict: Verdict
@@ -71,6 +73,8 @@ class Checked:
     events: int = 0
     windows: int = 0
     analyses: int = 0
+    witnessed_size: int = 0
+    cosigned_by: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -80,7 +84,7 @@ class _Check:
     parts: dict[Part, list[Line]]
     key: NoteKey
     head: Checkpoint = field(default_factory=lambda: Checkpoint("", 0, b""))
-    manifest: dict[str, str] = field(default_factory=dict)
+    manifest: Manifest = field(default_factory=lambda: Manifest("", dict.fromkeys(COUNTED, 0), ""))
     events: list[AuditEventRecord] = field(default_factory=list)
     nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     reports: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -88,15 +92,19 @@ class _Check:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("events", "windows", "analyses"), 0))
     erased: bool = False
     buried: bool = False
+    witnessed: Witnessed = field(default_factory=Witnessed)
 
 
-def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Checked:
+def check_export(
+    texts: Sequence[str], key: NoteKey, earlier: str | None, demand: WitnessDemand | None = None
+) -> Checked:
     """Check an export.
 
     Args:
         texts: the file's lines, without line feeds.
         key: of the log that the export says it is in.
         earlier: a checkpoint that was kept, as a signed note; ``None`` = none.
+        demand: which witnesses have to have cosigned the log; ``None`` = none.
     """
     check: _Check | None = None
     try:
@@ -107,12 +115,16 @@ def check_export(texts: Sequence[str], key: NoteKey, earlier: str | None) -> Che
             _check_tombstone(check)
         else:
             _check_leaves(check)
+        _check_witnesses(check, demand or WitnessDemand())
+        if not check.buried:
             _check_erasure(check)
         _check_analyses(check)
         _check_whole(check)
+        check.notes += check_known(check.parts[Part.EVENT], check.events, check.manifest)
         if earlier is not None:
             _check_growth(check, earlier)
-        check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS])
+        every_byte = bool(check.manifest.log_sha256)
+        check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS], every_byte=every_byte)
     except BadLineError as bad:
         return _result(check, bad.fault)
     return _result(check, None)
@@ -128,10 +140,12 @@ def _result(check: _Check | None, fault: Fault | None) -> Checked:
         verdict=Verdict.BROKEN if fault else verdict,
         fault=fault,
         notes=tuple(check.notes),
-        session_id=check.manifest.get("session", ""),
+        session_id=check.manifest.session_id,
         origin=check.head.origin,
         tree_size=check.head.size,
         root=check.head.root.hex(),
+        witnessed_size=check.witnessed.size,
+        cosigned_by=check.witnessed.names,
         **check.counts,
     )
 
@@ -146,27 +160,26 @@ def _check_log(check: _Check) -> None:
     try:
         checkpoint, manifest = (Note.parse(line.value[name]) for name in ("checkpoint", "manifest"))
         head = Checkpoint.parse(checkpoint.text)
-        fields = _manifest_fields(manifest.text, str(head))
+        said = Manifest.parse(manifest.text, str(head))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadLineError(line.number, "log", "", "holds no checkpoint and no note over the export") from None
-    for name, note in (("checkpoint", checkpoint), ("manifest", manifest)):
-        if not note.holds(check.key, head.origin):
+    signed = {"checkpoint": checkpoint.holds(check.key, head.origin)}
+    signed["manifest"] = said.is_signed(manifest, check.key, head.origin)
+    for name, holds in signed.items():
+        if not holds:
             raise BadLineError(line.number, "log", "", f"has a {name} that the given key did not sign")
-    if line.value.get("session_id") != fields["session"]:
+    if line.value.get("session_id") != said.session_id:
         raise BadLineError(line.number, "log", "", "names another session than the signed note")
-    check.head, check.manifest = head, fields
+    if not said.covers(line.value):
+        raise BadLineError(line.number, "log", "", "is not as it was exported")
+    check.head, check.manifest = head, said
 
 
-def _manifest_fields(text: str, checkpoint: str) -> dict[str, str]:
-    """Return the signed note's fields; ValueError for anything else than what an export writes."""
-    start = f"{EXPORT_TITLE}\n{checkpoint}"
-    if not text.startswith(start):
-        raise ValueError
-    pairs = [line.split(" ", 1) for line in text.removeprefix(start).splitlines()]
-    fields = {name: value for name, value in pairs}  # noqa: C416 - pairs of two, which dict() would not check
-    if tuple(fields) != ("session", *_COUNTED, "sha256") or not all(fields[name].isdecimal() for name in _COUNTED):
-        raise ValueError
-    return fields
+def _check_witnesses(check: _Check, demand: WitnessDemand) -> None:
+    """Check the heads that witnesses cosigned."""
+    leaves = check.parts[Part.LEAF]
+    check.witnessed = check_witnesses(check.parts[Part.LOG][0], leaves, check.head, check.key, demand)
+    check.notes += check.witnessed.notes
 
 
 def _check_events(check: _Check) -> None:
@@ -180,13 +193,13 @@ def _check_events(check: _Check) -> None:
         if event.sequence != place:
             text = f"is missing or out of order: event {event.sequence} is here"
             raise BadLineError(line.number, "event", name, text)
-        if event.session_id != check.manifest["session"]:
+        if event.session_id != check.manifest.session_id:
             raise BadLineError(line.number, "event", name, "is of another session")
         if event.event_id != event_id(event.hmac):
             raise BadLineError(line.number, "event", name, "has an event_id that does not follow from its hmac")
         check.events.append(event)
         _note(check, event)
-    if len(check.events) < int(check.manifest["events"]):
+    if len(check.events) < check.manifest.counts["events"]:
         raise BadLineError(0, "event", str(len(check.events)), "is missing at the end of the chain")
 
 
@@ -198,7 +211,7 @@ def _check_tombstone(check: _Check) -> None:
         raise BadLineError(at.number, "event", name, "is not the last, although it stands for the whole session")
     leaves: list[LogLeaf] = []
     for line in check.parts[Part.LEAF]:
-        leaf, salt, path = _leaf(line, check.manifest["session"], _kind(line))
+        leaf, salt, path = _leaf(line, check.manifest.session_id, _kind(line))
         if leaves and leaf.leaf_index <= leaves[-1].leaf_index:
             raise BadLineError(line.number, "leaf", leaf.record_id, "is out of order")
         if not inclusion_holds(leaf.leaf_hash, leaf.leaf_index, check.head.size, path, check.head.root):
@@ -261,20 +274,24 @@ def _check_leaves(check: _Check) -> None:
     """Check every record's content against its salted leaf, and the leaf against the signed root."""
     lines = check.parts[Part.LEAF]
     expected = list(logged_records(check.events))
-    older = len(expected) - int(check.manifest["leaves"])
+    older = _older(check, len(expected))
     if older > 0:  # the server itself has no leaf of these; what was cut from the file is found by the names below
         check.notes.append(f"{older} records are older than the log, which so proves nothing of them")
         expected = expected[older:]
     by_id = {event.event_id: event for event in check.events}
     lines_of = {event.event_id: line for line, event in zip(check.parts[Part.EVENT], check.events, strict=True)}
+    known = {(kind.value, name) for kind, name in expected}
     before = -1
     for place, (kind, name) in enumerate(expected):
         line = lines[place] if place < len(lines) else None
         shown = str(by_id[name].sequence) if kind is LeafKind.EVENT else name
         number = line.number if line else 0
+        if line is not None and (line.value.get("record_kind"), line.value.get("record_id")) not in known:
+            text = "is of no record here: the log holds one that was taken out or replaced"
+            raise BadLineError(number, "leaf", str(line.value.get("record_id")), text)
         if line is None or (line.value.get("record_kind"), line.value.get("record_id")) != (kind.value, name):
             raise BadLineError(number, kind.value, shown, "has no leaf here: its line is missing or out of order")
-        leaf, salt, path = _leaf(line, check.manifest["session"], kind)
+        leaf, salt, path = _leaf(line, check.manifest.session_id, kind)
         content = _content(check, by_id, kind, name)
         at = lines_of[name].number if kind is LeafKind.EVENT else number
         if kind is LeafKind.EVENT and line.value.get("line_sha256") != sha256_hex(lines_of[name].text):
@@ -292,6 +309,18 @@ def _check_leaves(check: _Check) -> None:
         raise BadLineError(number, "leaf", str(lines[len(expected)].value.get("record_id")), "is of no record here")
 
 
+def _older(check: _Check, records: int) -> int:
+    """Return how many records at the beginning are older than the log: none of a session that promises a leaf of each.
+
+    How many leaves the log has of the session is signed, those that are of no record included (ADR 0099).
+    """
+    promise = promise_of(check.events)
+    free = records
+    if promise is not None:
+        free = sum(1 for _ in logged_records(event for event in check.events if event.sequence < promise.since))
+    return min(max(records - check.manifest.counts["leaves"], 0), free)
+
+
 def _leaf(line: Line, session_id: str, kind: LeafKind) -> tuple[LogLeaf, bytes, list[bytes]]:
     value = line.value
     name = str(value.get("record_id"))
@@ -305,7 +334,7 @@ def _leaf(line: Line, session_id: str, kind: LeafKind) -> tuple[LogLeaf, bytes, 
             leaf_hash=b"",
             leaf_index=int(value["leaf_index"]),
         )
-        path = [base64.b64decode(part, validate=True) for part in value["path"]]
+        path = [base64_decode(part) for part in value["path"]]
         return with_hash(leaf), bytes.fromhex(value["salt"]), path
     except (KeyError, ValueError, TypeError):
         raise BadLineError(line.number, "leaf", name, "is no leaf") from None
@@ -317,7 +346,7 @@ def _content(check: _Check, by_id: Mapping[str, AuditEventRecord], kind: LeafKin
         if kind is LeafKind.EVENT:
             return event_loggable(by_id[name]) if by_id[name].data else None
         node = check.nodes.get(name)
-        return None if node is None else window_loggable(check.manifest["session"], node)
+        return None if node is None else window_loggable(check.manifest.session_id, node)
     except (KeyError, ValueError, TypeError):
         return None
 
@@ -335,7 +364,7 @@ def _check_analyses(check: _Check) -> None:
     lines = check.parts[Part.ANALYSIS]
     nodes = sorted(check.nodes.values(), key=lambda node: (int(node["window_number"]), str(node["window_id"])))
     wanted = [str(node["window_id"]) for node in nodes if str(node["window_id"]) in check.reports]
-    if int(check.manifest["analyses"]) == 0 and not lines:
+    if check.manifest.counts["analyses"] == 0 and not lines:
         return
     for place, name in enumerate(wanted):
         line = lines[place] if place < len(lines) else None
@@ -372,7 +401,7 @@ def _check_whole(check: _Check) -> None:
     """Check every line before the log's against the signed hash: whatever no record showed is found here."""
     covered = [line for part in (Part.EVENT, Part.ANALYSIS, Part.LEAF) for line in check.parts[part]]
     digest = hashlib.sha256(b"".join(line.text.encode() + b"\n" for line in covered)).hexdigest()
-    if digest != check.manifest["sha256"]:
+    if digest != check.manifest.sha256:
         text = "a line was changed, moved or left out in a way that no record shows"
         raise BadLineError(0, "line", "", text)
 
@@ -405,7 +434,7 @@ def _growth_proof(check: _Check, size: int) -> list[bytes] | None:
     try:
         for proof in line.value["consistency"]:
             if proof["first_tree_size"] == size:
-                return [base64.b64decode(part, validate=True) for part in proof["path"]]
+                return [base64_decode(part) for part in proof["path"]]
     except (KeyError, ValueError, TypeError):
         raise BadLineError(line.number, "log", "", "holds a consistency proof that cannot be read") from None
     return None

@@ -47,17 +47,24 @@ class ListedSession:
     """A session in a list.
 
     Attributes:
-        record: ``None`` when what is stored cannot be read.
+        record: UNREADABLE when what is stored cannot be read.
         window_count: highest window number; 0 without a window.
         committed: how many windows are committed.
+        least_budget: the smallest safety budget that a committed window left; ``None`` when none is, or it cannot be
+            read.
         latest: ``None`` when none is, or it cannot be read.
     """
 
-    session_id: str
-    record: "SessionRecord | None"
+    record: "SessionRecord"
     window_count: int = 0
     committed: int = 0
+    least_budget: float | None = None
     latest: LatestWindow | None = None
+
+    @property
+    def session_id(self) -> str:
+        """Return the session's id, which can be read of every one in a list."""
+        return self.record.session_id
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -77,7 +84,10 @@ class DueSession:
 
 
 class SessionLists(Protocol):
-    """Indexed reads over a tenant's sessions. Errors as in ``SessionStore``."""
+    """Indexed reads over a tenant's sessions. Errors as in ``SessionStore``.
+
+    Of a record without a readable id no list knows anything.
+    """
 
     async def list_sessions(
         self, tenant_id: str, wanted: SessionFilter, *, after: str, limit: int

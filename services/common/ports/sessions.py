@@ -2,23 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum, unique
 from typing import Final, Protocol
 
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.session_lists import SessionLists
 
+STORE_ID_BYTES: Final = 8
 UNASSIGNED: Final = -1
 """The index of a leaf that is not in the log yet."""
+_UNKNOWN_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @unique
 class SessionStatus(StrEnum):
     """OPEN can be continued; the others never again.
 
-    Of an ERASED one the content is gone, of a TOMBSTONED one every record but one event (ADR 0104).
+    Of an ERASED one the content is gone, of a TOMBSTONED one every record but one event (ADR 0104). UNREADABLE is never
+    stored: lists have it in the place of a session of which the record does not parse.
     """
 
     OPEN = "OPEN"
@@ -28,6 +32,7 @@ class SessionStatus(StrEnum):
     ERASED = "ERASED"
     EXPIRED = "EXPIRED"
     TOMBSTONED = "TOMBSTONED"
+    UNREADABLE = "UNREADABLE"
 
 
 @unique
@@ -59,12 +64,16 @@ class LeafKind(StrEnum):
 
 @unique
 class TransferType(StrEnum):
-    """What flows along an edge (SPEC-004 §8.1)."""
+    """What flows along an edge (SPEC-004 §8.1).
+
+    RELAYED is ours: the target is a window of another store, which keeps what flowed (§10.2, ADR 0102).
+    """
 
     FULL_CONTEXT = "FULL_CONTEXT"
     SUMMARY = "SUMMARY"
     FACTS_ONLY = "FACTS_ONLY"
     RESULT_ONLY = "RESULT_ONLY"
+    RELAYED = "RELAYED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,8 @@ class SessionRecord:
         parent_session_id: of an agent's session (SPEC-004 §15); empty otherwise.
         trail_mac: 64 hex digits, HMAC over version, number of audit events and the last one's HMAC, so that a trail
             that lost its end is found (ADR 0058).
+        budget_ceiling: no window starts from more safety budget: what the session began with, lowered to what agents'
+            sessions under it have left (SPEC-004 §15.2, ADR 0103).
         updated_at, status_at, legal_hold: what the row repeats of the trail, so that lists and retention need no trail:
             when the last event was written, since when the session has its status (of an open one the same), and
             whether it is exempt from erasure (ADR 0104).
@@ -100,9 +111,15 @@ class SessionRecord:
     parent_session_id: str = ""
     loop_depth: int = 0
     trail_mac: str = ""
+    budget_ceiling: float = 1.0
     updated_at: datetime | None = None
     status_at: datetime | None = None
     legal_hold: bool = False
+
+
+def unreadable_session(tenant_id: str, session_id: str) -> SessionRecord:
+    """Return what lists hold in the place of a session of which the record does not parse."""
+    return SessionRecord(tenant_id, session_id, "", SessionStatus.UNREADABLE, _UNKNOWN_MOMENT, 0, "", 0, "", 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +140,7 @@ class WindowRecord:
         response_hash, report_hash: 64 hex digits.
         response_text: the content, for transfer to children; empty after erasure.
         response_tokens: tokens of ``response_text`` in the target model's tokenizer.
-        failure_reason: set when FAILED.
+        failure_reason: set when FAILED; empty after erasure, but for a window that was pending then.
         salt: 32 random bytes that the window's leaf is salted with; held beside the content and gone with it. Stores
             neither keep nor return it: it travels inside the sealed ``response_text`` (ADR 0055).
     """
@@ -241,6 +258,62 @@ class LogLeaf:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedSession:
+    """A session and its leaves, read as one: no write lies between the two.
+
+    Attributes:
+        snapshot: ``None`` when the store holds no such session.
+        leaves: every leaf in the tenant's log that names the session, by index; as they are stored, whatever they hold.
+    """
+
+    snapshot: SessionSnapshot | None
+    leaves: tuple[LogLeaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A leaf as it is stored.
+
+    Attributes:
+        leaf: with its index and the hash that is stored for it.
+        subtrees: hashes of the full subtrees that end with it, from the leaf's own on, joined.
+    """
+
+    leaf: LogLeaf
+    subtrees: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KeptHead:
+    """The largest head that was signed of a tenant's log (ADR 0099).
+
+    Attributes:
+        size, root: what was signed; 32 bytes of root.
+        mac: 64 hex digits, HMAC over tenant, size and root under a key of the tenant's.
+        key_version: of the master key that the MAC's key is derived from.
+    """
+
+    size: int
+    root: bytes
+    mac: str
+    key_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What a store holds of a tenant's log besides its leaves, as it is stored.
+
+    Attributes:
+        size, peaks: of the tree: number of leaves, hashes of its largest full subtrees, joined.
+        head: ``None`` when none was kept.
+    """
+
+    size: int = 0
+    peaks: bytes = b""
+    head: KeptHead | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChange:
     """Everything that one step changes, written in one transaction or not at all.
 
@@ -271,8 +344,34 @@ class SessionChange:
     tombstone: bool = False
 
 
+def check_whole(changes: Sequence[SessionChange]) -> None:
+    """Refuse what no transaction holds: a caller's mistake, whatever is stored.
+
+    Raises:
+        ValueError: as ``SessionStore.write`` says.
+    """
+    for change in changes:
+        owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
+        owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
+        owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
+        if owners - {change.session.session_id}:
+            raise ValueError("a change holds records of another session")
+        if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
+            raise ValueError("a tombstone leaves no record but events")
+        if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
+            raise ValueError("a change holds a receipt of another tenant")
+    if len({change.session.tenant_id for change in changes}) > 1:
+        raise ValueError("changes of different tenants are no one write")
+    if len({change.session.session_id for change in changes}) < len(changes):
+        raise ValueError("two changes are of one session")
+
+
 class TransparencyLog(Protocol):
-    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it."""
+    """The Merkle tree over the leaves of each tenant, as ``services.common.merkle`` cuts it.
+
+    A store appends to what holds together alone: the peaks are those that its leaves end, no leaf lies beyond them,
+    and the tree is no smaller than the head that was kept. Otherwise a write is refused, LOG_INCONSISTENT.
+    """
 
     async def tree_size(self, tenant_id: str) -> int:
         """Return the number of leaves."""
@@ -283,7 +382,26 @@ class TransparencyLog(Protocol):
 
         Raises:
             ValueError: a place is not a full subtree of the log.
+            LogInconsistentError: LOG_INCONSISTENT: a leaf that must be there is not.
         """
+        ...
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return the leaves ``first`` up to ``first + limit``, exclusive, by index.
+
+        One that is not there, or is not what a leaf is, is left out: whoever asks sees the gap.
+        """
+        ...
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned, in the place of one of the same or a smaller size.
+
+        One that is lost with the power is asked for again; nothing waits for the disk because of it.
+        """
+        ...
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint, as a signed note; empty without one."""
         ...
 
     async def find_leaves(
@@ -292,24 +410,51 @@ class TransparencyLog(Protocol):
         """Return the leaf of each record, by kind and id; ``None`` for one that is not in the log."""
         ...
 
-    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return every leaf that names the session, by index."""
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head, read as one."""
+        ...
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return up to ``limit`` leaves above index ``after`` (-1 = from the first), by index."""
+        ...
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head in the place of one that is no larger; a larger one stays. Durable; may use the reserve."""
         ...
 
 
 class SessionStore(TransparencyLog, SessionLists, Protocol):
-    """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``."""
+    """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``.
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if the stored version is ``change.session.version - 1``; all or nothing, durable.
+    Every read raises ``UnreadableRecordError`` (RECORD_UNREADABLE) for a record that it needs and that does not parse,
+    and leaves nothing behind that a later read would meet. Lists over sessions go on: ``list_sessions`` has an
+    UNREADABLE session in its place, ``page_reports`` the error; of a record without a readable id they know nothing.
+    """
+
+    async def store_id(self) -> str:
+        """Return what tells this store from every other one: 16 hex digits, drawn once and kept with its records."""
+        ...
+
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply changes of different sessions of one tenant in one transaction; all of them or nothing, durable.
+
+        Each is guarded by its own session's version: what is stored is ``change.session.version - 1``. Their leaves
+        come into the log in the order of the changes.
 
         Raises:
-            ConflictError: COMMIT_RACE: another writer came first; read the snapshot again and decide anew.
+            ConflictError: COMMIT_RACE: another writer came first to one of them; read the snapshots again and decide
+                anew.
+            LogInconsistentError: LOG_INCONSISTENT: the tenant's log does not hold together; nothing was written.
+            ValueError: two changes are of one session or of different tenants, or one holds another session's records.
         """
         ...
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view of the session or ``None``."""
+        ...
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves, by one indexed read of each that nothing is written between."""
         ...
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
@@ -326,7 +471,9 @@ class SessionStore(TransparencyLog, SessionLists, Protocol):
         """Return a report or ``None``."""
         ...
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return up to ``limit`` reports with ``report_id > after``, ordered by id; empty session = all sessions."""
         ...
 

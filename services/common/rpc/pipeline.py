@@ -29,6 +29,7 @@ from services.common.rpc.in_flight import CallsInFlight
 from services.common.rpc.lateness import late, told_truly
 from services.common.rpc.methods import Method
 from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
+from services.common.rpc.protocol_headers import failure_metadata
 from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
 from services.common.settings import ServerSettings
 from services.common.telemetry import Telemetry, open_notes
@@ -236,7 +237,8 @@ class Pipeline:
             error = told_truly(error, call.progress)
         wire = to_wire(error, call.request_id)
         call.code, call.reason = wire.code, error.reason.value
-        sent = (*call.context.trailing_metadata(), (REQUEST_ID_KEY, call.request_id), (DETAILS_KEY, wire.details))
+        said = (*call.context.trailing_metadata(), *failure_metadata(error))
+        sent = (*said, (REQUEST_ID_KEY, call.request_id), (DETAILS_KEY, wire.details))
         await call.context.abort(wire.code, wire.message, sent)
         raise AssertionError("abort returned")  # it always raises
 

@@ -97,6 +97,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.REPORT_MISMATCH: _PRECONDITION,
     ErrorReason.UNSUPPORTED_STRATEGY: _PRECONDITION,
     ErrorReason.FAN_IN_INCOMPLETE: _PRECONDITION,
+    ErrorReason.DELEGATION_SUSPENDED: _PRECONDITION,
     ErrorReason.TRACE_MISMATCH: _PRECONDITION,
     ErrorReason.MESSAGE_TOO_LARGE: _EXHAUSTED,
     ErrorReason.DOCUMENT_TOO_COMPLEX: _EXHAUSTED,
@@ -120,6 +121,8 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.QUALITY_DEGRADED: StatusRow(grpc.StatusCode.UNAVAILABLE, retryable=False),
     ErrorReason.DEADLINE_EXCEEDED: StatusRow(grpc.StatusCode.DEADLINE_EXCEEDED, retryable=True),
     ErrorReason.CHAIN_BROKEN: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
+    ErrorReason.LOG_INCONSISTENT: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
+    ErrorReason.RECORD_UNREADABLE: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
     ErrorReason.INTERNAL: StatusRow(grpc.StatusCode.INTERNAL, retryable=False),
 }
 

@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from pydantic_settings import SettingsError as SourceError
 
 from services.common.settings.auth import AuthSettings, JwtSettings
+from services.common.settings.checkpoints import CheckpointSettings
 from services.common.settings.client import ClientSettings
 from services.common.settings.dag import DagSettings
 from services.common.settings.dpe import DpeSettings
@@ -31,6 +32,7 @@ from services.common.settings.http import HttpSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
 from services.common.settings.llm import LlmSettings
+from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
@@ -42,6 +44,7 @@ from services.common.settings.workers import WorkerSettings
 
 __all__ = [
     "AuthSettings",
+    "CheckpointSettings",
     "ClientSettings",
     "DagSettings",
     "DpeSettings",
@@ -54,6 +57,7 @@ __all__ = [
     "IntegritySettings",
     "JwtSettings",
     "LlmSettings",
+    "LogSignerSettings",
     "MilvusSettings",
     "Neo4jSettings",
     "PeerSettings",
@@ -120,6 +124,10 @@ class Settings(BaseSettings):
     """How long sessions stay."""
     event_sink: EventSinkSettings = EventSinkSettings()
     """Where audit events are streamed to."""
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    """Where signed heads of the logs are sent."""
+    log_signer: LogSignerSettings = LogSignerSettings()
+    """Who signs them."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
     ercp: ErcpSettings = ErcpSettings()

@@ -41,7 +41,8 @@ class DagSettings(BaseModel):
     parent can be continued again; 1-86400, default 900."""
 
     budget_profile: Literal["spec-004", "spec-012"] = "spec-004"
-    """``spec-004``: human review from 0.10, end of session at 0. ``spec-012``: human review below 0.25, end at 0.10."""
+    """``spec-004``: human review from 0.10, end of session at 0. ``spec-012``: human review below 0.25, end at 0.10.
+    With both, from 0.50 down nothing is delegated and the reflexive remedy is forced (ADR 0103)."""
 
     verify_max_windows: int = Field(default=1_000, ge=1, le=100_000)
     """Windows that one response recomputes; a longer chain is verified up to there and called PARTIAL. Default 1000."""

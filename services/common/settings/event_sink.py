@@ -2,9 +2,10 @@
 
 from pathlib import Path
 from typing import Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from services.common.settings.outgoing import check_outgoing, host_of
 
 
 class EventSinkSettings(BaseModel):
@@ -70,25 +71,13 @@ class EventSinkSettings(BaseModel):
     @property
     def host(self) -> str:
         """The url's host, lower case, without brackets."""
-        return (urlsplit(self.url).hostname or "").lower()
+        return host_of(self.url)
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if not self.url:
             return self
-        parts = urlsplit(self.url)
-        readable = parts.scheme in {"http", "https"} and parts.hostname and all("!" <= c <= "~" for c in self.url)
-        if not readable or parts.port == 0:  # reading the port refuses one that is no number
-            raise ValueError("url must be https://host/path, in ASCII")
-        if parts.username or parts.password or parts.fragment:
-            raise ValueError("url must hold no user, password or fragment; a token goes into bearer_token_file")
-        hosts = {host.lower() for host in self.allowed_hosts}
-        if self.host not in hosts:
-            raise ValueError(f"url: allowed_hosts must hold its host, {self.host}")
-        if stray := sorted({host.lower() for host in self.private_hosts} - hosts):
-            raise ValueError(f"private_hosts: allowed_hosts must hold {', '.join(stray)} too")
-        if parts.scheme == "http" and self.host not in {host.lower() for host in self.private_hosts}:
-            raise ValueError("url must be https, but for a loopback address whose host is in private_hosts")
+        check_outgoing("url", self.url, self.allowed_hosts, self.private_hosts)
         if self.signing_key_file is None:
             raise ValueError("url needs signing_key_file: without it nobody can tell who sent a batch")
         return self

@@ -53,10 +53,12 @@ class GatewaySettings(BaseModel):
     remedies: Literal["off", "policy", "required", "recommended"] = "policy"
     """Remedies that are carried out when the request does not say (CRP-SPEC-005 §19, ADR 0059): off = none, whatever
     the request says; policy = required re-dispatches under a policy with upgrade-on-risk; required, recommended = what
-    the plan of the analysis calls so. Default policy."""
+    the plan of the analysis calls so. Default policy. The circuit breaker of the safety budget forces re-dispatches in
+    any mode (ADR 0103)."""
 
     max_redispatches: int = Field(default=2, ge=0, le=2)
-    """Most re-dispatches of one window; 0-2, default 2 (CRP-SPEC-005 §19.2)."""
+    """Most re-dispatches of one window; 0-2, default 2 (CRP-SPEC-005 §19.2). Where the circuit breaker of the safety
+    budget forces one, 0 counts as 1."""
 
     max_continuations: int = Field(default=1, ge=0, le=4)
     """Most windows that the gateway adds to one answer by itself (CRP-SPEC-005 §10.3); 0-4, default 1."""

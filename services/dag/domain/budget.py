@@ -1,7 +1,7 @@
 """The safety budget (CRP-SPEC-012 and -002 facts; SPEC-004 §6.4; architecture decision 6, ADR 0007).
 
 It starts at 1.0, the final analysis of each window takes something off, nothing ever gives it back. Amounts are kept to
-six decimals so that sums of hundredths stay what they say.
+six decimals so that sums of hundredths stay what they say. A refusal takes nothing (decision 28, ADR 0103).
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
+from services.common.ports.sessions import SessionRecord
+from services.dag.domain.view import DagView
+
 FULL_BUDGET: Final = 1.0
 COST_BY_RISK: Final[Mapping[str, float]] = {"LOW": 0.0, "MEDIUM": 0.05, "HIGH": 0.15, "CRITICAL": 0.35}
+REFUSALS_UP_TO: Final = "MEDIUM"
+"""A refusal is LOW by its report's own rule (ADR 0096); one that all the same found more than this is charged."""
 CAUTION_UP_TO: Final = 0.50
 LOW_BELOW: Final = 0.25
 HALT_REASON: Final = "SAFETY_BUDGET_DEPLETED"
@@ -62,9 +67,22 @@ def starting_budget(parent_budgets: Iterable[float], ceiling: float | None) -> f
     return _clean(inherited if ceiling is None else min(inherited, ceiling))
 
 
-def after_window(budget: float, risk_level: str) -> float:
-    """Return the budget after a window of this risk, never below 0.0."""
-    return max(0.0, _clean(budget - COST_BY_RISK[risk_level]))
+def after_window(budget: float, risk_level: str, *, refusal: bool = False) -> float:
+    """Return the budget after a window of this risk, never below 0.0.
+
+    Args:
+        budget: before it.
+        risk_level: of the delivered analysis.
+        refusal: the analysis found that the answer says that there is none, and asserts nothing (ADR 0096).
+    """
+    cost = COST_BY_RISK[risk_level]
+    free = refusal and cost <= COST_BY_RISK[REFUSALS_UP_TO]
+    return max(0.0, _clean(budget if free else budget - cost))
+
+
+def budget_left(session: SessionRecord, dag: DagView) -> float:
+    """Return what a session has left: the smallest of its ceiling and of what stands at the ends of its branches."""
+    return min((session.budget_ceiling, *(leaf.safety_budget for leaf in dag.leaves())))
 
 
 def warning(budget: float) -> BudgetWarning:

@@ -17,6 +17,7 @@ from services.common.ports.sessions import AuditEventRecord, WindowRecord
 
 PARENT_SEPARATOR: Final = "|"
 TRAIL_PREFIX: Final = "crp-trail-v1"
+HEAD_PREFIX: Final = "crp-log-head-v1"
 EVENT_PREFIX: Final = "crp_evt_"
 _EVENT_ID_DIGITS: Final = 32
 
@@ -83,6 +84,17 @@ def event_id(event_mac: str) -> str:
     return EVENT_PREFIX + event_mac[:_EVENT_ID_DIGITS]
 
 
+def head_mac(size: int, root: bytes, key: bytes) -> str:
+    """Return the HMAC that a tenant's kept head is stored with (ADR 0099).
+
+    Args:
+        size: of the head that was signed.
+        root: of it, 32 bytes.
+        key: ``keys.log_head_key`` of the tenant.
+    """
+    return Macs(key).of(f"{HEAD_PREFIX}|{size}|{root.hex()}")
+
+
 def same(left: str, right: str) -> bool:
     """Compare two digests in constant time."""
     return hmac.compare_digest(left.encode(), right.encode())
@@ -116,9 +128,9 @@ class Macs:
         mac.update(parent_input(parent_hmacs).encode())  # the parent part only follows the window's own
         return mac.hexdigest(), alone
 
-    def event(self, material: EventMaterial | AuditEventRecord, previous_hmac: str) -> str:
-        """Return the HMAC of an audit event."""
-        digest = material.data_sha256 or sha256_hex(material.data)
+    def event(self, material: EventMaterial | AuditEventRecord, previous_hmac: str, digest: str = "") -> str:
+        """Return the HMAC of an audit event; ``digest`` is that of its data, where it was computed before."""
+        digest = material.data_sha256 or digest or sha256_hex(material.data)
         stamp = iso_micros(material.timestamp)
         return self.of(f"{material.event_type}{stamp}{digest}{material.window_id}{previous_hmac}")
 

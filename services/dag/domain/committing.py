@@ -22,7 +22,7 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 from services.common.provenance import report_hash
-from services.dag.domain.budget import BudgetProfile, after_window
+from services.dag.domain.budget import BudgetProfile, after_window, starting_budget
 from services.dag.domain.chain import WindowMaterial, chained_hmac, same, window_hmac
 from services.dag.domain.ending import SESSION_ENDED, check_open, check_pending, fail, find_window, session_ended
 from services.dag.domain.events import BUDGET_DEPLETED, Draft, OwnEvent, report_data, window_data
@@ -48,6 +48,7 @@ class CommitAsk:
         ckf_state_hash: for the token.
         inputs: canonical JSON of the analysis inputs; empty = not kept.
         transfers: what flowed from each parent that was opened as SUMMARY.
+        refusal: the report found that the answer says that there is none (ADR 0096).
     """
 
     session_id: str
@@ -66,6 +67,7 @@ class CommitAsk:
     ckf_state_hash: str = ""
     inputs: str = ""
     transfers: tuple[FlowedTransfer, ...] = ()
+    refusal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,9 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
     edges, summaries = settle(dag.edges_into(window.window_id), ask.transfers, terms.note.summary_tokens)
     # ADR 0073: the iterations of a trace are drafts that nobody is given; like remedies (SPEC-005 §19.3) they are free.
     drafted = is_trace_session(window.session_id)
-    budget = window.safety_budget if drafted else after_window(window.safety_budget, ask.risk_level)
+    # SPEC-004 §15.2: what agents have spent since the window was opened counts as well.
+    start = starting_budget((window.safety_budget, before.session.budget_ceiling), None)
+    budget = start if drafted else after_window(start, ask.risk_level, refusal=ask.refusal)
     end_cause = _end_cause(before.session, window, budget, terms.profile)
     material = WindowMaterial(window.session_id, window.window_number, window.timestamp, response_hash, hashed)
     committed = replace(

@@ -1,8 +1,8 @@
 """Erasing a session: what goes, what stays, and the event that says so (GDPR Art. 17; CRP-SPEC-011 facts; ADR 0055).
 
-Answers, report bodies, analysis inputs and the data of every earlier event go, and with each its key and salt. Ids,
-numbers, hashes and HMACs stay, so the chain can still be recomputed; it is TRUNCATED. A chain that was found broken
-stays so: an erasure hides no tampering.
+Answers, failure reasons, report bodies, analysis inputs and the data of every earlier event go, each with key and salt.
+Ids, numbers, hashes and HMACs stay, so the chain can still be recomputed; it is TRUNCATED. A chain that was found
+broken stays so: an erasure hides no tampering.
 """
 
 from dataclasses import dataclass, replace
@@ -18,6 +18,7 @@ from services.common.ports.sessions import (
     WindowStatus,
 )
 from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.promises import Promise, promise_of
 from services.dag.domain.register import check_no_register
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.step import Step
@@ -71,11 +72,14 @@ def erase_session(stored: StoredChain, verification: Verification, ask: ErasureA
         "windows": {window.window_id: window_digest(window, dag.edges_into(window.window_id)) for window in windows},
         "reports": {report.report_id: report_digest(report) for report in reports},
     }
+    promise = promise_of(stored.events)
+    data |= (promise or Promise(len(stored.events))).data()
     if verification.integrity is Integrity.BROKEN and verification.fault is not None:
         fault = verification.fault
         data["fault_before"] = {"record_kind": fault.record_kind, "record_id": fault.record_id}
     draft = Draft(OwnEvent.SESSION_ERASED, "", data)
-    step = Step(session, windows=windows, reports=reports, drafts=(draft,))
+    reseals = promise is None and not before.trail_mac
+    step = Step(session, windows=windows, reports=reports, drafts=(draft,), reseals=reseals)
     return Erasure(step, tuple(without_data(event) for event in stored.events))
 
 
@@ -99,7 +103,7 @@ def without_data(event: AuditEventRecord) -> AuditEventRecord:
 
 
 def _without_answer(window: WindowRecord) -> WindowRecord:
-    bare = replace(window, response_text="", salt=b"")
+    bare = replace(window, response_text="", failure_reason="", salt=b"")
     if window.status is WindowStatus.PENDING:
         return replace(bare, status=WindowStatus.FAILED, failure_reason=PENDING_CAUSE)
     return bare

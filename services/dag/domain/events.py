@@ -31,6 +31,8 @@ class OwnEvent(StrEnum):
     FAN_IN_MERGED = "FAN_IN_MERGED"
     SUMMARISATION = "SUMMARISATION"
     SESSION_ERASED = "SESSION_ERASED"
+    SAFETY_BUDGET_RETURNED = "SAFETY_BUDGET_RETURNED"
+    SAFETY_BUDGET_LOWERED = "SAFETY_BUDGET_LOWERED"
     SESSION_TOMBSTONED = "SESSION_TOMBSTONED"
     LEGAL_HOLD_SET = "LEGAL_HOLD_SET"
     LEGAL_HOLD_RELEASED = "LEGAL_HOLD_RELEASED"
@@ -41,9 +43,18 @@ BUDGET_DEPLETED: Final = "SAFETY_BUDGET_DEPLETED"
 WINDOW_EVENTS: Final = frozenset({OwnEvent.DISPATCH_STARTED, OwnEvent.DISPATCH_COMPLETED, OwnEvent.DISPATCH_FAILED})
 """Types whose data holds a window's node and edges."""
 SESSION_EVENTS: Final = frozenset(
-    {OwnEvent.SESSION_CREATED, OwnEvent.SESSION_CONTINUED, OwnEvent.SESSION_TERMINATED, OwnEvent.SESSION_ERASED}
+    {
+        OwnEvent.SESSION_CREATED,
+        OwnEvent.SESSION_CONTINUED,
+        OwnEvent.SESSION_TERMINATED,
+        OwnEvent.SESSION_ERASED,
+        OwnEvent.SAFETY_BUDGET_LOWERED,
+    }
 )
 """Types whose data holds the session's fields."""
+
+
+_NO_CEILING: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +100,14 @@ def chain_events(
 
 
 def session_data(session: SessionRecord) -> dict[str, Any]:
-    """Return the session's fields, all but the version, which only guards against races."""
+    """Return the session's fields, all but the version, which only guards against races.
+
+    The whole budget is left out, as in the events of versions that knew no ceiling: one that is emptied or raised in
+    the store differs from the latest event.
+    """
+    ceiling = {} if session.budget_ceiling == _NO_CEILING else {"budget_ceiling": session.budget_ceiling}
     return {
+        **ceiling,
         "tenant_id": session.tenant_id,
         "session_id": session.session_id,
         "scope": session.scope,

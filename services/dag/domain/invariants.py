@@ -100,11 +100,15 @@ def _chained(dag: DagView) -> list[Violation]:
 
 
 def _numbered(dag: DagView) -> list[Violation]:
-    """A child's number is one above its highest parent's, so siblings share theirs (§6.3)."""
+    """A child's number is one above its highest parent's, so siblings share theirs (§6.3).
+
+    Between an adopted window and its parents there may be windows that only other stores hold (§10.2).
+    """
     found = []
     for window in dag.windows:
         parents = _known_parents(dag, window)
-        if parents and window.window_number != max(p.window_number for p in parents) + 1:
+        follows = max((p.window_number for p in parents), default=0) + 1
+        if parents and (window.window_number < follows if is_adopted(window) else window.window_number != follows):
             text = "has a window_number that does not follow its parents'"
             found.append(_window(Invariant.MONOTONIC_NUMBERING, window.window_id, text))
     return found

@@ -16,6 +16,7 @@ SIGN_INFO: Final = b"crp-session-sign-v3"
 SEAL_INFO: Final = b"groundtrail-session-seal-v1"
 RECEIPT_SEAL_INFO: Final = b"groundtrail-receipt-seal-v1"
 LOG_INFO: Final = b"groundtrail-log-sign-v1"
+LOG_HEAD_INFO: Final = b"groundtrail-log-head-v1"
 KEY_BYTES: Final = 32
 
 
@@ -27,15 +28,24 @@ class MasterKey:
         version: from 1; what a token's ``kv`` and a session's ``key_version`` name.
         secret: 32 bytes; kept out of ``repr``.
         retired_at: when the next version took over; ``None`` for the one that signs now.
+        seen_within: how long after it an instance may not know of it yet, by where its keys come from.
     """
 
     version: int
     secret: bytes = field(repr=False)
     retired_at: datetime | None = None
+    seen_within: timedelta = timedelta(0)
 
     def signs_at(self, now: datetime, lifetime: timedelta) -> bool:
         """Say whether tokens under this key still hold: a retired one does for one token lifetime (CRP-SPEC-007)."""
         return self.retired_at is None or now < self.retired_at + lifetime
+
+    def may_have_issued(self, issued_at: datetime) -> bool:
+        """Say whether a token of that moment can be this key's: a retired key signs nothing later (ADR 0102).
+
+        Whoever got hold of a retired key else makes tokens with it for one lifetime more.
+        """
+        return self.retired_at is None or issued_at <= self.retired_at + self.seen_within
 
 
 def session_hmac_key(master: MasterKey, session_id: str) -> bytes:
@@ -61,6 +71,11 @@ def receipt_seal_key(master: MasterKey, tenant_id: str) -> bytes:
 def log_signing_seed(master: MasterKey, tenant_id: str) -> bytes:
     """Return the Ed25519 seed that signs the heads of the tenant's transparency log (ADR 0053)."""
     return _derive(master.secret, tenant_id, LOG_INFO)
+
+
+def log_head_key(master: MasterKey, tenant_id: str) -> bytes:
+    """Return the key of the MAC over the kept head of the tenant's transparency log (ADR 0099)."""
+    return _derive(master.secret, tenant_id, LOG_HEAD_INFO)
 
 
 def _derive(secret: bytes, salt: str, info: bytes) -> bytes:

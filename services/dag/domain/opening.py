@@ -18,8 +18,8 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
-from services.dag.domain import chain
 from services.dag.domain.branch import place_branch
+from services.dag.domain.breaker import check_delegation
 from services.dag.domain.budget import starting_budget
 from services.dag.domain.ending import branch_ended, fail
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
@@ -33,7 +33,6 @@ from services.dag.domain.place import Fresh, Place, give_way, spent
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState, invalid_token
 from services.dag.domain.transfer import Room, Transfer, choose_transfers
-from services.dag.domain.verify import Fault
 from services.dag.domain.view import DagView
 
 ABANDONED: Final = "ABANDONED"
@@ -169,7 +168,8 @@ def open_root(
     Limits.of(before.session).check_nodes(len(dag.windows))
     session = replace(before.session, policy_hash=policy_hash or before.session.policy_hash)
     place = Place((), WindowPattern.LINEAR, abandoned)
-    window = _window(session, place, ask, fresh, starting_budget((inherited_budget,), ask.budget_ceiling))
+    budget = starting_budget((inherited_budget, session.budget_ceiling), ask.budget_ceiling)
+    window = _window(session, place, ask, fresh, budget)
     created = before.session.version == 0
     begin = (_session_draft(OwnEvent.SESSION_CREATED, session),) if created else ()
     note = OpeningNote(policy_hash=session.policy_hash, policy=ask.policy, compared=ask.compared)
@@ -181,7 +181,7 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
 
     Args:
         before: the session, verified.
-        token: believed, and its tip is stored (``token_fault``).
+        token: believed, and its leaf is stored (``relaying``).
         policy_hash: in force from now on; empty keeps the session's.
         ask: what the caller wants; ``available_budget_tokens`` is set.
         fresh: the impure values.
@@ -189,7 +189,8 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     Raises:
         NotFoundError: CONTINUATION_NOT_FOUND.
         UnauthenticatedError: TOKEN_INVALID, TOKEN_SPENT.
-        PreconditionError: SESSION_CLOSED (the token's branch ended), UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE.
+        PreconditionError: SESSION_CLOSED (the token's branch ended), UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE,
+            DELEGATION_SUSPENDED.
         LimitExceededError: WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT.
     """
     dag = DagView.of(before)
@@ -201,7 +202,10 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     merged = place.pattern is WindowPattern.FAN_IN
     room = Room(ask.available_budget_tokens or 0, ask.summariser)
     transfers = choose_transfers(place.parents, room, merged=merged)
-    budget = starting_budget((parent.safety_budget for parent in place.parents), ask.budget_ceiling)
+    inherited = (before.session.budget_ceiling, *(parent.safety_budget for parent in place.parents))
+    if place.pattern is WindowPattern.FAN_OUT:
+        check_delegation(min(inherited), before.session.session_id)
+    budget = starting_budget(inherited, ask.budget_ceiling)
     note = OpeningNote(
         policy_hash=policy_hash or before.session.policy_hash,
         policy=ask.policy,
@@ -214,22 +218,6 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     session = _with_policy(before, window, note)
     begin = (_session_draft(OwnEvent.SESSION_CONTINUED, session), *_fan_out_created(dag, window, limits))
     return _opening(dag, session, (place, window), transfers, (note, begin))
-
-
-def token_fault(dag: DagView, token: TokenState) -> Fault | None:
-    """Last check of a token: its leaf is stored as the token says (CRP-SPEC-007).
-
-    A token that verifies but whose leaf is missing or other than it says shows that the store lost or changed windows:
-    the chain is broken (SPEC-004 §16.4).
-    """
-    if token.window_number == 0:
-        return None
-    leaf = next((w for w in dag.committed if chain.same(w.hmac, token.chain_tip)), None)
-    if leaf is None:
-        return Fault("window", token.continuation_id, "is missing: a session token names it")
-    if (leaf.window_number, leaf.continuation_id) != (token.window_number, token.continuation_id):
-        return Fault("window", leaf.window_id, "differs from the session token that names it")
-    return None
 
 
 def _named(dag: DagView, token: TokenState, ask: OpenAsk) -> list[WindowRecord]:

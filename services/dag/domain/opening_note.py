@@ -68,6 +68,10 @@ def note_of(events: Sequence[AuditEventRecord], window_id: str, session: Session
                 fan_in_policy=data.get("fan_in_policy", ""),
                 left_out=tuple(data.get("left_out", ())),
             )
+        if event.window_id == window_id and event.event_type == OwnEvent.DISPATCH_COMPLETED:
+            adopted = json.loads(event.data).get("adopted")
+            if adopted is not None:  # opened elsewhere: the token said under which policy (§10.2)
+                return OpeningNote(policy_hash=adopted.get("policy_hash", session.policy_hash))
     return OpeningNote(policy_hash=session.policy_hash)
 
 

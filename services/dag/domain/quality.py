@@ -71,14 +71,41 @@ def history_of(
         earlier: for each window that stands for another instance's, the history up to and including it (§10.2).
     """
     lineage = dag.lineage(window_ids)
-    entries: list[str] = [entry for window in lineage for entry in (earlier or {}).get(window.window_id, ())]
+    adopted = dag.latest_adopted(window_ids)
+    levels = _levels_elsewhere(dag, adopted, earlier or {})
+    covered = {above for window in adopted for above in _above(dag, window)}
     serial = _serial(dag, lineage, window_ids)
-    for _, level in groupby(lineage, key=lambda window: window.window_number):
-        windows = [window for window in level if window.report_id]
+    for number, level in groupby(lineage, key=lambda window: window.window_number):
+        windows = [window for window in level if window.report_id and window.window_id not in covered]
         tiers = ",".join(window.quality_tier for window in windows)
         if windows:
-            entries.append(tiers if windows[0].window_id in serial else f"[{tiers}]")
-    return tuple(entries)
+            beside = levels.get(number)
+            alone = windows[0].window_id in serial and beside is None
+            levels[number] = tiers if alone else f"[{','.join((*tiers_of((beside or '',)), tiers))}]"
+    return tuple(levels[number] for number in sorted(levels))
+
+
+def _levels_elsewhere(
+    dag: DagView, adopted: Sequence[WindowRecord], earlier: Mapping[str, Sequence[str]]
+) -> dict[int, str]:
+    """Return the entries by window number that the latest adopted windows came with; what two have in common, once."""
+    levels: dict[int, str] = {}
+    seen: set[str] = set()
+    for window in adopted:
+        above = _above(dag, window)
+        shared = max((dag.by_id[each].window_number for each in seen & above), default=0)
+        history = earlier.get(window.window_id, ())
+        for number, entry in enumerate(history, start=window.window_number - len(history) + 1):
+            if number not in levels:
+                levels[number] = entry
+            elif number > shared:
+                levels[number] = f"[{','.join(tiers_of((levels[number], entry)))}]"
+        seen |= above
+    return levels
+
+
+def _above(dag: DagView, window: WindowRecord) -> set[str]:
+    return {above.window_id for above in dag.lineage((window.window_id,))}
 
 
 def tiers_of(history: Iterable[str]) -> tuple[str, ...]:

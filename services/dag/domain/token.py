@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from services.common.encoding import SHA256_PREFIX, base64url, base64url_decode, canonical_json
 from services.common.errors import CrpError, ErrorReason, UnauthenticatedError
+from services.dag.domain.origins import Origin, origin_fields, read_origins
 
 TOKEN_VERSION: Final = 3
 MAX_PAYLOAD_CHARS: Final = 4096
@@ -40,6 +41,7 @@ _LONG_NAMES: Final[Mapping[str, str]] = {
     "policy_hash": "pol",
     "ckf_state": "ckf",
     "key_version": "kv",
+    "origins": "org",
 }
 
 
@@ -62,6 +64,8 @@ class TokenState:
         issued_at, expires_at: whole seconds, UTC.
         key_version: master key that signs the token.
         hmac_key_version: master key of the session's HMACs; differs from ``key_version`` after a rotation.
+        origins: windows of the leaf's line and the stores that committed them, the leaf first (ADR 0102); empty in a
+            token of an earlier version or of another implementation.
     """
 
     session_id: str
@@ -81,6 +85,7 @@ class TokenState:
     expires_at: datetime
     key_version: int
     hmac_key_version: int
+    origins: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +184,8 @@ def _payload(state: TokenState, sign_key: bytes, kept: int) -> dict[str, Any]:
     }
     if state.hmac_key_version != state.key_version:
         fields["hkv"] = state.hmac_key_version
+    if state.origins:
+        fields["org"] = origin_fields(state.origins)
     return fields
 
 
@@ -222,6 +229,7 @@ def _state(fields: Mapping[str, Any]) -> TokenState:
         expires_at=_moment(fields["exp"]),
         key_version=_count(fields.get("kv", 1)),
         hmac_key_version=_count(fields.get("hkv", fields.get("kv", 1))),
+        origins=read_origins(fields.get("org", ())),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, PermissionDeniedError, UnauthenticatedError
+from services.dag.domain.keys import MasterKey
 from services.dag.domain.token import Presented, invalid_token, policy_nonce, signature, tenant_digest
 
 CLOCK_LEEWAY: Final = timedelta(seconds=300)
@@ -44,6 +45,18 @@ def check_expiry(presented: Presented, now: datetime) -> None:
         expired = presented.state.expires_at.isoformat()
         text = f"the session token expired at {expired}; start a new session"
         raise UnauthenticatedError(ErrorReason.TOKEN_EXPIRED, text, retry_after_s=0, expired_at=expired)
+
+
+def check_key(presented: Presented, master: MasterKey, now: datetime, lifetime: timedelta) -> None:
+    """Part of the first check: the key that signed still held when the token says that it did (CRP-SPEC-007 facts).
+
+    Raises:
+        UnauthenticatedError: TOKEN_INVALID.
+    """
+    if not master.signs_at(now, lifetime):
+        raise invalid_token("was signed with a key that does not hold any more")
+    if not master.may_have_issued(presented.state.issued_at):
+        raise invalid_token("is dated after the retirement of the key that signed it")
 
 
 def check_scope(presented: Presented, scope: str, tenant_id: str) -> None:

@@ -17,6 +17,7 @@ from services.common.errors import ChainBrokenError, ErrorReason
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionStatus
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.leaf_checks import fits_its_hash
 from services.dag.domain.leaves import event_loggable, salted_hmac
 from services.dag.domain.repeated import repeats
 from services.dag.domain.step import Step
@@ -37,13 +38,12 @@ class _Found:
         return Fault(self.record_kind, self.record_id, self.detail)
 
 
-def bury_session(stored: StoredChain, verification: Verification, leaves: Sequence[LogLeaf], reason: str) -> Step:
+def bury_session(stored: StoredChain, verification: Verification, reason: str) -> Step:
     """Return the tombstone of an erased session; the store drops the records with it.
 
     Args:
         stored: the session, ERASED.
         verification: of it.
-        leaves: of it, by index.
         reason: why; stands in the event for good.
 
     Raises:
@@ -63,8 +63,8 @@ def bury_session(stored: StoredChain, verification: Verification, leaves: Sequen
         "previous_hmac": stored.events[-1].hmac,
         "windows": verification.windows_total,
         "tips": list(verification.tips),
-        "leaves": len(leaves),
-        "leaves_sha256": leaves_digest(leaves),
+        "leaves": len(stored.leaves),
+        "leaves_sha256": leaves_digest(stored.leaves),
         "erasure": {
             "event_id": erasure.event_id,
             "sequence": erasure.sequence,
@@ -73,7 +73,8 @@ def bury_session(stored: StoredChain, verification: Verification, leaves: Sequen
             "data_sha256": sha256_hex(erasure.data),
         },
     }
-    return Step(session, drafts=(Draft(OwnEvent.SESSION_TOMBSTONED, "", data),))
+    # The event says how many there were before it: it seals a trail that an earlier version left open (ADR 0099).
+    return Step(session, drafts=(Draft(OwnEvent.SESSION_TOMBSTONED, "", data),), reseals=True)
 
 
 def leaves_digest(leaves: Sequence[LogLeaf]) -> str:
@@ -90,12 +91,11 @@ def is_tombstoned(stored: StoredChain) -> bool:
     return stored.snapshot.session.status is SessionStatus.TOMBSTONED or last == OwnEvent.SESSION_TOMBSTONED
 
 
-def verify_tombstone(stored: StoredChain, leaves: Sequence[LogLeaf], key: bytes) -> Verification:
+def verify_tombstone(stored: StoredChain, key: bytes) -> Verification:
     """Recompute the tombstone and compare it with the session's row and with the log.
 
     Args:
         stored: the session as it is stored.
-        leaves: every leaf that names it, by index.
         key: its HMAC key.
     """
     try:
@@ -104,7 +104,7 @@ def verify_tombstone(stored: StoredChain, leaves: Sequence[LogLeaf], key: bytes)
             _event_fault(stored, data, chain.Macs(key))
             or _row_fault(stored, data)
             or _rest_fault(stored)
-            or _log_fault(stored.events[-1], data, leaves)
+            or _log_fault(stored.events[-1], data, stored.leaves)
         )
     except _UNUSABLE:
         data, found = {}, _Found("event", _place(stored), "is no tombstone that can be read")
@@ -173,6 +173,9 @@ def _log_fault(event: AuditEventRecord, data: dict[str, Any], leaves: Sequence[L
         return _Found("leaf", event.event_id, "is not the last leaf of the session in the log")
     if event.salt and not chain.same(salted_hmac(event_loggable(event).content, event.salt), own.content_hmac):
         return _Found("leaf", event.event_id, "does not fit the tombstone")
+    for leaf in leaves:
+        if not fits_its_hash(leaf):
+            return _Found("leaf", str(leaf.record_id), "does not fit its hash: it was changed")
     before = leaves[:-1]
     if len(before) != data["leaves"] or not chain.same(leaves_digest(before), str(data["leaves_sha256"])):
         return _Found("leaf", event.session_id, "of the session is missing, changed or more than the tombstone says")

@@ -3,7 +3,8 @@
 Everything is recomputed: the audit chain event by event, the session's fixed fields and every window's node and edges
 against the latest event that holds them, the response and report hashes from the stored content, the window HMACs from
 the root on, and the five invariants. The first record that does not hold is named, in the order session's events,
-session, windows by (window_number, window_id) with their edges and reports, invariants. VALID is never said of windows
+session, windows by (window_number, window_id) with their edges and reports, invariants, leaves. The session's leaves in
+the tenant's log are compared with its records, both ways (ADR 0099). VALID is never said of windows
 that were not recomputed; a chain that starts from an adopted window (§10.2) or is over the limit is PARTIAL. Of an
 erased session, what is left is compared with the erasure's event; it is TRUNCATED.
 """
@@ -18,6 +19,7 @@ from services.common.encoding import sha256_hex
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
+    LogLeaf,
     ReportRecord,
     SessionSnapshot,
     SessionStatus,
@@ -34,6 +36,8 @@ from services.dag.domain.events import (
     window_data,
 )
 from services.dag.domain.invariants import violations
+from services.dag.domain.leaf_checks import Records, compare_leaves
+from services.dag.domain.promises import Promise, read_promise
 from services.dag.domain.record_texts import report_text, window_text
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.repeated import repeats
@@ -60,8 +64,9 @@ class Fault:
     """The first record that does not hold.
 
     Attributes:
-        record_kind: event, session, window, edge or report.
-        record_id: its id; ``source -> target`` for an edge, the sequence for an event.
+        record_kind: event, session, window, edge, report or leaf; log where a page of the log is damaged.
+        record_id: its id; ``source -> target`` for an edge, the sequence for an event; for a leaf its
+            record's id, or its index where it has none.
         detail: what does not hold, without content.
     """
 
@@ -72,11 +77,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class StoredChain:
-    """One session as it is stored: events up to the snapshot's last, reports of its windows."""
+    """One session as it is stored: events up to the snapshot's last, reports of its windows, its leaves by index."""
 
     snapshot: SessionSnapshot
     events: tuple[AuditEventRecord, ...]
     reports: tuple[ReportRecord, ...]
+    leaves: tuple[LogLeaf, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,11 @@ class Verification:
     quality_before: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def not_read(fault: Fault) -> Verification:
+    """Return what is found of a chain of which a record does not parse: nothing was recomputed."""
+    return Verification(Integrity.BROKEN, 0, 0, 0, 0, fault=fault)
+
+
 class _BadRecordError(Exception):
     """Ends the walk at the first record that does not hold."""
 
@@ -127,6 +138,13 @@ class _Walk:
     """Data of the latest event that holds each record, as stored: parsed only where the text alone does not do."""
     erased_at: int = field(init=False)
     erasure: dict[str, Any] = field(default_factory=dict)
+    promise: Promise | None = None
+    sealed_at: int = 0
+    """Sequence of the event that sealed a trail which an earlier version left open; 0 = it never was."""
+    digests: list[str] = field(default_factory=list)
+    """SHA-256 of the data of every event that was recomputed."""
+    older: int = 0
+    """Records that are older than the log."""
     events_verified: int = 0
     windows_verified: int = 0
 
@@ -155,9 +173,15 @@ def verify_chain(stored: StoredChain, key: bytes, max_windows: int) -> Verificat
         else:
             _walk_windows(walk)
         _check_rest(walk)
+        _check_leaves(walk)
     except _BadRecordError as bad:
         fault = bad.fault
     return _result(walk, fault)
+
+
+def is_first_event(event: AuditEventRecord, key: bytes) -> bool:
+    """Say whether the event begins a chain under this key."""
+    return _is_text(event.hmac, chain.Macs(key).event, event, "")
 
 
 def _result(walk: _Walk, fault: Fault | None) -> Verification:
@@ -170,6 +194,10 @@ def _result(walk: _Walk, fault: Fault | None) -> Verification:
         partial = f"only the latest {walk.max_windows} of {len(own)} windows were recomputed"
     elif not walk.stored.snapshot.session.trail_mac:
         partial = "nothing says where the audit trail ends: the session has no trail_mac"
+    elif walk.sealed_at:
+        partial = f"nothing says whether the trail was whole before event {walk.sealed_at}, which seals it"
+    elif walk.older:
+        partial = f"{walk.older} records are older than the log, which so proves nothing of them"
     integrity = Integrity.PARTIAL if partial else Integrity.VALID if committed else Integrity.UNVERIFIED
     if walk.erased_at:
         integrity, partial = Integrity.TRUNCATED, ""
@@ -202,7 +230,8 @@ def _walk_events(walk: _Walk) -> None:
         if walk.erased_at or event.data_sha256:
             _check_erased(walk, event, str(position))
         try:
-            mac = macs.event(event, previous)
+            digest = sha256_hex(event.data)
+            mac = macs.event(event, previous, digest)
         except _UNUSABLE:
             raise _BadRecordError("event", str(position), _CANNOT_BE_HASHED) from None
         if not chain.same(mac, event.hmac):
@@ -211,15 +240,28 @@ def _walk_events(walk: _Walk) -> None:
         if not chain.same(event.event_id, chain.event_id(mac)):
             raise _BadRecordError("event", str(position), "has an event_id that does not follow from its hmac")
         previous = mac
+        walk.digests.append(digest)
         walk.events_verified += 1
         _note(walk, event)
-    session, last, count = walk.stored.snapshot.session, walk.stored.snapshot.last_event, len(walk.stored.events)
+    last, count = walk.stored.snapshot.last_event, len(walk.stored.events)
     if not count or last is None or last.hmac != previous:
         raise _BadRecordError("event", str(count), "is missing at the end of the chain")
-    # A session that an earlier version wrote has no seal yet and gets one with its next write: PARTIAL until then.
-    if session.trail_mac and not chain.same(macs.trail(session.version, count, previous), session.trail_mac):
+    _check_trail(walk, count, previous)
+
+
+def _check_trail(walk: _Walk, count: int, last_hmac: str) -> None:
+    """Compare the trail's end with the session's trail_mac, which is there when the session's own events say so."""
+    session = walk.stored.snapshot.session
+    if session.trail_mac:
+        if chain.same(walk.macs.trail(session.version, count, last_hmac), session.trail_mac):
+            return
         text = "is missing at the end of the chain, or the session's version or trail_mac was changed"
-        raise _BadRecordError("event", str(count), text)
+    elif walk.promise is not None:
+        text = "is missing at the end of the chain, or the session's trail_mac was emptied: an event says there is one"
+    else:
+        return
+    _check_said(walk)  # of a session that was closed or erased as broken, what was found first is said again
+    raise _BadRecordError("event", str(count), text)
 
 
 def _erasure_of(events: Sequence[AuditEventRecord], macs: chain.Macs) -> int:
@@ -252,6 +294,9 @@ def _note(walk: _Walk, event: AuditEventRecord) -> None:
         walk.report_texts[event.window_id] = event.data
     elif kind in SESSION_EVENTS:
         walk.session_text = event.data
+        promise: Promise | None = _computed("event", str(event.sequence), read_promise, event)
+        walk.promise = walk.promise or promise
+        walk.sealed_at = walk.sealed_at or (promise.since if promise else 0)
         if kind == OwnEvent.SESSION_ERASED:
             walk.erasure = _parsed("event", str(event.sequence), event.data)
 
@@ -298,10 +343,22 @@ def _walk_remains(walk: _Walk) -> None:
             _check_hmac(walk, window)
             walk.windows_verified += 1
     _check_erased_reports(walk)
+    _check_said(walk)
+
+
+def _check_said(walk: _Walk) -> None:
+    """Say again what the session's last event says was broken when it was erased or closed (§16.4).
+
+    The incident's event is chained to what was left, so that nothing else may be wrong by now.
+    """
     fault = walk.erasure.get("fault_before")
     if fault is not None:
         detail = "did not verify when the session was erased"
         raise _BadRecordError(fault["record_kind"], fault["record_id"], detail)
+    incident = _parsed("session", walk.stored.snapshot.session.session_id, walk.session_text)
+    if "record_kind" in incident:
+        named = (incident["record_kind"], incident.get("record_id", ""))
+        raise _BadRecordError(*named, "did not verify when the session was closed")
 
 
 def _check_erased_reports(walk: _Walk) -> None:
@@ -396,14 +453,23 @@ def _check_rest(walk: _Walk) -> None:
     for report in walk.stored.reports:
         if report.report_id not in owned:
             raise _BadRecordError("report", report.report_id, "belongs to no committed window")
+    _check_said(walk)
     if walk.stored.snapshot.session.status is SessionStatus.BROKEN:
-        # §16.4: broken for good. The incident's event is chained to what was left, so what it found is said again.
-        incident = _parsed("session", walk.stored.snapshot.session.session_id, walk.session_text)
-        named = (incident.get("record_kind", "session"), incident.get("record_id", ""))
-        raise _BadRecordError(*named, "did not verify when the session was closed")
+        session_id = walk.stored.snapshot.session.session_id
+        raise _BadRecordError("session", session_id, "did not verify when the session was closed")
     for violation in violations(walk.dag)[:1]:
         detail = f"{violation.invariant}: {violation.detail}"
         raise _BadRecordError(violation.record_kind, violation.record_id, detail)
+
+
+def _check_leaves(walk: _Walk) -> None:
+    """Compare the session's records with its leaves in the log, both ways (ADR 0099)."""
+    since = None if walk.promise is None else walk.promise.since
+    records = Records(walk.stored.events, walk.digests, walk.dag.by_id)
+    found = compare_leaves(walk.stored.leaves, records, since)
+    if found.fault is not None:
+        raise _BadRecordError("leaf", found.fault.record_id, found.fault.detail)
+    walk.older = found.older
 
 
 def _computed(record_kind: str, record_id: str, compute: Any, *arguments: Any) -> Any:

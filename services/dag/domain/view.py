@@ -59,6 +59,11 @@ class DagView:
         """Committed windows by (window_number, window_id)."""
         return tuple(window for window in self.windows if window.status is WindowStatus.COMMITTED)
 
+    @cached_property
+    def adopted(self) -> tuple[WindowRecord, ...]:
+        """Windows that stand for those of other stores, by (window_number, window_id)."""
+        return tuple(window for window in self.windows if is_adopted(window))
+
     def children(self, window_id: str) -> Sequence[WindowRecord]:
         """Return all children, failed ones included, by (window_number, window_id)."""
         return self._children.get(window_id, ())
@@ -89,6 +94,21 @@ class DagView:
                 found[window.window_id] = window
                 waiting.extend(window.parent_ids)
         return tuple(sorted(found.values(), key=lambda window: (window.window_number, window.window_id)))
+
+    def latest_adopted(self, window_ids: Iterable[str]) -> tuple[WindowRecord, ...]:
+        """Return the adopted windows of the lineage that no other adopted one descends from, the latest first.
+
+        What each of them says of its line covers everything above it.
+        """
+        found: list[WindowRecord] = []
+        covered: set[str] = set()
+        if not self.adopted:
+            return ()
+        for window in reversed(self.lineage(window_ids)):
+            if is_adopted(window) and window.window_id not in covered:
+                found.append(window)
+                covered.update(above.window_id for above in self.lineage((window.window_id,)))
+        return tuple(found)
 
     def descendants(self, window_id: str) -> tuple[WindowRecord, ...]:
         """Return everything that descends from the window, by (window_number, window_id)."""

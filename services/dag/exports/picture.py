@@ -83,6 +83,12 @@ class DagPicture:
     strangers: tuple[str, ...]
     message: pb.GetDagResponse
 
+    @property
+    def breaker(self) -> str:
+        """Return the circuit breaker's state; empty where the server did not say."""
+        state = self.message.session.circuit_breaker
+        return _short(taxonomy.BreakerState, state, "BREAKER_STATE_") if state else ""
+
     def by_id(self) -> dict[str, WindowPicture]:
         """Return the windows by id."""
         return {window.window_id: window for window in self.windows}

@@ -142,6 +142,8 @@ def _histories(picture: DagPicture) -> Iterator[str]:
     budgets = [_grouped(group, [f"{window.budget:.2f}" for window in group], ", ") for group in groups.values()]
     yield f"QualityHistory: {', '.join(tiers) or 'none yet'}"
     yield f"Safety Budget: {' → '.join(budgets) or 'none spent yet'}"
+    if picture.breaker:
+        yield f"Left: {picture.message.session.safety_budget:.2f}, circuit breaker {picture.breaker}"
 
 
 def _grouped(group: Sequence[WindowPicture], values: Sequence[str], comma: str) -> str:

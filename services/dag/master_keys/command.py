@@ -10,6 +10,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from services.common.encoding import parse_iso_micros
@@ -153,6 +154,7 @@ def _read_answer(printed: bytes) -> MasterKey | None:
         if isinstance(version, bool) or not isinstance(version, int) or version < 1:
             return None
         secret = parse_secret(answer["key"], "the answer")
-        return MasterKey(version, secret, None if retired is None else parse_iso_micros(retired))
+        moment = None if retired is None else parse_iso_micros(retired)
+        return MasterKey(version, secret, moment, timedelta(seconds=KEPT_S))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SettingsError):
         return None

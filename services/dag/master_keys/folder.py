@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +29,7 @@ _FILE_NAME: Final = re.compile(r"master-([1-9][0-9]{0,8})\.key")
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SIGNS_FROM: Final = "signs_from "
 _LOOK_EVERY_S: Final = 1.0
+_SEEN_WITHIN: Final = timedelta(seconds=_LOOK_EVERY_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def _read_all(folder: Path) -> dict[int, _KeyFile]:
         raise FileNotFoundError(2, "no master-<version>.key", str(folder))
     retired = {v: min((files[w].took_over for w in files if w > v), default=None) for v in files}
     return {
-        v: _KeyFile(MasterKey(v, file.key.secret, retired[v]), file.signs_from, file.took_over)
+        v: _KeyFile(MasterKey(v, file.key.secret, retired[v], _SEEN_WITHIN), file.signs_from, file.took_over)
         for v, file in files.items()
     }
 

@@ -190,21 +190,23 @@ class Retention:
         return (await self._expiry.registers.read(tenant_id)).effective.legal_hold
 
     async def _change(self, stored: StoredChain, item: Acted) -> SessionChange:
-        session, now = stored.snapshot.session, self._clock.now()
-        key = await self._chains.hmac_key(session)
+        session = stored.snapshot.session
         if item.stage is Stage.EXPIRE:
             await self._chains.verified(stored)
-            return self._expiry.ending(stored, key)
+            return await self._expiry.ending(stored.snapshot)
         verification = await self._chains.verify(stored)
         if item.stage is Stage.ERASE:
             reason = f"{RETAINED}: {session.status.value} since {iso_micros(item.since)}"
             ask = ErasureAsk(session.session_id, reason, RETAINED)
             erasure = erase_session(stored, verification, ask)
-            change = to_change(erasure.step, stored.snapshot, now, key, check=False)
+            key = await self._chains.hmac_key(session)
+            # As by EraseSession: a broken session's content has to go too, and what its trail lacks stays visible.
+            change = to_change(erasure.step, stored.snapshot, self._clock.now(), key, check=False)
             return replace(change, erased_events=erasure.events)
-        leaves = await self._store.session_leaves(session.tenant_id, session.session_id)
-        step = bury_session(stored, verification, leaves, RETAINED)
-        return replace(to_change(step, stored.snapshot, now, key, check=False), tombstone=True)
+        # It verifies: what is sealed by the tombstone is whole.
+        step = bury_session(stored, verification, RETAINED)
+        key = await self._chains.hmac_key(session)
+        return replace(to_change(step, stored.snapshot, self._clock.now(), key, check=False), tombstone=True)
 
 
 def _is_register(one: DueSession) -> bool:

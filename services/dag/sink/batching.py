@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
+from services.common.errors import UnreadableRecordError
 from services.common.ports.event_endpoint import EventBatch
 from services.common.ports.event_feed import EventFeed, FedEvent
 from services.common.ports.sessions import AuditEventRecord, SessionStatus, SessionStore
@@ -25,7 +26,8 @@ class Filled:
         batch: ``None`` when there is no event to send among the leaves.
         through: the last leaf that is dealt with once the batch is delivered.
         oldest: when its first event happened; ``None`` without one.
-        missing: events that the log names and the store does not hold, but for those that a tombstone stands for.
+        missing: events that the log names and the store does not hold, or not so that they can be read, but for those
+            that a tombstone stands for.
     """
 
     batch: EventBatch | None
@@ -90,7 +92,10 @@ class Batches:
 
     async def _is_buried(self, tenant_id: str, session_id: str) -> bool:
         """Say whether a tombstone stands for the session, so that its events went by the rules (ADR 0104)."""
-        snapshot = await self._store.snapshot(tenant_id, session_id)
+        try:
+            snapshot = await self._store.snapshot(tenant_id, session_id)
+        except UnreadableRecordError:
+            return False
         return snapshot is not None and snapshot.session.status is SessionStatus.TOMBSTONED
 
     async def _records(self, tenant_id: str, places: Sequence[FedEvent]) -> dict[tuple[str, int], AuditEventRecord]:
@@ -99,6 +104,16 @@ class Batches:
         for session_id, run in groupby(places, key=lambda place: place.session_id):
             sequences = [place.sequence for place in run]
             after, limit = min(sequences) - 1, max(sequences) - min(sequences) + 1
-            page = await self._store.page_events(tenant_id, session_id, after_sequence=after, limit=limit)
+            try:
+                page = await self._store.page_events(tenant_id, session_id, after_sequence=after, limit=limit)
+            except UnreadableRecordError:
+                page = [event for one in sequences for event in await self._alone(tenant_id, session_id, one)]
             found.update({(event.session_id, event.sequence): event for event in page})
         return found
+
+    async def _alone(self, tenant_id: str, session_id: str, sequence: int) -> list[AuditEventRecord]:
+        """Read one event; one that does not parse is as good as missing, and the others are sent (ADR 0101)."""
+        try:
+            return await self._store.page_events(tenant_id, session_id, after_sequence=sequence - 1, limit=1)
+        except UnreadableRecordError:
+            return []

@@ -6,17 +6,11 @@ from datetime import datetime
 
 from services.common.clock import Clock
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
-from services.common.merkle import (
-    Place,
-    Span,
-    consistency_spans,
-    fold,
-    inclusion_spans,
-    places,
-)
+from services.common.merkle import Span, consistency_spans, inclusion_spans
 from services.common.ports.sessions import LeafKind, LogLeaf, TransparencyLog
 from services.common.signed_note import Checkpoint, Note, NoteKey
-from services.dag.transparency.signing import HeadSigners
+from services.dag.log_keeper import LogKeeper, span_hashes
+from services.dag.ports import HeadSigning
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +39,12 @@ class TransparencyApp:
         log: the trees.
         signers: sign heads.
         clock: tells when.
+        keeper: lets no head be signed that does not extend the one before.
     """
 
-    def __init__(self, log: TransparencyLog, signers: HeadSigners, clock: Clock) -> None:
+    def __init__(self, log: TransparencyLog, signers: HeadSigning, clock: Clock, keeper: LogKeeper) -> None:
         self._log = log
+        self._keeper = keeper
         self.signers = signers
         self._clock = clock
 
@@ -58,9 +54,10 @@ class TransparencyApp:
         Raises:
             InvalidRequestError: INVALID_FIELD: the log is smaller than that.
             UnavailableError: SERVICE_UNAVAILABLE: the signing key cannot be had.
+            LogInconsistentError: LOG_INCONSISTENT: the log does not go on from the head that was signed last.
         """
         whole = await self.checked_size(tenant_id, size)
-        (root,) = await self.hashes(tenant_id, [(0, whole)])
+        root = await self._keeper.extend(tenant_id, whole)
         checkpoint = Checkpoint(self.signers.origin(tenant_id), whole, root)
         note = await self.signers.sign(tenant_id, str(checkpoint))
         return SignedHead(checkpoint, note, (await self.signers.current(tenant_id)).key, self._clock.now())
@@ -113,22 +110,9 @@ class TransparencyApp:
             raise InvalidRequestError.of(FieldViolation(field, f"must be at most the log's size, {held}"))
         return held if size is None else size
 
-    async def find(
-        self, tenant_id: str, session_id: str, records: Sequence[tuple[LeafKind, str]]
-    ) -> list[LogLeaf | None]:
-        """Return the leaf of each record; ``None`` for one that is not in the log."""
-        return await self._log.find_leaves(tenant_id, session_id, records)
-
-    async def of_session(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return every leaf that names the session, by index."""
-        return await self._log.session_leaves(tenant_id, session_id)
-
     async def hashes(self, tenant_id: str, spans: Sequence[Span]) -> list[bytes]:
         """Return the hash of each range; what several need is read once."""
-        parts = [places(span) for span in spans]
-        wanted = list(dict.fromkeys(place for part in parts for place in part))
-        found: dict[Place, bytes] = dict(zip(wanted, await self._log.tree_hashes(tenant_id, wanted), strict=True))
-        return [fold([found[place] for place in part]) for part in parts]
+        return await span_hashes(self._log, tenant_id, spans)
 
 
 def _not_logged(record: tuple[LeafKind, str]) -> NotFoundError:

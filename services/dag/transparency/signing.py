@@ -7,7 +7,7 @@ from typing import Final
 
 from services.common.encoding import sha256_hex
 from services.common.errors import UnavailableError
-from services.common.signed_note import Note, NoteSigner
+from services.common.signed_note import Note, NoteKey, NoteSigner
 from services.dag.domain.keys import MasterKey, log_signing_seed
 from services.dag.ports import MasterKeys
 
@@ -39,6 +39,14 @@ class HeadSigners:
             UnavailableError: SERVICE_UNAVAILABLE: the master key cannot be had.
         """
         return (await self._held(tenant_id))[0]
+
+    async def keys(self, tenant_id: str) -> tuple[NoteKey, ...]:
+        """Return the public halves of the keys that ``sign`` signs with, in its order.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: the master key cannot be had.
+        """
+        return tuple(signer.key for signer in await self._held(tenant_id))
 
     async def sign(self, tenant_id: str, text: str) -> Note:
         """Return the signed note; the first signature is the current key's.

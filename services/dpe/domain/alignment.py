@@ -13,6 +13,7 @@ from typing import Final
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.attachment import Passage, rival
 from services.dpe.domain.bounds import Bound, bound_of
+from services.dpe.domain.cases import is_case, is_reckoned
 from services.dpe.domain.derived import derive
 from services.dpe.domain.facts import MEASURED, FactClause, agrees, without_values
 from services.dpe.domain.findings import AlignedValue
@@ -97,13 +98,33 @@ def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[st
     if len(claim.values) > MOST_PLACED:
         return _equal_values(claim, places)
     in_turn = bool(_IN_TURN.search(claim.text))
-    pairs = [
-        _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
-        for placed in (place(want, claim, places) for want in wanted(claim, antecedent))
-    ]
-    aligned = [pair for pair in pairs if pair is not None]
+    aligned: list[AlignedValue] = []
+    for want in wanted(claim, antecedent):
+        placed = place(want, claim, places)
+        pair = _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
+        if pair is not None:
+            aligned.append(replace(pair, is_applied=_is_applied(claim, pair, placed)))
     taken = Counter((pair.fact_index, pair.known) for pair in aligned if not pair.equal and not pair.derivation)
     return [pair for pair in aligned if pair.equal or pair.derivation or taken[pair.fact_index, pair.known] == 1]
+
+
+def _is_applied(claim: Claim, pair: AlignedValue, placed: Placed) -> bool:
+    """Say whether a value that differs need not be wrong: of a case, reckoned, or of too much that the fact leaves out.
+
+    What repeats its fact nearly word for word is held against it all the same.
+    """
+    if pair.equal or placed.is_repeated:
+        return False
+    own = replace(pair.claimed, start=pair.claimed.start - claim.start, end=pair.claimed.end - claim.start)
+    return (
+        placed.said < DECIDED
+        or is_reckoned(claim.text, own)
+        or (placed.wanted.side is None and is_case(claim.text, own))
+    )
+
+
+DECIDED: Final = 0.5
+"""Share of the claim's words that must be said of another value's place for the difference to decide."""
 
 
 def _equal_values(claim: Claim, places: Sequence[Place]) -> list[AlignedValue]:

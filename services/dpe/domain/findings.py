@@ -57,6 +57,7 @@ class AlignedValue:
         is_firm: of all values that measure the same it is plainly this one that the claim speaks of.
         turned: they are equal, and claim and fact lie on opposite sides of them ("up to", "at least").
         derivation: how the known value follows from values of the facts ("120 + 95 = 215"); empty when it stands there.
+        is_applied: the claim's value is of a case that a rule of the facts is applied to, or is reckoned from others.
     """
 
     claimed: Value
@@ -66,6 +67,7 @@ class AlignedValue:
     is_firm: bool = False
     turned: bool = False
     derivation: str = ""
+    is_applied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,7 @@ class Rule(StrEnum):
     CAUSE = "CAUSE"
     ENCODERS = "ENCODERS"
     ROW = "ROW"
+    APPLIED = "APPLIED"
 
 
 @dataclass(frozen=True, slots=True)

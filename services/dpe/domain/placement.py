@@ -58,6 +58,8 @@ SAID_ALIKE: Final = 0.4
 """The same share where the two look alike: 90 minutes and 90 seconds, 2 May 2023 and 2 May 2022."""
 MUTUAL: Final = 0.55
 """Share of the place's own words in the claim from which on a paraphrase may leave out as much as one that is alike."""
+REPEATED: Final = 0.75
+"""Share of the claim's words said of a place from which on a claim repeats its fact."""
 LEAST_SAID: Final = 1.5
 """Of words, weighed, that must be said of a value before another is held against it; of fewer words nearly all."""
 _ALL: Final = 0.95
@@ -245,12 +247,20 @@ class Placed:
         margin = MARGIN_NAMED if is_year or named & self.wanted.weights.keys() else MARGIN
         return self.rival.score - self.agreeing.score >= margin
 
+    @property
+    def is_repeated(self) -> bool:
+        """The claim says of its value what the fact says of the other, nearly word for word."""
+        return self.rival is not None and self.said >= REPEATED and self._mutual(self.rival.place) >= MUTUAL
+
+    def _mutual(self, there: Place) -> float:
+        own = there.stretch
+        return len(own & self.wanted.weights.keys()) / len(own) if own else 0.0
+
     def _needed(self, there: Place) -> float:
         """Return which share of the claim must be said of a place whose value is held against it."""
-        own = there.stretch
-        mutual = len(own & self.wanted.weights.keys()) / len(own) if own else 0.0
         is_alike = _resembles(self.wanted.value, there.value)
-        is_mutual = mutual >= MUTUAL or (self.wanted.side is not None and self.wanted.side is there.side)
+        is_same_limit = self.wanted.side is not None and self.wanted.side is there.side
+        is_mutual = self._mutual(there) >= MUTUAL or is_same_limit
         return SAID_ALIKE if is_alike or is_mutual else SAID
 
 

@@ -42,7 +42,7 @@ _OF_VALUES: Final = frozenset(
 )
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
-DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS}
+DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS, Rule.APPLIED}
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
 and without one they keep a claim from being supported by a probability alone."""
@@ -246,9 +246,8 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
     elif heard.contradicts and not heard.case.is_derived:
-        # What the encoders alone found is no rule's finding, whatever it is called.
-        by_rule = any(item.rule is not Rule.ENCODERS for item in rules.distortions)
-        found = Verdict.CONTRADICTED, Basis.DISTORTION if by_rule else Basis.CONTRADICTION
+        # A rule that does not decide makes an encoder's word no exact finding.
+        found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
     elif grounding is not None or rules.distortions or not heard.case.passages:

@@ -19,7 +19,7 @@ from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYS
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound, ReportRef
 from services.gateway.domain.vocabulary import Strategy
-from services.gateway.domain.window import CommittedWindow, ReportSummary, WindowPlace
+from services.gateway.domain.window import CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
 MAX_CLAIMS: Final = 150
 """Claims that a halt's event lists; their number is given beside the number of all (65,536 bytes of an event)."""
@@ -55,6 +55,17 @@ def prohibited_events(
     yield _event(request_ids[0], place, "EU_AI_ACT_CLASSIFIED", data)
     halt = {"halt_reason": UNACCEPTABLE_SYSTEM, "ai_system_id": system.ai_system_id, "model_called": False}
     yield _event(request_ids[1], place, "SAFETY_HALT", halt)
+
+
+def depletion_event(request_id: str, opened: OpenedWindow) -> session_service_pb2.AppendEventRequest:
+    """Return the audit event of a window that starts with a spent budget: no model was called (ADR 0103)."""
+    data = {
+        "halt_reason": opened.halt_reason,
+        "safety_budget": opened.safety_budget,
+        "circuit_breaker": opened.breaker.value,
+        "model_called": False,
+    }
+    return _event(request_id, opened.place, opened.halt_reason, data)
 
 
 def halt_event(request_id: str, draft: DispatchDraft, halt_reason: str) -> session_service_pb2.AppendEventRequest:

@@ -13,13 +13,14 @@ from services.gateway import wire
 from services.gateway.clients.audit_events import (
     classification_event,
     degradation_event,
+    depletion_event,
     halt_event,
     prohibited_events,
     remedy_events,
 )
 from services.gateway.domain.command import Agent, DispatchDraft
 from services.gateway.domain.summaries import CarriedTransfer, Span
-from services.gateway.domain.vocabulary import Degradation, WindowStatus
+from services.gateway.domain.vocabulary import BreakerState, Degradation, WindowStatus
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
 from services.gateway.ports import OpenWindow
 
@@ -70,6 +71,10 @@ class GrpcSessionClient:
         """Append the events of a system that no call may be made for."""
         for event in prohibited_events(request_ids, place, system):
             await self._stub.AppendEvent(event)
+
+    async def record_depletion(self, request_id: str, opened: OpenedWindow) -> None:
+        """Append that a window was opened with a spent budget."""
+        await self._stub.AppendEvent(depletion_event(request_id, opened))
 
     async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
         """Append the events of every round of remedies."""
@@ -131,6 +136,9 @@ def opened_window(response: session_service_pb2.OpenWindowResponse, agent: Agent
         degradation=_degradation(response.degradation),
         draft_key=response.draft_key,
         fresh=response.fresh,
+        breaker=wire.BREAKERS.get(response.circuit_breaker, BreakerState.CLOSED),
+        safety_budget=response.safety_budget,
+        halt_reason=response.halt_reason,
     )
 
 
@@ -214,6 +222,7 @@ def committed_window(response: session_service_pb2.CommitWindowResponse) -> Comm
         human_review_required=response.human_review_required,
         halt_reason=response.halt_reason,
         degradation=_degradation(response.degradation),
+        breaker=wire.BREAKERS.get(response.circuit_breaker, BreakerState.CLOSED),
     )
 
 

@@ -11,6 +11,7 @@ from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Focus, RemedyRound
 from services.gateway.domain.summaries import CarriedTransfer
 from services.gateway.domain.vocabulary import (
+    BreakerState,
     FanInPolicy,
     GroundingMode,
     OversightMode,
@@ -221,7 +222,11 @@ Outcome: TypeAlias = Answered | Halted | NotModified
 
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
-    """What a dispatch came to, with the headers that say so."""
+    """What a dispatch came to, with the headers that say so.
+
+    Attributes:
+        breaker: circuit breaker of the safety budget after the window, or as it was opened; ``None`` without one.
+    """
 
     outcome: Outcome
     headers: tuple[Header, ...]
@@ -230,3 +235,4 @@ class DispatchResult:
     rounds: tuple[RemedyRound, ...] = ()
     calls: tuple[ModelCall, ...] = ()
     upgrades: tuple[tuple[str, QualityUpgrade], ...] = ()
+    breaker: BreakerState | None = None

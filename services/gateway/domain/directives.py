@@ -124,7 +124,7 @@ def _minimum(report: ReportSummary, score: _Score) -> Iterator[Finding]:
 
 def _relevance(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
     """A refusal answers nothing and asserts nothing: the directive asks nothing of it (architecture decision 28)."""
-    if policy.require_relevance is None or report.relevance_status == _REFUSAL:
+    if policy.require_relevance is None or report.relevance_status == REFUSAL:
         return
     if report.relevance_status == _NOT_ASSESSED:
         yield Finding(
@@ -137,7 +137,7 @@ def _relevance(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]
     yield from _minimum(report, _Score("require-relevance", policy.require_relevance, report.relevance_score, "8"))
 
 
-_REFUSAL: Final = "REFUSAL"
+REFUSAL: Final = "REFUSAL"
 _NOT_ASSESSED: Final = "NOT_ASSESSED"
 
 

@@ -48,7 +48,7 @@ class PolicyOutcome:
 class HeaderInputs:
     """Everything that a path may know; what it does not know is ``None`` or empty and gives no header.
 
-    ``eu_ai_act_class`` is said where there is no report that says it.
+    ``eu_ai_act_class`` is said where there is no report that says it, ``safety_budget`` where no window was committed.
     """
 
     strategy: Strategy
@@ -61,6 +61,7 @@ class HeaderInputs:
     data_residency: str = ""
     community_header: bool = True
     eu_ai_act_class: str = ""
+    safety_budget: float | None = None
 
 
 def response_headers(inputs: HeaderInputs) -> tuple[Header, ...]:
@@ -245,8 +246,8 @@ def _agent(inputs: HeaderInputs) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     if inputs.place is not None:
         pairs.append(("CRP-Agent-Loop-Depth", str(inputs.place.loop_depth)))
-    if inputs.committed is not None:
-        pairs.append(("CRP-Agent-Safety-Budget", fraction(inputs.committed.safety_budget)))
+    left = inputs.safety_budget if inputs.committed is None else inputs.committed.safety_budget
+    pairs.append(("CRP-Agent-Safety-Budget", fraction(left)))
     if inputs.place is not None:
         pairs.append(("CRP-Agent-Session-Parent", inputs.place.parent_session_id))
     return pairs

@@ -7,7 +7,7 @@ from services.common.questions.following import joined
 from services.gateway.domain.command import DispatchCommand
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.remedies import Focus, RemedyTerms
-from services.gateway.domain.vocabulary import RemedyMode, Strategy
+from services.gateway.domain.vocabulary import BreakerState, RemedyMode, Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Job:
         focus: what the gateway continues with by itself; ``None`` for the caller's own query.
         cache_status: what a comparison before the window said (SPEC-003 §11.2); empty = none was made.
         leans_on: questions of the session that the query leans on, nearest first (ADR 0096).
+        breaker: circuit breaker at the budget that the window starts with; unless CLOSED, reflexive is forced.
     """
 
     command: DispatchCommand
@@ -35,6 +36,7 @@ class Job:
     focus: Focus | None = None
     cache_status: str = ""
     leans_on: tuple[str, ...] = ()
+    breaker: BreakerState = BreakerState.CLOSED
 
     @property
     def instruction(self) -> str:
@@ -53,4 +55,5 @@ class Job:
     def terms(self, *, over_budget: bool = False) -> RemedyTerms:
         """Return what decides which remedies are due."""
         upgrade = self.force.policy.upgrade_on_risk is not None
-        return RemedyTerms(self.remedies, upgrade, self.prompt_augmentation, over_budget)
+        terms = RemedyTerms(self.remedies, upgrade, self.prompt_augmentation, over_budget)
+        return terms if self.breaker is BreakerState.CLOSED else terms.forced()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from typing import Final
 
-from services.gateway.domain.directives import Finding, evaluate, risk_above
+from services.gateway.domain.directives import REFUSAL, Finding, evaluate, risk_above
 from services.gateway.domain.policy import (
     STRICT_MODE,
     Relaxation,
@@ -191,8 +191,11 @@ def _check_floor(floor: SafetyPolicy, asked: SafetyPolicy, request: PolicyReques
 
 
 def final_tier(envelope: QualityTier, report: ReportSummary) -> QualityTier:
-    """Return the envelope's tier, lowered by the answer's quality score where there is one (SPEC-005 §18.4)."""
-    ceiling = report.maximum_quality_tier
+    """Return the envelope's tier, lowered by the answer's quality score where there is one (SPEC-005 §18.4).
+
+    A refusal lowers nothing: it answers no part of the query, and says so (ADR 0103).
+    """
+    ceiling = None if report.relevance_status == REFUSAL else report.maximum_quality_tier
     return envelope if ceiling is None else worse_tier(envelope, ceiling)
 
 

@@ -5,7 +5,7 @@ knows; the rule by which one of two analysed answers is kept stands in ``Analyse
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.gateway.domain.directives import RISK_ABOVE_ACCEPTED
@@ -37,12 +37,19 @@ class RemedyTerms:
         upgrade_on_risk: the policy in force has the directive.
         prompt_augmentation: the deployment has it switched on (SPEC-005 §19.1, 4).
         over_budget: one more dispatch would take more than the rounds or the time that are left.
+        reflexive: the circuit breaker forces the reflexive remedy (CRP-SPEC-012, ADR 0103).
     """
 
     mode: RemedyMode
     upgrade_on_risk: bool
     prompt_augmentation: bool = True
     over_budget: bool = False
+    reflexive: bool = False
+
+    def forced(self) -> "RemedyTerms":
+        """Return the terms under a circuit breaker that is not CLOSED: as with ``upgrade-on-risk``, never off."""
+        mode = RemedyMode.POLICY if self.mode is RemedyMode.OFF else self.mode
+        return replace(self, mode=mode, upgrade_on_risk=True, reflexive=True)
 
 
 def due(plan: RemedyPlan, call: RemedyCall, terms: RemedyTerms) -> tuple[RemedyStep, ...]:
@@ -68,15 +75,21 @@ def redispatch_steps(analysed: "Analysed", terms: RemedyTerms) -> tuple[RemedySt
     """Return the re-dispatch steps that are due for an answer; one of the gateway's own where the caller alone asks.
 
     A risk above what the caller accepts is upgraded under ``upgrade-on-risk`` (CRP-SPEC-002, CRP-Accept-Risk), also
-    where it is one that the plan leaves alone.
+    where it is one that the plan leaves alone. So is, where the circuit breaker forces it, every risk that would cost
+    safety budget.
     """
     steps = due(analysed.plan, RemedyCall.RE_DISPATCH, terms)
+    if terms.reflexive and analysed.analysis.summary.risk_level is not RiskLevel.LOW:
+        upgrades = any(step.remedy is Remedy.UPGRADE_STRATEGY for step in steps)
+        return steps if upgrades else (_FORCED, *steps)
     if steps or terms.mode is RemedyMode.OFF or not terms.upgrade_on_risk:
         return steps
     findings = (violation.finding for violation in analysed.verdict.violations)
     return (_LOWER_RISK,) if any(each.violation_type == RISK_ABOVE_ACCEPTED for each in findings) else ()
 
 
+BREAKER_NOT_CLOSED: Final = "CIRCUIT_BREAKER_NOT_CLOSED"
+"""Reason of a re-dispatch that no plan and no policy asks for."""
 _LOWER_RISK: Final = RemedyStep(
     remedy=Remedy.UPGRADE_STRATEGY,
     force=RemedyForce.REQUIRED,
@@ -90,6 +103,7 @@ _LOWER_RISK: Final = RemedyStep(
     conditions=(RemedyCondition.UPGRADE_ON_RISK,),
     audit_events=("RE_DISPATCH", "STRATEGY_UPGRADE"),
 )
+_FORCED: Final = replace(_LOWER_RISK, reason=BREAKER_NOT_CLOSED)
 
 
 def _stands_in(plan: RemedyPlan, forces: set[RemedyForce]) -> bool:

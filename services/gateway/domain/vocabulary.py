@@ -49,6 +49,15 @@ class RepetitionLevel(_Ordered):
 
 
 @unique
+class BreakerState(StrEnum):
+    """What the safety budget's circuit breaker lets through (CRP-SPEC-012)."""
+
+    CLOSED = "CLOSED"
+    HALF_OPEN = "HALF_OPEN"
+    OPEN = "OPEN"
+
+
+@unique
 class OversightMode(_Ordered):
     """What happens to answers under a policy, weakest first (CRP-SPEC-002, CRP-Safety-Oversight-Mode)."""
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from services.gateway.domain.quality import QualityGap
 from services.gateway.domain.remedy_plan import RemedyPlan
 from services.gateway.domain.vocabulary import (
+    BreakerState,
     ChainIntegrity,
     Degradation,
     QualityTier,
@@ -84,6 +85,8 @@ class OpenedWindow:
         degradation: trend of the quality history up to the parents (SPEC-004 §13.2).
         draft_key: seals what is kept of the window until its commit; empty from a dag service that gives none.
         fresh: this call opened it. Else it was opened before, under the same request id, and may have ended since.
+        breaker: circuit breaker at the budget that it starts with.
+        safety_budget: that budget; ``halt_reason`` is SAFETY_BUDGET_DEPLETED when it ends a session, else empty.
     """
 
     place: WindowPlace
@@ -95,6 +98,9 @@ class OpenedWindow:
     degradation: Degradation = Degradation.NONE
     draft_key: bytes = field(default=b"", repr=False)
     fresh: bool = False
+    breaker: BreakerState = BreakerState.CLOSED
+    safety_budget: float = 1.0
+    halt_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +300,7 @@ class CommittedWindow:
         budget_warning: ``caution``, ``low`` or empty.
         halt_reason: SAFETY_BUDGET_DEPLETED when this window spent the budget; empty otherwise.
         degradation: trend of the quality history, this window included; ``degradation_advice`` says what to do.
+        breaker: circuit breaker at ``safety_budget``.
     """
 
     message: bytes
@@ -313,6 +320,7 @@ class CommittedWindow:
     human_review_required: bool
     halt_reason: str
     degradation: Degradation = Degradation.NONE
+    breaker: BreakerState = BreakerState.CLOSED
 
 
 @dataclass(frozen=True, slots=True)

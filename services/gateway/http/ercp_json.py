@@ -1,8 +1,6 @@
 """Bodies of ERCP's requests: JSON text to a checked model to a protobuf message (ERCP 1.0 §3, §4)."""
 
-import json
 import math
-from collections import Counter
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -12,6 +10,7 @@ from google.protobuf.struct_pb2 import Struct
 from pydantic import BaseModel, ValidationError
 
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.common.strict_json import RepeatedNameError, read_json
 
 MAX_DEPTH: Final = 24
 """Deepest nesting of a body. Protobuf reads at most 100 messages within one another; a free-form value takes up to
@@ -34,8 +33,10 @@ def read_form(body: bytes, form: type[_F]) -> _F:
         InvalidRequestError: INVALID_FIELD: it is no JSON object, or a field has the wrong form; every field is named.
     """
     try:
-        text = body.decode("utf-8-sig")  # RFC 8259 §8.1: UTF-8 alone; json.loads would guess at UTF-16 and UTF-32
-        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        text = body.decode("utf-8-sig")  # RFC 8259 §8.1: UTF-8 alone; json would guess at others
+        value = read_json(text)
+    except RepeatedNameError as twice:
+        raise _invalid([(twice.path, "stands twice in one object (RFC 7493)")]) from None
     except RecursionError:
         raise _invalid([("body", f"must not be nested deeper than {MAX_DEPTH} levels")]) from None
     except ValueError as error:  # UnicodeDecodeError is one
@@ -138,19 +139,6 @@ def _is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; a name that stands twice would mean this to one reader and that to the next (RFC 7493 §2.3)."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"the name {twice[:_MAX_TOLD]!a} stands twice in one object")
-    return made
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _path(location: tuple[int | str, ...]) -> str:

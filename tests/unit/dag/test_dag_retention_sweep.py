@@ -12,7 +12,8 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.sessions import SessionStatus
 from services.common.settings.dag import DagSettings
 from services.common.settings.retention import RetentionSettings
-from services.dag.app import CreateAsk, Dependencies, SessionApp
+from services.dag.app import Dependencies, SessionApp
+from services.dag.beginning import CreateAsk
 from services.dag.domain.retention import OwnRules, Stage
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy

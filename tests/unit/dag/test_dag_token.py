@@ -11,6 +11,7 @@ from services.common.errors import CrpError, ErrorReason
 from services.dag.domain import token as tokens
 from services.dag.domain import token_checks
 from services.dag.domain.keys import MasterKey, session_sign_key
+from services.dag.domain.origins import Origin, origin_fields, read_origins
 
 SESSION = "crp_sess_" + "s" * 32
 ISSUED = datetime(2026, 5, 24, 9, 2, tzinfo=UTC)
@@ -250,3 +251,49 @@ def test_a_retired_master_key_signs_for_one_lifetime(retired_ago_s, signs):
 def test_secrets_stay_out_of_repr():
     assert "secret" not in repr(MasterKey(1, b"\x41" * 32))
     assert "AAAA" not in repr(MasterKey(1, b"\x41" * 32))
+
+
+@pytest.mark.parametrize(
+    ("after_s", "seen_within_s", "may"),
+    [(-1, 0, True), (0, 0, True), (0.000001, 0, False), (1, 1, True), (1.000001, 1, False), (60, 60, True)],
+)
+def test_what_a_retired_key_may_have_issued(after_s, seen_within_s, may):
+    key = MasterKey(1, bytes(32), ISSUED, timedelta(seconds=seen_within_s))
+    assert key.may_have_issued(ISSUED + timedelta(seconds=after_s)) is may
+    assert MasterKey(1, bytes(32)).may_have_issued(ISSUED + timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    "origins",
+    [
+        "x",
+        [["a" * 16, 1]],
+        [["a" * 16, 1, "b" * 32, 3]],
+        [["a" * 16, 1, "b" * 32, True]],
+        [["a" * 16, 1, "b" * 32, 1, 1]],
+        [["A" * 16, 1, "b" * 32]],
+        [["a" * 15, 1, "b" * 32]],
+        [["a" * 16, -1, "b" * 32]],
+        [["a" * 16, True, "b" * 32]],
+        [["a" * 16, 1, "b" * 31]],
+        [[1, 1, "b" * 32]],
+        [["a" * 16, 1, "b" * 32]] * 65,
+        {"a": 1},
+        [None],
+    ],
+)
+def test_origins_of_another_form_make_a_token_malformed(origins):
+    with pytest.raises((ValueError, TypeError)):
+        read_origins(origins)
+
+
+def test_origins_come_back_as_they_were_written():
+    origins = (
+        Origin("a" * 16, 3, "b" * 32),
+        Origin("", 0, "c" * 32, 1),
+        Origin("d" * 16, 0, ""),
+    )
+    assert read_origins(json.loads(json.dumps(origin_fields(origins)))) == origins
+    state = tokens.read(tokens.issue(replace(STATE, origins=origins), KEY)).state
+    assert state.origins == origins
+    assert "org" not in payload_of(TOKEN)

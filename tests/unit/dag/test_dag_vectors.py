@@ -127,7 +127,7 @@ def test_token_with_long_names_is_read():
     assert presented.state == expected
 
 
-@pytest.mark.parametrize("name", ["audit_event", "keys", "token", "trail", "window_hmac"])
+@pytest.mark.parametrize("name", ["audit_event", "budget", "keys", "token", "trail", "window_hmac"])
 def test_vector_files_follow_their_schema(name):
     jsonschema.validate(load(name), load("schema"))
 

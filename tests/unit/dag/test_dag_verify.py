@@ -71,7 +71,7 @@ def verify(chain, snapshot=None, events=None, reports=None, max_windows=1000):
     stored, key = chain
     events = stored.events if events is None else tuple(events)
     base = stored.snapshot if snapshot is None else snapshot
-    changed = StoredChain(base, events, stored.reports if reports is None else tuple(reports))
+    changed = StoredChain(base, events, stored.reports if reports is None else tuple(reports), stored.leaves)
     return verify_chain(changed, key, max_windows)
 
 
@@ -291,7 +291,8 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
         events = []
         for event, draft in drafts:
             last = events[-1] if events else None
-            events += chain_events([draft], event.session_id, last, event.timestamp, key)
+            (renewed,) = chain_events([draft], event.session_id, last, event.timestamp, key)
+            events.append(replace(renewed, salt=event.salt))
         windows = [changed if w is window else w for w in stored.snapshot.windows]
         base = with_windows(chain, windows)
         seal = Macs(key).trail(base.session.version, len(events), events[-1].hmac)
@@ -328,6 +329,15 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
         body = json.loads(report.body) | {"claims_total": 9}
         _, found = self.rewritten(chain, 2, report={"body": canonical_json(body).decode()})
         assert found.fault.detail == "has a body that does not match its report_hash"
+
+    def test_what_else_is_consistent_still_differs_from_the_log(self, chain):
+        stored, _ = chain
+        window, found = self.rewritten(chain, 2, {"model_fingerprint": "another@1"})
+        assert (found.integrity, found.fault.record_kind) == (Integrity.BROKEN, "leaf")
+        place = next(place for place, leaf in enumerate(stored.leaves) if leaf.record_id == window.window_id)
+        assert found.fault.record_id == window.window_id
+        assert found.fault.detail == "has a salted hash that is not that of its record"
+        assert stored.leaves[place].position == 2
 
     def test_a_rewritten_number_breaks_an_hmac_or_an_invariant(self, chain):
         window, found = self.rewritten(chain, 2, {"window_number": 7})

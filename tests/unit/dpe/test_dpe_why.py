@@ -18,7 +18,6 @@ from services.dpe.domain.findings import (
     DoubtfulSpan,
     Evidence,
     Judgement,
-    Rule,
     Verdict,
 )
 from services.dpe.domain.text_types import Claim, ClaimType, Span
@@ -109,14 +108,6 @@ async def test_a_limit_of_another_value_is_not_missing():
     outputs = (await near_models((0.8, 0.1, 0.1), 0.9).analyze(given)).analysis.outputs
     assert outputs.distortions == ()
     assert outputs.judgements["c1"].verdict is Verdict.SUPPORTED
-
-
-async def test_what_an_encoder_calls_a_negation_is_no_rules_finding():
-    analysis = (await analysed("Old papers never go to the town's archive.", "Old papers are taken to the town archive.",
-                               support=0.2, entailment=(0.05, 0.05, 0.9))).analysis  # fmt: skip
-    judgement = analysis.outputs.judgements["c1"]
-    assert {item.rule for item in analysis.outputs.distortions} == {Rule.ENCODERS}
-    assert (judgement.verdict, judgement.basis) == (Verdict.CONTRADICTED, Basis.CONTRADICTION)
 
 
 async def test_without_a_document_the_fact_is_named():

@@ -26,8 +26,8 @@ from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
-from services.common.encoding import base64url, parse_iso_micros
-from services.common.errors import ErrorReason
+from services.common.encoding import base64url, canonical_json, parse_iso_micros
+from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
@@ -36,7 +36,10 @@ from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
+from services.dag.domain.breaker import BreakerState, breaker
 from services.dag.domain.keys import MasterKey, session_hmac_key
+from services.dag.domain.origins import Origin, origin_fields
+from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.sink.backoff import pause_s
@@ -275,6 +278,15 @@ def test_0093_floors():
     assert re.findall(r"^\| ([A-Z_]+) \|", record(93), re.MULTILINE) == [str(reason) for reason in FloorReason]
 
 
+def test_0099_kept_head_and_promise():
+    root = bytes.fromhex("36642e73c2540ab121e3a6bf9545b0a24982cd830eb13d3cd19de3ce6c021ec1")
+    text = f"crp-log-head-v1|3|{root.hex()}"
+    mac = hmac.new(bytes(range(32)), text.encode(), hashlib.sha256).hexdigest()
+    assert chain.head_mac(3, root, bytes(range(32))) == mac
+    assert f"the text has\n{len(text)} characters, its MAC is `{mac}`" in record(99)
+    assert json.dumps(Promise().data())[1:-1] in record(99)
+
+
 def test_0019_counts_the_reasons():
     assert f"The enum has {len(ErrorReason)} reasons" in record(19)
 
@@ -423,6 +435,23 @@ def test_0052_budgets_of_three_agents():
     assert f"0.05 = {returned[1]:.2f}. C: MEDIUM: {returned[2]:.2f}" in text
     started = budgets.starting_budget((), min(returned))
     assert f"min({', '.join(f'{left:.2f}' for left in returned)}) = {started:.2f} starts from" in text
+
+
+def test_0103_what_three_agents_leave_the_orchestrator():
+    text = record(103).replace("\n", " ")
+    left, seen = 0.85, []
+    for risks in (("HIGH", "MEDIUM"), ("CRITICAL", "HIGH", "MEDIUM"), ("MEDIUM",)):
+        own = 0.85
+        for risk in risks:
+            own = budgets.after_window(own, risk)
+            if own < left:
+                left = own
+                seen.append(left)
+    first, second, half, *rest = seen
+    then = ", ".join(f"{each:.2f}" for each in rest)
+    assert f"becomes {first:.2f}, {second:.2f}, then {half:.2f} (B's first answer), {then}, and stays" in text
+    assert f"stays there: min(0.65, 0.30, 0.80). From {half:.2f} on it is {breaker(half).value}" in text
+    assert breaker(second) is BreakerState.CLOSED
 
 
 def test_0059_what_of_a_summary_is_carried():
@@ -622,3 +651,32 @@ async def test_0097_a_sentence_its_spans_and_two_counts():
     report = report_pb2.DpeReport()
     fill_omissions(report, Outputs(omissions=omitted), ())
     assert (report.omission_summary["CRITICAL"], report.omissions_in_envelope["CRITICAL"]) == (1, 2)
+
+
+def test_0101_a_pattern_that_is_none():
+    text = " ".join(record(101).partition("## Worked")[2].split())
+    error = UnreadableRecordError.of_field("window", "crp_win_2", "pattern")
+    assert f'window crp_win_2, "{error.detail}"' in text
+    for name in ("record_kind", "record_id", "field"):
+        assert f"`{name}` {error.metadata[name]}" in text
+    assert f"OpenWindow with the session's token DATA_LOSS, {error.while_continuing().reason.value}" in text
+
+
+def test_0102_origins_and_retirement():
+    origins = [Origin(f"{store}" * 16, number, "0" * 32) for store, number in (("a", 7), ("c", 6), ("b", 5), ("a", 1))]
+    assert len(canonical_json(origin_fields(origins[:1])[0])) == 57
+    assert len(canonical_json(origin_fields(origins))) == 233
+    own = [[number for number in range(1, 201) if (number - 1) % 3 == store] for store in range(3)]
+    # Each window goes on from its predecessor, which is another store's: a stand-in for each of these.
+    stand_ins = [sum(number > 1 for number in numbers) for numbers in own]
+    assert [(len(numbers), more) for numbers, more in zip(own, stand_ins, strict=True)] == [
+        (67, 66),
+        (67, 67),
+        (66, 66),
+    ]
+    ten = datetime(2026, 5, 24, 10, tzinfo=UTC)
+    key, hour = MasterKey(1, bytes(32), ten), timedelta(hours=1)
+    assert key.may_have_issued(ten)
+    assert not key.may_have_issued(ten + timedelta(seconds=1))
+    assert key.signs_at(ten + hour - timedelta(seconds=1), hour)
+    assert not key.signs_at(ten + hour, hour)

@@ -204,6 +204,8 @@ THREADS = {
     "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
     "services/common/composition.py": "the start",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
+    "services/dag/publishing/targets.py": "appends to a file in the background, for no caller",
+    "services/witness/": "the last head, a few hundred bytes: it must be on the disk before anybody is answered",
     "services/envelope/communit": "in the background, for no caller in particular",
     "services/common/documents/cutting.py": "for tests and measurements; a deployment reads documents apart",
     "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",

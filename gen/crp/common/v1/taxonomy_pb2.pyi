@@ -41,6 +41,13 @@ class DispatchStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DISPATCH_STRATEGY_FAN_OUT: _ClassVar[DispatchStrategy]
     DISPATCH_STRATEGY_FAN_IN: _ClassVar[DispatchStrategy]
 
+class BreakerState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    BREAKER_STATE_UNSPECIFIED: _ClassVar[BreakerState]
+    BREAKER_STATE_CLOSED: _ClassVar[BreakerState]
+    BREAKER_STATE_HALF_OPEN: _ClassVar[BreakerState]
+    BREAKER_STATE_OPEN: _ClassVar[BreakerState]
+
 class ChainIntegrity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     CHAIN_INTEGRITY_UNSPECIFIED: _ClassVar[ChainIntegrity]
@@ -83,6 +90,10 @@ DISPATCH_STRATEGY_BATCH: DispatchStrategy
 DISPATCH_STRATEGY_STREAMING: DispatchStrategy
 DISPATCH_STRATEGY_FAN_OUT: DispatchStrategy
 DISPATCH_STRATEGY_FAN_IN: DispatchStrategy
+BREAKER_STATE_UNSPECIFIED: BreakerState
+BREAKER_STATE_CLOSED: BreakerState
+BREAKER_STATE_HALF_OPEN: BreakerState
+BREAKER_STATE_OPEN: BreakerState
 CHAIN_INTEGRITY_UNSPECIFIED: ChainIntegrity
 CHAIN_INTEGRITY_VALID: ChainIntegrity
 CHAIN_INTEGRITY_BROKEN: ChainIntegrity

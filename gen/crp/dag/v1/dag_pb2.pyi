@@ -20,6 +20,7 @@ class SessionStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_STATUS_BROKEN: _ClassVar[SessionStatus]
     SESSION_STATUS_ERASED: _ClassVar[SessionStatus]
     SESSION_STATUS_EXPIRED: _ClassVar[SessionStatus]
+    SESSION_STATUS_UNREADABLE: _ClassVar[SessionStatus]
     SESSION_STATUS_TOMBSTONED: _ClassVar[SessionStatus]
 
 class WindowStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -44,6 +45,7 @@ class TransferType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TRANSFER_TYPE_SUMMARY: _ClassVar[TransferType]
     TRANSFER_TYPE_FACTS_ONLY: _ClassVar[TransferType]
     TRANSFER_TYPE_RESULT_ONLY: _ClassVar[TransferType]
+    TRANSFER_TYPE_RELAYED: _ClassVar[TransferType]
 
 class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -85,6 +87,8 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_SESSION_ERASED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_ERCP_OPERATOR: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_QUALITY_DEGRADED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_SAFETY_BUDGET_RETURNED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_SAFETY_BUDGET_LOWERED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_RETENTION_SET: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: _ClassVar[AuditEventType]
@@ -105,6 +109,7 @@ SESSION_STATUS_TERMINATED: SessionStatus
 SESSION_STATUS_BROKEN: SessionStatus
 SESSION_STATUS_ERASED: SessionStatus
 SESSION_STATUS_EXPIRED: SessionStatus
+SESSION_STATUS_UNREADABLE: SessionStatus
 SESSION_STATUS_TOMBSTONED: SessionStatus
 WINDOW_STATUS_UNSPECIFIED: WindowStatus
 WINDOW_STATUS_PENDING: WindowStatus
@@ -120,6 +125,7 @@ TRANSFER_TYPE_FULL_CONTEXT: TransferType
 TRANSFER_TYPE_SUMMARY: TransferType
 TRANSFER_TYPE_FACTS_ONLY: TransferType
 TRANSFER_TYPE_RESULT_ONLY: TransferType
+TRANSFER_TYPE_RELAYED: TransferType
 AUDIT_EVENT_TYPE_UNSPECIFIED: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_CREATED: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_CONTINUED: AuditEventType
@@ -158,6 +164,8 @@ AUDIT_EVENT_TYPE_SUMMARISATION: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_ERASED: AuditEventType
 AUDIT_EVENT_TYPE_ERCP_OPERATOR: AuditEventType
 AUDIT_EVENT_TYPE_QUALITY_DEGRADED: AuditEventType
+AUDIT_EVENT_TYPE_SAFETY_BUDGET_RETURNED: AuditEventType
+AUDIT_EVENT_TYPE_SAFETY_BUDGET_LOWERED: AuditEventType
 AUDIT_EVENT_TYPE_RETENTION_SET: AuditEventType
 AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: AuditEventType
 AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: AuditEventType
@@ -182,7 +190,7 @@ class SessionLimits(_message.Message):
     def __init__(self, max_windows: _Optional[int] = ..., max_fan_out: _Optional[int] = ..., max_dag_nodes: _Optional[int] = ..., max_loop_depth: _Optional[int] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("session_id", "status", "created_time", "version", "audit_trail_id", "policy_hash", "limits", "parent_session_id", "loop_depth", "key_version", "window_count")
+    __slots__ = ("session_id", "status", "created_time", "version", "audit_trail_id", "policy_hash", "limits", "parent_session_id", "loop_depth", "key_version", "window_count", "safety_budget", "circuit_breaker")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -194,6 +202,8 @@ class Session(_message.Message):
     LOOP_DEPTH_FIELD_NUMBER: _ClassVar[int]
     KEY_VERSION_FIELD_NUMBER: _ClassVar[int]
     WINDOW_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     status: SessionStatus
     created_time: _timestamp_pb2.Timestamp
@@ -205,7 +215,9 @@ class Session(_message.Message):
     loop_depth: int
     key_version: int
     window_count: int
-    def __init__(self, session_id: _Optional[str] = ..., status: _Optional[_Union[SessionStatus, str]] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., version: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., limits: _Optional[_Union[SessionLimits, _Mapping]] = ..., parent_session_id: _Optional[str] = ..., loop_depth: _Optional[int] = ..., key_version: _Optional[int] = ..., window_count: _Optional[int] = ...) -> None: ...
+    safety_budget: float
+    circuit_breaker: _taxonomy_pb2.BreakerState
+    def __init__(self, session_id: _Optional[str] = ..., status: _Optional[_Union[SessionStatus, str]] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., version: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., policy_hash: _Optional[str] = ..., limits: _Optional[_Union[SessionLimits, _Mapping]] = ..., parent_session_id: _Optional[str] = ..., loop_depth: _Optional[int] = ..., key_version: _Optional[int] = ..., window_count: _Optional[int] = ..., safety_budget: _Optional[float] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ...) -> None: ...
 
 class WindowNode(_message.Message):
     __slots__ = ("window_id", "session_id", "window_number", "parent_ids", "child_ids", "continuation_id", "pattern", "strategy", "envelope_etag", "quality_tier", "risk_level", "safety_budget", "hmac", "hmac_chain_tip", "timestamp", "token_count", "response_hash", "status", "window_hmac", "report_id", "report_hash", "response_tokens", "model_fingerprint", "facts_included", "facts_deferred", "failure_reason")

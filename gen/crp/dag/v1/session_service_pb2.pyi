@@ -161,7 +161,7 @@ class PriorWindow(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., query: _Optional[str] = ...) -> None: ...
 
 class OpenWindowResponse(_message.Message):
-    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key", "fresh")
+    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key", "fresh", "circuit_breaker", "halt_reason")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     PARENTS_FIELD_NUMBER: _ClassVar[int]
@@ -174,6 +174,8 @@ class OpenWindowResponse(_message.Message):
     WINDOW_POSITION_FIELD_NUMBER: _ClassVar[int]
     DRAFT_KEY_FIELD_NUMBER: _ClassVar[int]
     FRESH_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
+    HALT_REASON_FIELD_NUMBER: _ClassVar[int]
     session: _dag_pb2.Session
     window: _dag_pb2.WindowNode
     parents: _containers.RepeatedCompositeFieldContainer[ParentContext]
@@ -186,7 +188,9 @@ class OpenWindowResponse(_message.Message):
     window_position: str
     draft_key: bytes
     fresh: bool
-    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ..., draft_key: _Optional[bytes] = ..., fresh: _Optional[bool] = ...) -> None: ...
+    circuit_breaker: _taxonomy_pb2.BreakerState
+    halt_reason: str
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ..., draft_key: _Optional[bytes] = ..., fresh: _Optional[bool] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ..., halt_reason: _Optional[str] = ...) -> None: ...
 
 class CommitWindowRequest(_message.Message):
     __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash", "analysis_inputs", "transfers")
@@ -225,7 +229,7 @@ class CommitWindowRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., response_text: _Optional[str] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., envelope_etag: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., token_count: _Optional[int] = ..., response_tokens: _Optional[int] = ..., facts_included: _Optional[_Iterable[str]] = ..., deferred_facts: _Optional[_Iterable[_Union[_dag_pb2.DeferredFactRef, _Mapping]]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., model_fingerprint: _Optional[str] = ..., ckf_state_hash: _Optional[str] = ..., analysis_inputs: _Optional[_Union[_inputs_pb2.AnalysisInputs, _Mapping]] = ..., transfers: _Optional[_Iterable[_Union[ParentTransfer, _Mapping]]] = ...) -> None: ...
 
 class CommitWindowResponse(_message.Message):
-    __slots__ = ("window", "session", "session_token", "set_session", "continuation_id", "chain_integrity", "lineage", "quality_history", "safety_budget", "budget_warning", "dag_root", "audit_trail_id", "report_id", "degradation", "human_review_required", "halt_reason", "window_position")
+    __slots__ = ("window", "session", "session_token", "set_session", "continuation_id", "chain_integrity", "lineage", "quality_history", "safety_budget", "budget_warning", "dag_root", "audit_trail_id", "report_id", "degradation", "human_review_required", "halt_reason", "window_position", "circuit_breaker")
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -243,6 +247,7 @@ class CommitWindowResponse(_message.Message):
     HUMAN_REVIEW_REQUIRED_FIELD_NUMBER: _ClassVar[int]
     HALT_REASON_FIELD_NUMBER: _ClassVar[int]
     WINDOW_POSITION_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
     window: _dag_pb2.WindowNode
     session: _dag_pb2.Session
     session_token: str
@@ -260,7 +265,8 @@ class CommitWindowResponse(_message.Message):
     human_review_required: bool
     halt_reason: str
     window_position: str
-    def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ..., continuation_id: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., lineage: _Optional[str] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., safety_budget: _Optional[float] = ..., budget_warning: _Optional[str] = ..., dag_root: _Optional[str] = ..., audit_trail_id: _Optional[str] = ..., report_id: _Optional[str] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., human_review_required: _Optional[bool] = ..., halt_reason: _Optional[str] = ..., window_position: _Optional[str] = ...) -> None: ...
+    circuit_breaker: _taxonomy_pb2.BreakerState
+    def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ..., continuation_id: _Optional[str] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., lineage: _Optional[str] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., safety_budget: _Optional[float] = ..., budget_warning: _Optional[str] = ..., dag_root: _Optional[str] = ..., audit_trail_id: _Optional[str] = ..., report_id: _Optional[str] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., human_review_required: _Optional[bool] = ..., halt_reason: _Optional[str] = ..., window_position: _Optional[str] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ...) -> None: ...
 
 class FailWindowRequest(_message.Message):
     __slots__ = ("request_id", "session_id", "window_id", "reason")
@@ -447,18 +453,20 @@ class GetReportResponse(_message.Message):
     def __init__(self, report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., canonical_json: _Optional[str] = ..., summary: _Optional[_Union[ReportSummary, _Mapping]] = ...) -> None: ...
 
 class ReportSummary(_message.Message):
-    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time")
+    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time", "unreadable")
     REPORT_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
     CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_FIELD_NUMBER: _ClassVar[int]
     report_id: str
     session_id: str
     window_id: str
     report_hash: str
     created_time: _timestamp_pb2.Timestamp
-    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    unreadable: str
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., unreadable: _Optional[str] = ...) -> None: ...
 
 class ListReportsRequest(_message.Message):
     __slots__ = ("session_id", "page_size", "page_token")

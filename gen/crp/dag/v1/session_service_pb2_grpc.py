@@ -31,7 +31,7 @@ class SessionServiceStub:
     The tenant and the scope that tokens are bound to come from the caller's credential. Another tenant's session is
     SESSION_NOT_FOUND. Every method may also fail with a reason of the credential (CREDENTIAL_MISSING,
     CREDENTIAL_INVALID, CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING), with INVALID_FIELD, STORE_UNAVAILABLE,
-    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE. A mutating method called again within 24 h with the same
+    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE, a mutating one with LOG_INCONSISTENT (ADR 0099). A mutating method called again within 24 h with the same
     request_id and body gives the same answer, byte for byte, and does nothing; with another body REQUEST_ID_REUSED.
     """
 
@@ -129,13 +129,14 @@ class SessionServiceServicer:
     The tenant and the scope that tokens are bound to come from the caller's credential. Another tenant's session is
     SESSION_NOT_FOUND. Every method may also fail with a reason of the credential (CREDENTIAL_MISSING,
     CREDENTIAL_INVALID, CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING), with INVALID_FIELD, STORE_UNAVAILABLE,
-    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE. A mutating method called again within 24 h with the same
+    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE, a mutating one with LOG_INCONSISTENT (ADR 0099). A mutating method called again within 24 h with the same
     request_id and body gives the same answer, byte for byte, and does nothing; with another body REQUEST_ID_REUSED.
     """
 
     def CreateSession(self, request, context):
         """Begins a session without a window and issues its first token; with trace_id joins one that is there. Role: writer.
-        ErrorReasons: TOKEN_SCOPE_MISMATCH (trace_id), LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED and CHAIN_BROKEN (the parent), POLICY_RELAXED,
+        ErrorReasons: TOKEN_SCOPE_MISMATCH (trace_id), LOOP_DEPTH_LIMIT, SESSION_NOT_FOUND, SESSION_CLOSED, CHAIN_BROKEN and
+        DELEGATION_SUSPENDED (the parent), POLICY_RELAXED,
         REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -149,8 +150,8 @@ class SessionServiceServicer:
         (§7). Checks the limits, then verifies the whole chain. Role: writer.
         ErrorReasons: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH, POLICY_RELAXED,
         CONTINUATION_NOT_FOUND, SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_EXPIRED, WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT,
-        LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, CHAIN_BROKEN, COMMIT_RACE, REQUEST_ID_REUSED,
-        STORAGE_FULL.
+        LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, DELEGATION_SUSPENDED, CHAIN_BROKEN, COMMIT_RACE,
+        REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -158,7 +159,8 @@ class SessionServiceServicer:
 
     def CommitWindow(self, request, context):
         """Commits a PENDING window: stores response and report, extends the HMAC chain, takes the risk off the safety budget,
-        issues the next token and continuation id (CRP-SPEC-004 §9, §10). Verifies the whole chain. Role: writer.
+        issues the next token and continuation id (CRP-SPEC-004 §9, §10). Verifies the whole chain. What an agent's session has
+        left then lowers the sessions above it to the same, in the same write (§15.2). Role: writer.
         ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, WINDOW_NOT_PENDING, REPORT_MISMATCH, COMMIT_RACE, CHAIN_BROKEN,
         SESSION_CLOSED, SESSION_EXPIRED, REQUEST_ID_REUSED, STORAGE_FULL.
         """
@@ -177,7 +179,7 @@ class SessionServiceServicer:
 
     def GetWindow(self, request, context):
         """Returns one window, with its response on request. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -185,7 +187,7 @@ class SessionServiceServicer:
 
     def GetDag(self, request, context):
         """Returns the session with all windows and edges. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -193,15 +195,16 @@ class SessionServiceServicer:
 
     def GetLineage(self, request, context):
         """Returns the path from the root to a window (CRP-Provenance-Window-Lineage). Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def VerifyChain(self, request, context):
-        """Recomputes every hash and HMAC of the session (CRP-SPEC-004 §9.4). A BROKEN chain is an OK answer that names the
-        first bad record. Writes nothing. Role: reader.
+        """Recomputes every hash and HMAC of the session (CRP-SPEC-004 §9.4) and compares its records with its leaves in the
+        transparency log, both ways (ADR 0099). A BROKEN chain is an OK answer that names the first bad record; so is a session
+        that is not in the store and has leaves. Writes nothing. Role: reader.
         ErrorReasons: SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -211,7 +214,8 @@ class SessionServiceServicer:
     def AppendEvent(self, request, context):
         """Appends one event to the session's audit chain; also to sessions that have ended. The types that the service writes
         itself (SESSION_*, DISPATCH_STARTED, DISPATCH_COMPLETED, DISPATCH_FAILED, DPE_COMPLETED) are refused. Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, EVENT_LIMIT, COMMIT_RACE, CHAIN_BROKEN (the end of the trail is
+        missing), REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -219,7 +223,7 @@ class SessionServiceServicer:
 
     def ListAuditEvents(self, request, context):
         """Lists the session's audit events in order. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND, PAGE_TOKEN_INVALID.
+        ErrorReasons: SESSION_NOT_FOUND, PAGE_TOKEN_INVALID, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -227,7 +231,8 @@ class SessionServiceServicer:
 
     def ExportAudit(self, request, context):
         """Streams the session's audit events as lines, for archives and SIEMs; the HMAC key is never among them. Role: reader.
-        ErrorReasons: SESSION_NOT_FOUND.
+        NDJSON has a line for every leaf that the log has of the session, and signs how many there are.
+        ErrorReasons: SESSION_NOT_FOUND, LOG_INCONSISTENT (no head can be signed).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -235,7 +240,7 @@ class SessionServiceServicer:
 
     def GetReport(self, request, context):
         """Returns a stored report with the bytes that its hash is over. Role: reader.
-        ErrorReasons: REPORT_NOT_FOUND.
+        ErrorReasons: REPORT_NOT_FOUND, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -258,7 +263,7 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def TerminateSession(self, request, context):
-        """Ends a session for good; pending windows fail. Role: writer.
+        """Ends a session for good; pending windows fail; what an agent's session has left goes up as with CommitWindow. Role: writer.
         ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_EXPIRED, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED,
         STORAGE_FULL.
         """
@@ -272,7 +277,8 @@ class SessionServiceServicer:
         was sealed under a draft_key of its windows opens no more;
         VerifyChain says TRUNCATED and the session cannot be continued. Also sessions that have ended or are broken; the
         agents' sessions under it are erased one by one. Role: admin.
-        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), SESSION_HELD, COMMIT_RACE, REQUEST_ID_REUSED.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), SESSION_HELD, COMMIT_RACE, REQUEST_ID_REUSED,
+        RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -375,7 +381,7 @@ class SessionService:
     The tenant and the scope that tokens are bound to come from the caller's credential. Another tenant's session is
     SESSION_NOT_FOUND. Every method may also fail with a reason of the credential (CREDENTIAL_MISSING,
     CREDENTIAL_INVALID, CREDENTIAL_EXPIRED, CREDENTIAL_REVOKED, ROLE_MISSING), with INVALID_FIELD, STORE_UNAVAILABLE,
-    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE. A mutating method called again within 24 h with the same
+    DEADLINE_EXCEEDED, CONCURRENCY_LIMIT or MESSAGE_TOO_LARGE, a mutating one with LOG_INCONSISTENT (ADR 0099). A mutating method called again within 24 h with the same
     request_id and body gives the same answer, byte for byte, and does nothing; with another body REQUEST_ID_REUSED.
     """
 

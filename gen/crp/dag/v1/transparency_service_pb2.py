@@ -26,7 +26,7 @@ from crp.dag.v1 import transparency_pb2 as crp_dot_dag_dot_v1_dot_transparency__
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%crp/dag/v1/transparency_service.proto\x12\ncrp.dag.v1\x1a\x1d\x63rp/dag/v1/transparency.proto\x1a\x1cgoogle/api/annotations.proto\":\n\x12GetTreeHeadRequest\x12\x16\n\ttree_size\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0c\n\n_tree_size\">\n\x13GetTreeHeadResponse\x12\'\n\ttree_head\x18\x01 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead\"y\n\x18GetInclusionProofRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\twindow_id\x18\x02 \x01(\t\x12\x16\n\ttree_size\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x10\n\x08\x65vent_id\x18\x04 \x01(\tB\x0c\n\n_tree_size\"}\n\x19GetInclusionProofResponse\x12)\n\x05proof\x18\x01 \x01(\x0b\x32\x1a.crp.dag.v1.InclusionProof\x12\x0c\n\x04leaf\x18\x02 \x01(\x0c\x12\'\n\ttree_head\x18\x03 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead\"i\n\x1aGetConsistencyProofRequest\x12\x17\n\x0f\x66irst_tree_size\x18\x01 \x01(\x04\x12\x1d\n\x10second_tree_size\x18\x02 \x01(\x04H\x00\x88\x01\x01\x42\x13\n\x11_second_tree_size\"s\n\x1bGetConsistencyProofResponse\x12+\n\x05proof\x18\x01 \x01(\x0b\x32\x1c.crp.dag.v1.ConsistencyProof\x12\'\n\ttree_head\x18\x02 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead2\x9a\x03\n\x13TransparencyService\x12m\n\x0bGetTreeHead\x12\x1e.crp.dag.v1.GetTreeHeadRequest\x1a\x1f.crp.dag.v1.GetTreeHeadResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/transparency/head\x12\x84\x01\n\x11GetInclusionProof\x12$.crp.dag.v1.GetInclusionProofRequest\x1a%.crp.dag.v1.GetInclusionProofResponse\"\"\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/transparency/inclusion\x12\x8c\x01\n\x13GetConsistencyProof\x12&.crp.dag.v1.GetConsistencyProofRequest\x1a\'.crp.dag.v1.GetConsistencyProofResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/transparency/consistencyb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%crp/dag/v1/transparency_service.proto\x12\ncrp.dag.v1\x1a\x1d\x63rp/dag/v1/transparency.proto\x1a\x1cgoogle/api/annotations.proto\":\n\x12GetTreeHeadRequest\x12\x16\n\ttree_size\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0c\n\n_tree_size\"k\n\x13GetTreeHeadResponse\x12\'\n\ttree_head\x18\x01 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead\x12+\n\rcosigned_head\x18\x02 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead\"y\n\x18GetInclusionProofRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\twindow_id\x18\x02 \x01(\t\x12\x16\n\ttree_size\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x10\n\x08\x65vent_id\x18\x04 \x01(\tB\x0c\n\n_tree_size\"}\n\x19GetInclusionProofResponse\x12)\n\x05proof\x18\x01 \x01(\x0b\x32\x1a.crp.dag.v1.InclusionProof\x12\x0c\n\x04leaf\x18\x02 \x01(\x0c\x12\'\n\ttree_head\x18\x03 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead\"i\n\x1aGetConsistencyProofRequest\x12\x17\n\x0f\x66irst_tree_size\x18\x01 \x01(\x04\x12\x1d\n\x10second_tree_size\x18\x02 \x01(\x04H\x00\x88\x01\x01\x42\x13\n\x11_second_tree_size\"s\n\x1bGetConsistencyProofResponse\x12+\n\x05proof\x18\x01 \x01(\x0b\x32\x1c.crp.dag.v1.ConsistencyProof\x12\'\n\ttree_head\x18\x02 \x01(\x0b\x32\x14.crp.dag.v1.TreeHead\"B\n\x11GetEntriesRequest\x12\x18\n\x10\x66irst_leaf_index\x18\x01 \x01(\x04\x12\x13\n\x0bmax_entries\x18\x02 \x01(\r\"7\n\x12GetEntriesResponse\x12\x0e\n\x06leaves\x18\x01 \x03(\x0c\x12\x11\n\ttree_size\x18\x02 \x01(\x04\x32\x89\x04\n\x13TransparencyService\x12m\n\x0bGetTreeHead\x12\x1e.crp.dag.v1.GetTreeHeadRequest\x1a\x1f.crp.dag.v1.GetTreeHeadResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/transparency/head\x12\x84\x01\n\x11GetInclusionProof\x12$.crp.dag.v1.GetInclusionProofRequest\x1a%.crp.dag.v1.GetInclusionProofResponse\"\"\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/transparency/inclusion\x12\x8c\x01\n\x13GetConsistencyProof\x12&.crp.dag.v1.GetConsistencyProofRequest\x1a\'.crp.dag.v1.GetConsistencyProofResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/transparency/consistency\x12m\n\nGetEntries\x12\x1d.crp.dag.v1.GetEntriesRequest\x1a\x1e.crp.dag.v1.GetEntriesResponse\" \x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/transparency/entriesb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,18 +39,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TRANSPARENCYSERVICE'].methods_by_name['GetInclusionProof']._serialized_options = b'\202\323\344\223\002\034\022\032/v1/transparency/inclusion'
   _globals['_TRANSPARENCYSERVICE'].methods_by_name['GetConsistencyProof']._loaded_options = None
   _globals['_TRANSPARENCYSERVICE'].methods_by_name['GetConsistencyProof']._serialized_options = b'\202\323\344\223\002\036\022\034/v1/transparency/consistency'
+  _globals['_TRANSPARENCYSERVICE'].methods_by_name['GetEntries']._loaded_options = None
+  _globals['_TRANSPARENCYSERVICE'].methods_by_name['GetEntries']._serialized_options = b'\202\323\344\223\002\032\022\030/v1/transparency/entries'
   _globals['_GETTREEHEADREQUEST']._serialized_start=114
   _globals['_GETTREEHEADREQUEST']._serialized_end=172
   _globals['_GETTREEHEADRESPONSE']._serialized_start=174
-  _globals['_GETTREEHEADRESPONSE']._serialized_end=236
-  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=238
-  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=359
-  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=361
-  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=486
-  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=488
-  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=593
-  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=595
-  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=710
-  _globals['_TRANSPARENCYSERVICE']._serialized_start=713
-  _globals['_TRANSPARENCYSERVICE']._serialized_end=1123
+  _globals['_GETTREEHEADRESPONSE']._serialized_end=281
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=283
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=404
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=406
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=531
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=533
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=638
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=640
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=755
+  _globals['_GETENTRIESREQUEST']._serialized_start=757
+  _globals['_GETENTRIESREQUEST']._serialized_end=823
+  _globals['_GETENTRIESRESPONSE']._serialized_start=825
+  _globals['_GETENTRIESRESPONSE']._serialized_end=880
+  _globals['_TRANSPARENCYSERVICE']._serialized_start=883
+  _globals['_TRANSPARENCYSERVICE']._serialized_end=1404
 # @@protoc_insertion_point(module_scope)

@@ -28,7 +28,8 @@ if _version_not_supported:
 class TransparencyServiceStub:
     """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
     transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
-    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
+    STORE_UNAVAILABLE, with SERVICE_UNAVAILABLE when the signing key cannot be read, or with LOG_INCONSISTENT when the log
+    does not go on from the head that was signed last (ADR 0099).
     """
 
     def __init__(self, channel):
@@ -52,12 +53,18 @@ class TransparencyServiceStub:
                 request_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofRequest.SerializeToString,
                 response_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofResponse.FromString,
                 _registered_method=True)
+        self.GetEntries = channel.unary_unary(
+                '/crp.dag.v1.TransparencyService/GetEntries',
+                request_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesRequest.SerializeToString,
+                response_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesResponse.FromString,
+                _registered_method=True)
 
 
 class TransparencyServiceServicer:
     """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
     transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
-    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
+    STORE_UNAVAILABLE, with SERVICE_UNAVAILABLE when the signing key cannot be read, or with LOG_INCONSISTENT when the log
+    does not go on from the head that was signed last (ADR 0099).
     """
 
     def GetTreeHead(self, request, context):
@@ -84,6 +91,15 @@ class TransparencyServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetEntries(self, request, context):
+        """Returns leaves of the log by index, for whoever recomputes its root: ids, positions and salted hashes, no content
+        (ADR 0100). The whole log is read by asking again from first_leaf_index plus the number of entries that came.
+        Role: reader. ErrorReasons: INVALID_FIELD, CHAIN_BROKEN (a leaf is missing or is none; metadata leaf_index).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TransparencyServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -102,6 +118,11 @@ def add_TransparencyServiceServicer_to_server(servicer, server):
                     request_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofRequest.FromString,
                     response_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofResponse.SerializeToString,
             ),
+            'GetEntries': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetEntries,
+                    request_deserializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesRequest.FromString,
+                    response_serializer=crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'crp.dag.v1.TransparencyService', rpc_method_handlers)
@@ -113,7 +134,8 @@ def add_TransparencyServiceServicer_to_server(servicer, server):
 class TransparencyService:
     """Serves the tenant's transparency log: one leaf per committed window and one per audit event, appended in the
     transaction that writes the record (ADR 0053). Every method may also fail with a reason of the credential, with
-    STORE_UNAVAILABLE, or with SERVICE_UNAVAILABLE when the signing key cannot be read.
+    STORE_UNAVAILABLE, with SERVICE_UNAVAILABLE when the signing key cannot be read, or with LOG_INCONSISTENT when the log
+    does not go on from the head that was signed last (ADR 0099).
     """
 
     @staticmethod
@@ -187,6 +209,33 @@ class TransparencyService:
             '/crp.dag.v1.TransparencyService/GetConsistencyProof',
             crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofRequest.SerializeToString,
             crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetConsistencyProofResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetEntries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dag.v1.TransparencyService/GetEntries',
+            crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesRequest.SerializeToString,
+            crp_dot_dag_dot_v1_dot_transparency__service__pb2.GetEntriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

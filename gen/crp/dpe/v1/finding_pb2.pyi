@@ -48,6 +48,7 @@ class DistortionRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DISTORTION_RULE_CAUSE: _ClassVar[DistortionRule]
     DISTORTION_RULE_ENCODERS: _ClassVar[DistortionRule]
     DISTORTION_RULE_ROW: _ClassVar[DistortionRule]
+    DISTORTION_RULE_APPLIED: _ClassVar[DistortionRule]
 
 class ContradictionSeverity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -128,6 +129,7 @@ DISTORTION_RULE_ORDER: DistortionRule
 DISTORTION_RULE_CAUSE: DistortionRule
 DISTORTION_RULE_ENCODERS: DistortionRule
 DISTORTION_RULE_ROW: DistortionRule
+DISTORTION_RULE_APPLIED: DistortionRule
 CONTRADICTION_SEVERITY_UNSPECIFIED: ContradictionSeverity
 CONTRADICTION_SEVERITY_LOW: ContradictionSeverity
 CONTRADICTION_SEVERITY_MEDIUM: ContradictionSeverity

@@ -90,7 +90,7 @@ class DispatchRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., report_view: _Optional[_Union[_report_pb2.ReportView, str]] = ...) -> None: ...
 
 class DispatchResponse(_message.Message):
-    __slots__ = ("answer", "halted", "not_modified", "held_for_review", "headers", "violations", "warnings", "remediations", "model_calls")
+    __slots__ = ("answer", "halted", "not_modified", "held_for_review", "headers", "violations", "warnings", "remediations", "model_calls", "circuit_breaker")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     HALTED_FIELD_NUMBER: _ClassVar[int]
     NOT_MODIFIED_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +100,7 @@ class DispatchResponse(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     REMEDIATIONS_FIELD_NUMBER: _ClassVar[int]
     MODEL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
     answer: _dispatch_pb2.Answer
     halted: _dispatch_pb2.Halted
     not_modified: _dispatch_pb2.NotModified
@@ -109,7 +110,8 @@ class DispatchResponse(_message.Message):
     warnings: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.Warning]
     remediations: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.Remediation]
     model_calls: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.ModelCall]
-    def __init__(self, answer: _Optional[_Union[_dispatch_pb2.Answer, _Mapping]] = ..., halted: _Optional[_Union[_dispatch_pb2.Halted, _Mapping]] = ..., not_modified: _Optional[_Union[_dispatch_pb2.NotModified, _Mapping]] = ..., held_for_review: _Optional[_Union[_dispatch_pb2.HeldForReview, _Mapping]] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[_dispatch_pb2.PolicyViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[_dispatch_pb2.Warning, _Mapping]]] = ..., remediations: _Optional[_Iterable[_Union[_dispatch_pb2.Remediation, _Mapping]]] = ..., model_calls: _Optional[_Iterable[_Union[_dispatch_pb2.ModelCall, _Mapping]]] = ...) -> None: ...
+    circuit_breaker: _taxonomy_pb2.BreakerState
+    def __init__(self, answer: _Optional[_Union[_dispatch_pb2.Answer, _Mapping]] = ..., halted: _Optional[_Union[_dispatch_pb2.Halted, _Mapping]] = ..., not_modified: _Optional[_Union[_dispatch_pb2.NotModified, _Mapping]] = ..., held_for_review: _Optional[_Union[_dispatch_pb2.HeldForReview, _Mapping]] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[_dispatch_pb2.PolicyViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[_dispatch_pb2.Warning, _Mapping]]] = ..., remediations: _Optional[_Iterable[_Union[_dispatch_pb2.Remediation, _Mapping]]] = ..., model_calls: _Optional[_Iterable[_Union[_dispatch_pb2.ModelCall, _Mapping]]] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ...) -> None: ...
 
 class DispatchStreamRequest(_message.Message):
     __slots__ = ("dispatch",)

@@ -42,7 +42,7 @@ def _refusal_of(address: Address, private_allowed: bool) -> str:
         return "is in a shared range, which is never talked to"
     if private_allowed:
         return ""
-    return "is a private address; only hosts in GROUNDTRAIL_EVENT_SINK__PRIVATE_HOSTS may have one"
+    return "is a private address; only hosts in the setting PRIVATE_HOSTS may have one"
 
 
 def _unwrapped(address: Address) -> Address:

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange, Place, check_full, ending_leaf
-from services.common.ports.sessions import LeafKind, LogLeaf
+from services.common.ports.sessions import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 
 
 @dataclass(slots=True)
@@ -14,6 +15,8 @@ class _Log:
     subtrees: list[tuple[bytes, ...]] = field(default_factory=list)
     tree: CompactRange = field(default_factory=CompactRange)
     indexes: dict[tuple[str, LeafKind, str], int] = field(default_factory=dict)
+    of_session: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    head: KeptHead | None = None
 
 
 class MemoryLogs:
@@ -28,6 +31,18 @@ class MemoryLogs:
         known = self._logs[tenant_id].indexes
         return len(set(keys)) != len(keys) or any(key in known for key in keys)
 
+    def check(self, tenant_id: str) -> None:
+        """Refuse to append to a log that does not hold together.
+
+        Raises:
+            LogInconsistentError: LOG_INCONSISTENT.
+        """
+        log = self._logs[tenant_id]
+        if log.head is not None and log.tree.size < log.head.size:
+            raise LogInconsistentError.of(f"it has {log.tree.size} leaves, fewer than the head that was kept")
+        if len(log.leaves) != log.tree.size:
+            raise LogInconsistentError.of(f"it has {len(log.leaves)} leaves, its tree {log.tree.size}")
+
     def append(self, tenant_id: str, leaves: Sequence[LogLeaf]) -> None:
         """Append the leaves and give them their indexes."""
         log = self._logs[tenant_id]
@@ -37,6 +52,29 @@ class MemoryLogs:
             index = len(log.leaves)
             log.leaves.append(replace(leaf, leaf_index=index))
             log.indexes[leaf.session_id, leaf.record_kind, leaf.record_id] = index
+            log.of_session[leaf.session_id].append(index)
+
+    def of_session(self, tenant_id: str, session_id: str) -> tuple[LogLeaf, ...]:
+        """Return the session's leaves, by index."""
+        log = self._logs[tenant_id]
+        return tuple([log.leaves[index] for index in log.of_session.get(session_id, ())])
+
+    def state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        log = self._logs[tenant_id]
+        return LogState(log.tree.size, log.tree.to_bytes(), log.head)
+
+    def rows(self, tenant_id: str, after: int, limit: int) -> list[LogRow]:
+        """Return leaves as they are stored."""
+        log, part = self._logs[tenant_id], slice(after + 1, after + 1 + limit)
+        pairs = zip(log.leaves[part], log.subtrees[part], strict=True)
+        return [LogRow(leaf, b"".join(subtrees)) for leaf, subtrees in pairs]
+
+    def keep(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        log = self._logs[tenant_id]
+        if log.head is None or log.head.size <= head.size:
+            log.head = head
 
     def tenants(self) -> list[str]:
         """Return the tenants that were asked about, sorted."""
@@ -61,7 +99,3 @@ class MemoryLogs:
         log = self._logs[tenant_id]
         found = [log.indexes.get((session_id, *record)) for record in records]
         return [None if index is None else log.leaves[index] for index in found]
-
-    def of_session(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return the session's leaves by index."""
-        return [leaf for leaf in self._logs[tenant_id].leaves if leaf.session_id == session_id]

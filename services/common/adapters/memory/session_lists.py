@@ -96,9 +96,9 @@ def _listed(held: HeldSession) -> ListedSession:
     committed = [window for window in windows if window.status is WindowStatus.COMMITTED]
     last = committed[-1] if committed else None
     return ListedSession(
-        session_id=held.record.session_id,
         record=held.record,
         window_count=windows[-1].window_number if windows else 0,
         committed=len(committed),
+        least_budget=min((window.safety_budget for window in committed), default=None),
         latest=LatestWindow(last.report_id, last.quality_tier, last.risk_level, last.safety_budget) if last else None,
     )

@@ -1,5 +1,6 @@
 """``SessionStore`` in dictionaries, for tests and as the reference of the contract suite."""
 
+import secrets
 from collections.abc import Sequence
 
 from services.common.adapters.memory.event_feed import MemoryEventFeed
@@ -10,14 +11,20 @@ from services.common.errors import ConflictError, ErrorReason
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
     WindowRecord,
     WindowStatus,
+    check_whole,
 )
 
 
@@ -29,34 +36,21 @@ class MemorySessionStore(MemorySessionLists):
         self._receipts = MemoryReceipts()
         self._logs = MemoryLogs()
         self._feed = MemoryEventFeed(self._logs)
+        self._cosigned: dict[str, tuple[int, str]] = {}
+        self._store_id = secrets.token_hex(STORE_ID_BYTES)
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first."""
-        _check_whole(change)
-        self._receipts.check(change.receipt)
-        key = (change.session.tenant_id, change.session.session_id)
-        stored = self._sessions.get(key)
-        if change.session.version != (stored.record.version if stored else 0) + 1:
-            raise _race("the session's version moved on")
-        self._check_unique(change, stored)
-        held = stored or HeldSession(change.session)
-        held.record = change.session
-        if change.tombstone:
-            held.clear()
-        held.windows.update({window.window_id: window for window in change.windows})
-        held.edges.update({(edge.target_id, edge.source_id): edge for edge in change.edges})
-        held.events.extend(change.events)
-        held.reports.update({report.report_id: report for report in change.reports})
-        self._sessions[key] = held
-        if change.erased_events:
-            held.events[: len(change.erased_events)] = change.erased_events
-        if change.erased_events or change.tombstone:
-            self._receipts.drop(change.session.tenant_id, held.requests)
-            held.requests.clear()
-        if change.receipt is not None:
-            held.requests.append((change.receipt.rpc, change.receipt.request_id))
-        self._receipts.put(change.receipt)
-        self._logs.append(change.session.tenant_id, change.leaves)
+    async def store_id(self) -> str:
+        """Return this store's id."""
+        return self._store_id
+
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions."""
+        check_whole(changes)
+        for change in changes:
+            self._check(change)
+        _check_apart(changes)
+        for change in changes:
+            self._apply(change)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
@@ -66,6 +60,11 @@ class MemorySessionStore(MemorySessionLists):
         windows = sorted(held.windows.values(), key=lambda window: (window.window_number, window.window_id))
         edges = tuple(held.edges[key] for key in sorted(held.edges))
         return SessionSnapshot(held.record, tuple(windows), edges, held.events[-1] if held.events else None)
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+        leaves = self._logs.of_session(tenant_id, session_id)
+        return LoggedSession(await self.snapshot(tenant_id, session_id), leaves)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -107,19 +106,69 @@ class MemorySessionStore(MemorySessionLists):
         """Return the leaves of records."""
         return self._logs.find(tenant_id, session_id, records)
 
-    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return the session's leaves."""
-        return self._logs.of_session(tenant_id, session_id)
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return self._logs.state(tenant_id)
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return self._logs.rows(tenant_id, after, limit)
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        self._logs.keep(tenant_id, head)
 
     def event_feed(self) -> MemoryEventFeed:
         """Return the feed of the events in this store."""
         return self._feed
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return self._logs.after(tenant_id, first - 1, limit)
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned, unless a larger one is held."""
+        if size >= self._cosigned.get(tenant_id, (0, ""))[0]:
+            self._cosigned[tenant_id] = (size, note)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return self._cosigned.get(tenant_id, (0, ""))[1]
 
     async def check(self) -> None:
         """Memory can always serve."""
 
     async def close(self) -> None:
         """Nothing to release."""
+
+    def _check(self, change: SessionChange) -> None:
+        self._receipts.check(change.receipt)
+        stored = self._sessions.get((change.session.tenant_id, change.session.session_id))
+        if change.session.version != (stored.record.version if stored else 0) + 1:
+            raise _race("the session's version moved on")
+        self._check_unique(change, stored)
+        if change.leaves:
+            self._logs.check(change.session.tenant_id)
+
+    def _apply(self, change: SessionChange) -> None:
+        key = (change.session.tenant_id, change.session.session_id)
+        held = self._sessions.setdefault(key, HeldSession(change.session))
+        held.record = change.session
+        if change.tombstone:
+            held.clear()
+        held.windows.update({window.window_id: window for window in change.windows})
+        held.edges.update({(edge.target_id, edge.source_id): edge for edge in change.edges})
+        held.events.extend(change.events)
+        held.reports.update({report.report_id: report for report in change.reports})
+        if change.erased_events:
+            held.events[: len(change.erased_events)] = change.erased_events
+        if change.erased_events or change.tombstone:
+            self._receipts.drop(change.session.tenant_id, held.requests)
+            held.requests.clear()
+        if change.receipt is not None:
+            held.requests.append((change.receipt.rpc, change.receipt.request_id))
+        self._receipts.put(change.receipt)
+        self._logs.append(change.session.tenant_id, change.leaves)
 
     def _check_unique(self, change: SessionChange, stored: HeldSession | None) -> None:
         expected = stored.events[-1].sequence + 1 if stored and stored.events else 0
@@ -144,16 +193,15 @@ class MemorySessionStore(MemorySessionLists):
             raise _race("the session has a root window")  # SPEC-004 §3.3: a single root
 
 
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
-        raise ValueError("a tombstone leaves no record but events")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")
+def _check_apart(changes: Sequence[SessionChange]) -> None:
+    """Refuse changes that take the same id: what a database's constraints do within one transaction."""
+    for name, taken in (
+        ("continuation", [{window.continuation_id for window in change.windows} - {""} for change in changes]),
+        ("window", [{window.window_id for window in change.windows} for change in changes]),
+        ("report", [{report.report_id for report in change.reports} for change in changes]),
+    ):
+        if len(set[str]().union(*taken)) < sum(map(len, taken)):
+            raise _race(f"a {name} id is taken")
 
 
 def _race(what: str) -> ConflictError:

@@ -8,7 +8,7 @@ from neo4j import AsyncManagedTransaction
 
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.session_log import leaf_key, tree_size
-from services.common.adapters.neo4j.values import key, micros
+from services.common.adapters.neo4j.values import Properties, key, micros
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
 from services.common.ports.sessions import LeafKind
 
@@ -97,11 +97,7 @@ class Neo4jEventFeed:
             size = await tree_size(transaction, tenant_id)  # locks: what is counted is there
             indexes = range(after + 1, min(after + 1 + limit, size))
             rows = await rows_of(transaction, PAGE, keys=[leaf_key(tenant_id, index) for index in indexes])
-            events = [
-                FedEvent(row["session_id"], row["position"], row["leaf_index"])
-                for row in rows
-                if row["kind"] == LeafKind.EVENT
-            ]
+            events = [_fed(row) for row in rows if row["kind"] != LeafKind.WINDOW]
             return FeedPage(events, rows[-1]["leaf_index"] if rows else after)
 
         return await self._database.run(job)
@@ -110,3 +106,11 @@ class Neo4jEventFeed:
         """Move the position forward."""
         whose = {"key": key(consumer), "consumer": consumer, "holder": holder}
         return bool(await self._database.rows(ADVANCE, **whose, log=key(tenant_id), through=through))
+
+
+def _fed(row: Properties) -> FedEvent:
+    """Return the event that a leaf names; one that does not parse names none, and is counted as missing (ADR 0101)."""
+    session_id, position = row["session_id"], row["position"]
+    if row["kind"] == LeafKind.EVENT and isinstance(session_id, str) and isinstance(position, int):
+        return FedEvent(session_id, position, row["leaf_index"])
+    return FedEvent("", NOTHING_READ, row["leaf_index"])

@@ -11,8 +11,9 @@ from typing import Any, Final
 from neo4j import AsyncManagedTransaction
 
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
-from services.common.adapters.neo4j.values import Properties, key, micros, moment
-from services.common.errors import ConflictError, CrpError, ErrorReason
+from services.common.adapters.neo4j.typed_properties import NodeShape, bytes_of, moment_of
+from services.common.adapters.neo4j.values import Properties, key, micros
+from services.common.errors import ConflictError, CrpError, ErrorReason, UnreadableRecordError
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
 
 _LOG: Final = logging.getLogger(__name__)
@@ -49,7 +50,10 @@ class Neo4jReceipts:
     async def get(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
         rows = await self._database.rows(self._statements.get, key=receipt_key(tenant_id, rpc, request_id))
-        return receipt_of(rows[0]["receipt"]) if rows else None
+        try:
+            return receipt_of(rows[0]["receipt"]) if rows else None
+        except UnreadableRecordError:  # as good as none
+            return None
 
     async def remember(self, transaction: AsyncManagedTransaction, receipt: Receipt, **others: Any) -> None:
         """Keep the receipt if nobody answered the same request otherwise.
@@ -105,13 +109,18 @@ def receipt_properties(receipt: Receipt) -> Properties:
     }
 
 
+_RECEIPT: Final = NodeShape(
+    "receipt",
+    ("rpc", "request_id"),
+    plain={"tenant_id": str, "rpc": str, "request_id": str, "body_hash": str},
+    parsed={"response": ("response", bytes_of), "created_at": ("created_us", moment_of)},
+)
+
+
 def receipt_of(row: Properties) -> Receipt:
-    """Read what ``receipt_properties`` wrote."""
-    return Receipt(
-        tenant_id=row["tenant_id"],
-        rpc=row["rpc"],
-        request_id=row["request_id"],
-        body_hash=row["body_hash"],
-        response=bytes(row["response"]),
-        created_at=moment(row["created_us"]),
-    )
+    """Read what ``receipt_properties`` wrote.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return Receipt(**_RECEIPT.read(row))

@@ -4,7 +4,7 @@ from typing import Final
 
 LIST_SESSIONS: Final = """
 MATCH (s:Session {tenant_key: $tenant_key})
-WHERE s.created_us <= $created_us AND (s.created_us < $created_us OR s.session_id > $after)
+WHERE s.created_us <= $created_us AND (s.created_us < $created_us OR s.session_id > $after) AND s.session_id >= ''
   AND s.created_us >= $opened_since AND s.created_us < $opened_until
   AND ($status IS NULL OR s.status = $status)
   AND ($updated_since IS NULL OR s.updated_us >= $updated_since)
@@ -21,7 +21,7 @@ RETURN s {.*} AS session,
 PAGE_DUE: Final = """
 MATCH (s:Session {tenant_key: $tenant_key, status: $status})
 WHERE s.status_us >= $status_us AND s.status_us <= $until
-  AND (s.status_us > $status_us OR s.session_id > $after)
+  AND (s.status_us > $status_us OR s.session_id > $after) AND s.session_id >= ''
 WITH s ORDER BY s.tenant_key, s.status, s.status_us, s.session_id LIMIT $limit
 RETURN s {.*} AS session
 """
@@ -38,11 +38,6 @@ WHERE n.sort_key >= $sort_key AND n.tenant_id > $after
 RETURN n.tenant_id AS tenant_id ORDER BY n.sort_key, n.tenant_id LIMIT $limit
 """
 """Whoever has a session has a log: its first event is its first leaf."""
-
-SESSION_LEAVES: Final = """
-MATCH (l:Leaf {session_key: $key})
-RETURN l {.*} AS leaf
-"""
 
 TOMBSTONE: Final = """
 MATCH (s:Session {key: $key})

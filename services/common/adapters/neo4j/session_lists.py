@@ -6,13 +6,12 @@ from typing import Any, Final
 
 from services.common.adapters.neo4j import session_list_statements, session_statements
 from services.common.adapters.neo4j.database import Neo4jDatabase
-from services.common.adapters.neo4j.session_records import session_of
+from services.common.adapters.neo4j.session_records import listed_session_of, session_of
 from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
+from services.common.errors import UnreadableRecordError
 from services.common.ports.session_lists import DuePlace, DueSession, LatestWindow, ListedSession, SessionFilter
 from services.common.ports.sessions import SessionRecord, SessionStatus, WindowStatus
 
-UNREADABLE: Final = (ValueError, TypeError, KeyError, OverflowError)
-"""What a node raises that holds something else than was written."""
 _EARLIEST: Final = -(2**63)
 _LATEST: Final = 2**63 - 1
 
@@ -45,9 +44,8 @@ class Neo4jSessionLists:
             updated_until=None if wanted.updated_until is None else micros(wanted.updated_until),
             parent=wanted.parent_session_id,
         )
-        rows.sort(key=lambda row: str(row["session"]["session_id"]))
-        rows.sort(key=lambda row: row["session"]["created_us"], reverse=True)
-        return [_listed(row) for row in rows]
+        rows.sort(key=lambda row: (-int(row["session"]["created_us"]), row["session"]["session_id"]))  # as was found
+        return [_listed(tenant_id, row) for row in rows]
 
     async def page_due(
         self, tenant_id: str, status: SessionStatus, *, until: datetime, after: DuePlace | None, limit: int
@@ -86,21 +84,28 @@ class Neo4jSessionLists:
 def _readable(row: Properties) -> SessionRecord | None:
     try:
         return session_of(row)
-    except UNREADABLE:
+    except UnreadableRecordError:
         return None
 
 
-def _listed(row: Properties) -> ListedSession:
-    windows = sorted(row["windows"], key=lambda window: (str(window["window_number"]).zfill(12), window["window_id"]))
+def _listed(tenant_id: str, row: Properties) -> ListedSession:
+    windows = sorted(
+        row["windows"], key=lambda window: (str(window["window_number"]).zfill(12), str(window["window_id"]))
+    )
     committed = [window for window in windows if window["status"] == WindowStatus.COMMITTED]
     numbers = [window["window_number"] for window in windows if isinstance(window["window_number"], int)]
+    budgets = [window["safety_budget"] for window in committed if isinstance(window["safety_budget"], float)]
     return ListedSession(
-        session_id=str(row["session"]["session_id"]),
-        record=_readable(row["session"]),
+        record=listed_session_of(tenant_id, row["session"]),
         window_count=max(numbers, default=0),
         committed=len(committed),
+        least_budget=min(budgets, default=None),
         latest=_latest(committed[-1]) if committed else None,
     )
+
+
+def _place_of(window: Properties) -> tuple[str, str]:
+    return str(window["window_number"]).zfill(12), str(window["window_id"])
 
 
 def _latest(window: dict[str, Any]) -> LatestWindow | None:

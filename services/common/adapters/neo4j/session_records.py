@@ -7,7 +7,10 @@ everything else stand under the port's own names, so that a person who looks at 
 from dataclasses import fields
 from typing import Any, Final
 
-from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
+from services.common.adapters.neo4j.typed_properties import NodeShape, listed, moment_of, real_of, text_of, whole_of
+from services.common.adapters.neo4j.values import Properties, key, micros, sort_key
+from services.common.adapters.stored_values import word_of
+from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import (
     AuditEventRecord,
     DeferredFact,
@@ -19,10 +22,93 @@ from services.common.ports.sessions import (
     WindowPattern,
     WindowRecord,
     WindowStatus,
+    unreadable_session,
 )
 
 _SALT: Final = "salt"
 """Stores neither keep nor return it (port)."""
+_SESSION_NUMBERS: Final = (
+    "version",
+    "key_version",
+    "max_windows",
+    "max_fan_out",
+    "max_dag_nodes",
+    "max_loop_depth",
+    "loop_depth",
+)
+_SESSION: Final = NodeShape(
+    "session",
+    ("session_id",),
+    plain=dict.fromkeys(
+        ("tenant_id", "session_id", "scope", "audit_trail_id", "policy_hash", "parent_session_id", "trail_mac"), str
+    )
+    | {"legal_hold": bool},
+    parsed={
+        "status": ("status", word_of(SessionStatus, never=SessionStatus.UNREADABLE)),
+        "created_at": ("created_us", moment_of),
+        **{name: (name, whole_of) for name in _SESSION_NUMBERS},
+        "budget_ceiling": ("budget_ceiling", real_of),
+        "updated_at": ("updated_us", moment_of),
+        "status_at": ("status_us", moment_of),
+    },
+    optional=frozenset({"trail_mac", "budget_ceiling", "updated_us", "status_us", "legal_hold"}),
+)
+_WINDOW: Final = NodeShape(
+    "window",
+    ("window_id",),
+    plain=dict.fromkeys(
+        (
+            "session_id",
+            "window_id",
+            "strategy",
+            "opened_by_request",
+            "continuation_id",
+            "envelope_etag",
+            "quality_tier",
+            "risk_level",
+            "hmac",
+            "window_hmac",
+            "response_hash",
+            "response_text",
+            "report_id",
+            "report_hash",
+            "model_fingerprint",
+            "failure_reason",
+        ),
+        str,
+    )
+    | dict.fromkeys(("window_number", "token_count", "response_tokens"), int),
+    parsed={
+        "parent_ids": ("parent_ids", listed(text_of)),
+        "pattern": ("pattern", word_of(WindowPattern)),
+        "status": ("status", word_of(WindowStatus)),
+        "timestamp": ("timestamp_us", moment_of),
+        "safety_budget": ("safety_budget", real_of),
+        "facts_included": ("facts_included", listed(text_of)),
+        "facts_deferred": ("facts_deferred", listed(text_of)),
+        "deferred_tokens": ("facts_deferred_tokens", listed(whole_of)),
+    },
+)
+_EDGE: Final = NodeShape(
+    "edge",
+    ("source_id", "target_id"),
+    plain={"source_id": str, "target_id": str, "transferred_tokens": int, "summary_hash": str},
+    parsed={"transfer_type": ("transfer_type", word_of(TransferType))},
+)
+_EVENT: Final = NodeShape(
+    "event",
+    ("sequence",),
+    plain=dict.fromkeys(("session_id", "event_id", "event_type", "window_id", "data", "hmac", "data_sha256"), str),
+    parsed={"sequence": ("sequence", whole_of), "timestamp": ("timestamp_us", moment_of)},
+    optional=frozenset({"data_sha256"}),
+)
+_REPORT: Final = NodeShape(
+    "report",
+    ("report_id",),
+    plain=dict.fromkeys(("session_id", "window_id", "report_id", "report_hash", "body", "inputs"), str),
+    parsed={"created_at": ("created_us", moment_of)},
+    optional=frozenset({"inputs"}),
+)
 
 
 def session_properties(session: SessionRecord) -> Properties:
@@ -38,18 +124,20 @@ def session_properties(session: SessionRecord) -> Properties:
 
 
 def session_of(row: Properties) -> SessionRecord:
-    """Read what ``session_properties`` wrote."""
-    values = _known(SessionRecord, row)
-    updated, since = row.get("updated_us"), row.get("status_us")
-    return SessionRecord(
-        **values
-        | {
-            "status": SessionStatus(row["status"]),
-            "created_at": moment(row["created_us"]),
-            "updated_at": None if updated is None else moment(updated),
-            "status_at": None if since is None else moment(since),
-        },
-    )
+    """Read what ``session_properties`` wrote.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return SessionRecord(**_SESSION.read(row))
+
+
+def listed_session_of(tenant_id: str, row: Properties) -> SessionRecord:
+    """Read a session for a list, in which one that does not parse has its place."""
+    try:
+        return session_of(row)
+    except UnreadableRecordError as error:
+        return unreadable_session(tenant_id, error.record_id)
 
 
 def window_key(tenant_id: str, session_id: str, window_id: str) -> str:
@@ -76,19 +164,17 @@ def window_properties(tenant_id: str, window: WindowRecord) -> Properties:
 
 
 def window_of(row: Properties) -> WindowRecord:
-    """Read what ``window_properties`` wrote."""
-    deferred = zip(row["facts_deferred"], row["facts_deferred_tokens"], strict=True)
-    return WindowRecord(
-        **_known(WindowRecord, row)
-        | {
-            "parent_ids": tuple(row["parent_ids"]),
-            "pattern": WindowPattern(row["pattern"]),
-            "status": WindowStatus(row["status"]),
-            "timestamp": moment(row["timestamp_us"]),
-            "facts_included": tuple(row["facts_included"]),
-            "facts_deferred": tuple(DeferredFact(fact_id, tokens) for fact_id, tokens in deferred),
-        }
-    )
+    """Read what ``window_properties`` wrote.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    values = _WINDOW.read(row)
+    facts, tokens = values["facts_deferred"], values.pop("deferred_tokens")
+    if len(facts) != len(tokens):
+        raise _WINDOW.unreadable(row, "facts_deferred_tokens")
+    values["facts_deferred"] = tuple(DeferredFact(*pair) for pair in zip(facts, tokens, strict=True))
+    return WindowRecord(**values)
 
 
 def edge_row(tenant_id: str, edge: EdgeRecord) -> Properties:
@@ -107,9 +193,12 @@ def edge_row(tenant_id: str, edge: EdgeRecord) -> Properties:
 
 
 def edge_of(session_id: str, row: Properties) -> EdgeRecord:
-    """Read an edge with the ids of its ends."""
-    flow = (TransferType(row["transfer_type"]), row["transferred_tokens"], row["summary_hash"])
-    return EdgeRecord(session_id, row["source_id"], row["target_id"], *flow)
+    """Read an edge with the ids of its ends.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return EdgeRecord(session_id, **_EDGE.read(row | {"session_id": session_id}))
 
 
 def event_properties(tenant_id: str, event: AuditEventRecord) -> Properties:
@@ -122,8 +211,12 @@ def event_properties(tenant_id: str, event: AuditEventRecord) -> Properties:
 
 
 def event_of(row: Properties) -> AuditEventRecord:
-    """Read what ``event_properties`` wrote."""
-    return AuditEventRecord(**_known(AuditEventRecord, row) | {"timestamp": moment(row["timestamp_us"])})
+    """Read what ``event_properties`` wrote.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return AuditEventRecord(**_EVENT.read(row))
 
 
 def report_properties(tenant_id: str, report: ReportRecord) -> Properties:
@@ -139,16 +232,23 @@ def report_properties(tenant_id: str, report: ReportRecord) -> Properties:
 
 
 def report_of(row: Properties) -> ReportRecord:
-    """Read what ``report_properties`` wrote."""
-    return ReportRecord(**_known(ReportRecord, row) | {"created_at": moment(row["created_us"])})
+    """Read what ``report_properties`` wrote.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return ReportRecord(**_REPORT.read(row))
+
+
+def listed_report_of(row: Properties) -> ReportRecord | UnreadableRecordError:
+    """Read a report for a list, in which one that does not parse has its place."""
+    try:
+        return report_of(row)
+    except UnreadableRecordError as error:
+        return error.with_traceback(None)
 
 
 def _values(record: Any, *others: str) -> Properties:
     """Return a record's plain fields, without those that are written in another form."""
     left_out = {*others, _SALT}
     return {field.name: getattr(record, field.name) for field in fields(record) if field.name not in left_out}
-
-
-def _known(record: Any, row: Properties) -> Properties:
-    """Return the properties that are fields of the record."""
-    return {field.name: row[field.name] for field in fields(record) if field.name in row}

@@ -25,15 +25,6 @@ CALL (s) {
 } IN TRANSACTIONS OF 500 ROWS
 """
 """Of sessions from before ADR 0104: type and time of an event are never erased."""
-_NAME_THE_SESSIONS_OF_LEAVES: Final = """
-MATCH (l:Leaf)
-WHERE l.session_key IS NULL
-MATCH (s:Session)
-WHERE s.session_id = l.session_id
-CALL (l, s) {
-  SET l.session_key = s.key
-} IN TRANSACTIONS OF 500 ROWS
-"""
 SESSIONS_SCHEMA: Final = GraphSchema(
     store="sessions",
     migrations=(
@@ -60,10 +51,13 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT consumer_key IF NOT EXISTS FOR (n:Consumer) REQUIRE n.key IS UNIQUE",
         ),
         (
-            "CREATE INDEX sessions_by_status IF NOT EXISTS FOR (n:Session) ON (n.tenant_key, n.status, n.status_us)",
             "CREATE INDEX leaves_of_session IF NOT EXISTS FOR (n:Leaf) ON (n.session_key)",
+            "CREATE CONSTRAINT log_head_key IF NOT EXISTS FOR (n:LogHead) REQUIRE n.key IS UNIQUE",
+        ),
+        ("CREATE CONSTRAINT store_identity IF NOT EXISTS FOR (n:StoreIdentity) REQUIRE n.store IS UNIQUE",),
+        (
+            "CREATE INDEX sessions_by_status IF NOT EXISTS FOR (n:Session) ON (n.tenant_key, n.status, n.status_us)",
             _REPEAT_THE_TRAIL,
-            _NAME_THE_SESSIONS_OF_LEAVES,
         ),
     ),
 )

@@ -10,6 +10,11 @@ order and stop at the limit.
 
 from typing import Final
 
+STORE_ID: Final = """
+MERGE (n:StoreIdentity {store: 'sessions'}) ON CREATE SET n.store_id = $fresh
+RETURN n.store_id AS store_id
+"""
+
 CREATE_SESSION: Final = "CREATE (s:Session) SET s = $session"
 
 LOCK_SESSION: Final = """

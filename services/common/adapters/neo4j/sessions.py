@@ -1,32 +1,55 @@
 """``SessionStore`` on Neo4j: each step of a session is one transaction behind a lock and a version guard (ADR 0056)."""
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 from typing import Any, Final, Self
 from weakref import WeakValueDictionary
 
 from neo4j import AsyncManagedTransaction
 
-from services.common.adapters.neo4j import session_list_statements, session_log, session_records, session_statements
+from services.common.adapters.log_tips import LogTips
+from services.common.adapters.neo4j import (
+    published_log,
+    session_list_statements,
+    session_log,
+    session_records,
+    session_statements,
+)
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
 from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
 from services.common.adapters.neo4j.session_lists import Neo4jSessionLists
-from services.common.adapters.neo4j.session_records import edge_of, event_of, report_of, session_of, window_of
+from services.common.adapters.neo4j.session_records import (
+    edge_of,
+    event_of,
+    listed_report_of,
+    report_of,
+    session_of,
+    window_of,
+)
 from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import Properties, key, sort_key
+from services.common.adapters.stored_values import shown
+from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
+    STORE_ID_BYTES,
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
     WindowRecord,
+    check_whole,
 )
 from services.common.settings.neo4j import Neo4jSettings
 
@@ -47,6 +70,7 @@ class Neo4jSessionStore(Neo4jSessionLists):
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
+        self._tips = LogTips()
         self._receipts = Neo4jReceipts(database, _RECEIPTS)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
@@ -58,35 +82,49 @@ class Neo4jSessionStore(Neo4jSessionLists):
             UnavailableError: STORE_UNAVAILABLE.
             StartupError: the file of root certificates cannot be read.
         """
-        return cls(await open_migrated(settings, SESSIONS_SCHEMA))
+        database = await open_migrated(settings, SESSIONS_SCHEMA)
+        try:
+            await session_log.key_leaves(database)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first; all or nothing.
+    async def store_id(self) -> str:
+        """Return this database's id, drawn when it is first asked for; processes that ask at once get the same."""
+        rows = await self._rows(session_statements.STORE_ID, fresh=secrets.token_hex(STORE_ID_BYTES))
+        return str(rows[0]["store_id"])
+
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
-            ValueError: the change holds records of another session or tenant, or an edge to a window that is not there.
+            LogInconsistentError: LOG_INCONSISTENT.
+            ValueError: the changes are of one session or of several tenants, or hold records of others; or an edge
+                leads to a window that is not there.
         """
-        _check_whole(change)
-        async with self._turns.setdefault(change.session.tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
-            await self._database.run(lambda transaction: self._write(transaction, change))
-        if change.receipt is not None:
-            await self._receipts.forget(change.receipt.created_at)
+        check_whole(changes)
+        for tenant_id in {change.session.tenant_id for change in changes}:  # one, unless there is nothing to write
+            async with self._turns.setdefault(tenant_id, asyncio.Semaphore(_WRITING_AT_ONCE)):
+                size = await self._database.run(lambda transaction: self._write(transaction, changes))
+            self._tips.settle(tenant_id, size)
+        for change in changes:
+            if change.receipt is not None:
+                await self._receipts.forget(change.receipt.created_at)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        rows = await self._rows(session_statements.SNAPSHOT, key=key(tenant_id, session_id), session_id=session_id)
-        if not rows:
-            return None
-        (row,) = rows
-        windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
-        edges = (edge_of(session_id, edge) for edge in row["edges"])
-        return SessionSnapshot(
-            session=session_of(row["session"]),
-            windows=tuple(windows),
-            edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
-            last_event=next(map(event_of, row["last_events"]), None),
-        )
+        return await self._database.run(lambda transaction: _snapshot(transaction, tenant_id, session_id))
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves; the session's lock keeps its writers out between the two."""
+
+        async def job(transaction: AsyncManagedTransaction) -> LoggedSession:
+            snapshot = await _snapshot(transaction, tenant_id, session_id)
+            return LoggedSession(snapshot, await session_log.session_leaves(transaction, tenant_id, session_id))
+
+        return await self._database.run(job)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -106,13 +144,16 @@ class Neo4jSessionStore(Neo4jSessionLists):
         rows = await self._rows(session_statements.GET_REPORT, key=key(tenant_id, report_id))
         return report_of(rows[0]["report"]) if rows else None
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         statement, whose = session_statements.PAGE_REPORTS_OF_TENANT, key(tenant_id)
         if session_id:
             statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
         rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
-        return sorted((report_of(row["report"]) for row in rows), key=lambda one: one.report_id)
+        found = [row["report"] for row in rows if _is_text(row["report"], "report_id")]
+        return [listed_report_of(row) for row in sorted(found, key=lambda one: str(one["report_id"]))]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -134,15 +175,37 @@ class Neo4jSessionStore(Neo4jSessionLists):
             lambda transaction: session_log.find_leaves(transaction, tenant_id, session_id, records)
         )
 
-    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return the session's leaves."""
-        rows = await self._rows(session_list_statements.SESSION_LEAVES, key=key(tenant_id, session_id))
-        leaves = [session_log.leaf_of(row["leaf"]) for row in rows]
-        return sorted(leaves, key=lambda leaf: leaf.leaf_index)
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._database.run(lambda transaction: session_log.log_state(transaction, tenant_id))
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._database.run(lambda transaction: session_log.page_log(transaction, tenant_id, after, limit))
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._database.run(lambda transaction: session_log.keep_head(transaction, tenant_id, head))
 
     def event_feed(self) -> Neo4jEventFeed:
         """Return the positions of consumers in the log, in the same database."""
         return Neo4jEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.run(
+            lambda transaction: published_log.read_leaves(transaction, tenant_id, first, limit)
+        )
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        kept = {"size": size, "note": note}
+        await self._rows(published_log.KEEP_COSIGNED, key=key(tenant_id), tenant_id=tenant_id, **kept)
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        rows = await self._rows(published_log.COSIGNED, key=key(tenant_id))
+        return str(rows[0]["note"]) if rows else ""
 
     async def check(self) -> None:
         """Return when Neo4j answers."""
@@ -155,10 +218,20 @@ class Neo4jSessionStore(Neo4jSessionLists):
     async def _rows(self, statement: str, **parameters: Any) -> list[Properties]:
         return await self._database.rows(statement, **parameters)
 
-    async def _write(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
+    async def _write(self, transaction: AsyncManagedTransaction, changes: Sequence[SessionChange]) -> int:
+        """Write the changes and return the size of the tenant's log, 0 when nothing was added to it."""
+        # Sessions are locked in one order whoever writes, then receipts, then the log: nobody waits in a circle.
+        ordered = sorted(changes, key=lambda change: change.session.session_id)
+        for change in ordered:
+            await _lock(transaction, change, key(change.session.tenant_id, change.session.session_id))
+        for change in ordered:
+            await self._apply(transaction, change)
+        leaves = [leaf for change in changes for leaf in change.leaves]
+        return await session_log.append_leaves(transaction, changes[0].session.tenant_id, leaves, self._tips)
+
+    async def _apply(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
         whose = key(tenant_id, session_id)
-        await _lock(transaction, change, whose)
         if change.tombstone:
             await rows_of(transaction, session_list_statements.TOMBSTONE, key=whose)
         # Of what a change holds twice the last counts, so that constraints never judge the one before it.
@@ -181,7 +254,34 @@ class Neo4jSessionStore(Neo4jSessionLists):
             raise ValueError("an edge leads to a window that is not there")
         if change.receipt is not None:
             await self._receipts.remember(transaction, change.receipt, session_key=whose)
-        await session_log.append_leaves(transaction, tenant_id, change.leaves)
+
+
+async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, session_id: str) -> SessionSnapshot | None:
+    whose = {"key": key(tenant_id, session_id), "session_id": session_id}
+    rows = await rows_of(transaction, session_statements.SNAPSHOT, **whose)
+    if not rows:
+        return None
+    (row,) = rows
+    windows = sorted(map(window_of, row["windows"]), key=lambda one: (one.window_number, one.window_id))
+    edges = (edge_of(session_id, edge) for edge in row["edges"])
+    return SessionSnapshot(
+        session=session_of(row["session"]),
+        windows=tuple(windows),
+        edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
+        last_event=next(map(event_of, row["last_events"]), None),
+    )
+
+
+def _is_text(row: Properties, name: str) -> bool:
+    """Say whether a list can name the record, and go on from it."""
+    return isinstance(row.get(name), str)
+
+
+def _stored_number(row: Properties, name: str, whose: tuple[str, str], session_id: str) -> int:
+    value = row[name]
+    if type(value) is not int:
+        raise UnreadableRecordError.of_field(*whose, name, session_id=session_id)
+    return value
 
 
 async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, whose: str) -> None:
@@ -194,23 +294,12 @@ async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, who
     else:
         statement = session_statements.LOCK_SESSION
         rows = await rows_of(transaction, statement, key=whose, session_id=session.session_id)
-        if not rows or session.version != rows[0]["version"] + 1:
+        whose = session.session_id
+        if not rows or session.version != _stored_number(rows[0], "version", ("session", whose), whose) + 1:
             raise race("the session's version moved on")
         last = rows[0]["last_sequence"]
-        expected = 0 if last is None else last + 1
+        expected = 0 if last is None else _stored_number(rows[0], "last_sequence", ("event", shown(last)), whose) + 1
     if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
         raise race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
         raise race("the erased events are not those that are stored")
-
-
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
-        raise ValueError("a tombstone leaves no record but events")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")

@@ -6,9 +6,10 @@ never guessed at.
 """
 
 import sqlite3
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from services.common.adapters.sqlite.failures import unavailable
 from services.common.adapters.sqlite.private_files import DIRECTORY_MODE, keep_private, made_private
@@ -31,10 +32,48 @@ class Schema:
     migrations: tuple[tuple[str, ...], ...]
 
 
-def connect(path: Path, settings: StoreSettings, *, read_only: bool = False) -> sqlite3.Connection:
+class TrackedConnection(sqlite3.Connection):
+    """A connection that knows its open cursors, so that none outlives the transaction that it reads in.
+
+    An unfinished SELECT survives ROLLBACK and keeps its picture of the file; a cursor that an exception's traceback
+    still holds would show it to every later reader of the connection, until the collector happens to run.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a cursor."""
+        made = super().cursor(*args, **kwargs)
+        self._cursors.add(made)
+        return made
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
+        """Run a statement; sqlite3's own takes its cursor without asking ``cursor``."""
+        made: sqlite3.Cursor = self.cursor()
+        return made.execute(statement, values)
+
+    def executemany(self, statement: str, values: Any, /) -> sqlite3.Cursor:
+        """Run a statement once for each of the values."""
+        made: sqlite3.Cursor = self.cursor()
+        return made.executemany(statement, values)
+
+    def end_reads(self) -> None:
+        """Close the cursors that are still open, and with them what they read."""
+        for cursor in list(self._cursors):
+            cursor.close()
+        self._cursors.clear()
+
+
+def connect(path: Path, settings: StoreSettings, *, read_only: bool = False) -> TrackedConnection:
     """Open a connection that any one thread at a time may use."""
     connection = sqlite3.connect(
-        path, timeout=settings.busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
+        path,
+        timeout=settings.busy_timeout_ms / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=TrackedConnection,
     )
     try:
         connection.execute(f"PRAGMA synchronous = {settings.synchronous}")
@@ -52,7 +91,7 @@ def connect(path: Path, settings: StoreSettings, *, read_only: bool = False) -> 
     return connection
 
 
-def prepare(path: Path, schema: Schema, settings: StoreSettings) -> sqlite3.Connection:
+def prepare(path: Path, schema: Schema, settings: StoreSettings) -> TrackedConnection:
     """Create or migrate the file and return the connection that writes to it."""
     path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
     made_private(path)  # before anything is in it; SQLite gives the other two its mode

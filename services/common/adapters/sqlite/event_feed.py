@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.fetching import fetch
 from services.common.adapters.sqlite.values import json_list, micros
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
@@ -35,13 +36,13 @@ _CLAIM: Final = (
 )
 _BEHIND: Final = (
     "SELECT tenant_id, coalesce(through, ?1) AS read, size FROM trees LEFT JOIN "
-    "(SELECT tenant_id AS reader, through FROM feed_positions WHERE consumer = ?2) ON reader = tenant_id "
-    "WHERE size > read + 1 AND (?4 = '[]' OR tenant_id IN (SELECT value FROM json_each(?4))) "
-    "ORDER BY tenant_id LIMIT ?3"
+    "(SELECT tenant_id AS reader, through FROM feed_positions WHERE consumer = ?2 AND typeof(through) = 'integer') "
+    "ON reader = tenant_id WHERE typeof(size) = 'integer' AND typeof(tenant_id) = 'text' AND size > read + 1 "
+    "AND (?4 = '[]' OR tenant_id IN (SELECT value FROM json_each(?4))) ORDER BY tenant_id LIMIT ?3"
 )
 _PAGE: Final = (
     "SELECT record_kind, session_id, position, leaf_index FROM leaves "
-    "WHERE tenant_id = ? AND leaf_index > ? ORDER BY leaf_index LIMIT ?"
+    "WHERE tenant_id = ? AND leaf_index > ? AND typeof(leaf_index) = 'integer' ORDER BY leaf_index LIMIT ?"
 )
 _ADVANCE: Final = (
     "INSERT INTO feed_positions SELECT ?1, ?3, ?4 WHERE EXISTS "
@@ -83,15 +84,13 @@ class SqliteEventFeed:
     async def behind(self, consumer: str, limit: int, among: Sequence[str] = ()) -> list[Behind]:
         """Return tenants with leaves beyond the position."""
         values = (NOTHING_READ, consumer, limit, json_list(among))
-        rows = await self._database.read(lambda connection: connection.execute(_BEHIND, values).fetchall())
-        return [Behind(*row) for row in rows]
+        rows = await self._database.read(lambda connection: fetch(connection, _BEHIND, values))
+        return [Behind(*row) for row in rows if isinstance(row[0], str)]
 
     async def page(self, tenant_id: str, *, after: int, limit: int) -> FeedPage:
         """Return the events among the next leaves."""
-        rows = await self._database.read(
-            lambda connection: connection.execute(_PAGE, (tenant_id, after, limit)).fetchall()
-        )
-        events = [FedEvent(*place) for kind, *place in rows if kind == LeafKind.EVENT]
+        rows = await self._database.read(lambda connection: fetch(connection, _PAGE, (tenant_id, after, limit)))
+        events = [_fed(kind, *place) for kind, *place in rows if kind != LeafKind.WINDOW]
         return FeedPage(events, rows[-1][-1] if rows else after)
 
     async def advance(self, consumer: str, holder: str, tenant_id: str, through: int) -> bool:
@@ -101,3 +100,10 @@ class SqliteEventFeed:
             return connection.execute(_ADVANCE, (consumer, holder, tenant_id, through)).rowcount > 0
 
         return await self._database.write(job, _BOOKKEEPING)
+
+
+def _fed(kind: object, session_id: object, position: object, leaf_index: int) -> FedEvent:
+    """Return the event that a leaf names; one that does not parse names none, and is counted as missing (ADR 0101)."""
+    if kind == LeafKind.EVENT and isinstance(session_id, str) and isinstance(position, int):
+        return FedEvent(session_id, position, leaf_index)
+    return FedEvent("", NOTHING_READ, leaf_index)

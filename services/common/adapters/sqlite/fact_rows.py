@@ -26,6 +26,8 @@ from services.common.adapters.sqlite.values import (
     optional_micros,
     optional_moment,
 )
+from services.common.adapters.stored_values import UNREADABLE, shown
+from services.common.errors import UnreadableRecordError
 from services.common.ports.facts import FactRecord, FactStatus, Vectors, check_embedding
 
 _STATUSES: Final = {status.value: status for status in FactStatus}
@@ -83,7 +85,18 @@ def encode(fact: FactRecord, dimension: int) -> FactRow:
 
 
 def record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Accesses | None = None) -> FactRecord:
-    """Return the fact of a row of ``SELECT_FACTS``, with the accesses that are counted and not written yet."""
+    """Return the fact of a row of ``SELECT_FACTS``, with the accesses that are counted and not written yet.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE: it does not parse.
+    """
+    try:
+        return _record(tenant_id, row, dimension, unwritten)
+    except UNREADABLE:
+        raise UnreadableRecordError("fact", shown(row[2]), "cannot be read: its row does not parse") from None
+
+
+def _record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Accesses | None) -> FactRecord:
     (_, embedding, fact_id, status, source_id, community, content_hash, modified, ingested, ttl, *rest) = row
     accesses, last_accessed, importance, model, location, entities, metadata, content = rest
     if unwritten is not None and status != FactStatus.DELETED:

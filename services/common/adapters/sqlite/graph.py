@@ -1,6 +1,7 @@
 """``KnowledgeGraph`` on SQLite: sources, communities, clustering states (ADR 0030)."""
 
 import json
+import logging
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Any, Final, Self
 
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.database import Database
+from services.common.adapters.sqlite.fetching import fetch
 from services.common.adapters.sqlite.receipts import RECEIPTS_SCHEMA, get_receipt, put_receipt
 from services.common.adapters.sqlite.values import (
     json_list,
@@ -21,10 +23,13 @@ from services.common.adapters.sqlite.values import (
     strings,
 )
 from services.common.adapters.sqlite.writer import WriteTraits
+from services.common.adapters.stored_values import UNREADABLE, shown
+from services.common.errors import UnreadableRecordError
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
 from services.common.ports.receipts import Receipt
 from services.common.settings.stores import StoreSettings
 
+_LOG: Final = logging.getLogger(__name__)
 _UNDOING: Final = WriteTraits(reclaims=True)
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
@@ -135,7 +140,9 @@ class SqliteKnowledgeGraph:
 
     async def unfinished_sources(self) -> list[SourceRecord]:
         """Return INGESTING and ERASING sources of all tenants."""
-        return await self._select("WHERE status IN ('INGESTING', 'ERASING') ORDER BY tenant_id, source_id")
+        statement = f"{_SOURCES}WHERE status IN ('INGESTING', 'ERASING') ORDER BY tenant_id, source_id"
+        rows = await self._database.read(lambda c: fetch(c, statement))
+        return [source for row in rows if (source := _readable(row)) is not None]
 
     async def replace_communities(
         self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
@@ -229,7 +236,23 @@ def _source_values(source: SourceRecord) -> tuple[Any, ...]:
     )
 
 
+def _readable(row: Sequence[Any]) -> SourceRecord | None:
+    """Read a source of any tenant; one that does not parse keeps nobody else's from being finished (ADR 0101)."""
+    try:
+        return _source(row)
+    except UnreadableRecordError as error:
+        _LOG.warning("an unfinished source is left as it is: %s", error.message)
+        return None
+
+
 def _source(row: Sequence[Any]) -> SourceRecord:
+    try:
+        return _read_source(row)
+    except UNREADABLE:
+        raise UnreadableRecordError("source", shown(row[1]), "cannot be read: its row does not parse") from None
+
+
+def _read_source(row: Sequence[Any]) -> SourceRecord:
     tenant_id, source_id, status, uri, title, source_type, media_type, document_hash, *rest = row
     ingested, fact_count, pending, stale, metadata = rest
     return SourceRecord(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from services.common.adapters.sqlite.connections import connect
+from services.common.adapters.sqlite.connections import TrackedConnection, connect
 from services.common.adapters.sqlite.failures import translated, unavailable
 from services.common.settings.stores import StoreSettings
 
@@ -26,8 +26,8 @@ class ReaderPool:
     def __init__(self, path: Path, settings: StoreSettings) -> None:
         self._path = path
         self._settings = settings
-        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
-        self._opened: list[sqlite3.Connection] = []
+        self._idle: queue.LifoQueue[TrackedConnection] = queue.LifoQueue()
+        self._opened: list[TrackedConnection] = []
         self._closed = False
         self._threads = ThreadPoolExecutor(settings.reader_connections, thread_name_prefix=f"reader-{path.stem}")
 
@@ -53,17 +53,18 @@ class ReaderPool:
             return job(connection)
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[TrackedConnection]:
         connection = self._take()
         try:
             connection.execute("BEGIN")
             yield connection
         finally:
+            connection.end_reads()  # first: what is still being read would survive the ROLLBACK
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             self._idle.put(connection)
 
-    def _take(self) -> sqlite3.Connection:
+    def _take(self) -> TrackedConnection:
         try:
             return self._idle.get_nowait()
         except queue.Empty:  # never more connections than threads

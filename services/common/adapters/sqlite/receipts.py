@@ -3,8 +3,10 @@
 import sqlite3
 from typing import Final
 
+from services.common.adapters.sqlite.fetching import fetch_one
+from services.common.adapters.sqlite.typed_rows import RowShape
 from services.common.adapters.sqlite.values import micros, moment
-from services.common.errors import ConflictError, ErrorReason
+from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
 
 RECEIPTS_SCHEMA: Final = (
@@ -26,6 +28,14 @@ RECEIPTS_OF_SESSIONS: Final = (
     "CREATE INDEX receipts_of_session ON receipts (tenant_id, session_id)",
 )
 """In the store of sessions a receipt is also its session's: it goes when that is erased."""
+_RECEIPT: Final = RowShape.of(
+    "receipt",
+    "body_hash, response, created_us",
+    named=(),
+    types={"response": bytes, "created_us": int},
+    parsed={"created_us": moment},
+)
+_GET: Final = "SELECT body_hash, response, created_us FROM receipts WHERE tenant_id = ? AND rpc = ? AND request_id = ?"
 _COLUMNS: Final = "tenant_id, rpc, request_id, body_hash, response, created_us"
 
 
@@ -67,9 +77,11 @@ def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None, session
 
 
 def get_receipt(connection: sqlite3.Connection, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
-    """Return a receipt or ``None``."""
-    row = connection.execute(
-        "SELECT body_hash, response, created_us FROM receipts WHERE tenant_id = ? AND rpc = ? AND request_id = ?",
-        (tenant_id, rpc, request_id),
-    ).fetchone()
-    return Receipt(tenant_id, rpc, request_id, row[0], row[1], moment(row[2])) if row else None
+    """Return a receipt or ``None``; one that does not parse is as good as none."""
+    row = fetch_one(connection, _GET, (tenant_id, rpc, request_id))
+    if row is None:
+        return None
+    try:
+        return Receipt(tenant_id, rpc, request_id, *_RECEIPT.read(row))
+    except UnreadableRecordError:
+        return None

@@ -4,23 +4,19 @@ The constraints are the second line behind the version guard: one row per window
 tenant, one event per place in a session's chain, one living root per session (SPEC-004 §3.3).
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
-from services.common.adapters.sqlite.log_rows import LOG_SCHEMA
+from services.common.adapters.sqlite.log_rows import HEADS_SCHEMA, LOG_SCHEMA
+from services.common.adapters.sqlite.published_log import COSIGNED_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
 from services.common.adapters.sqlite.session_schema import LISTS_SCHEMA
-from services.common.adapters.sqlite.values import (
-    json_list,
-    micros,
-    moment,
-    optional_micros,
-    optional_moment,
-    strings,
-)
+from services.common.adapters.sqlite.typed_rows import RowShape, pairs_of, strings_of
+from services.common.adapters.sqlite.values import json_list, micros, moment, optional_micros, optional_moment
+from services.common.adapters.stored_values import number_of, word_of
+from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import (
     AuditEventRecord,
     DeferredFact,
@@ -32,7 +28,14 @@ from services.common.ports.sessions import (
     WindowPattern,
     WindowRecord,
     WindowStatus,
+    unreadable_session,
 )
+
+STORE_ID_SCHEMA: Final = (
+    "CREATE TABLE store_identity (store_id TEXT PRIMARY KEY) WITHOUT ROWID",
+    "INSERT INTO store_identity VALUES (lower(hex(randomblob(8))))",
+)
+"""What tells this file from every other one in session tokens (ADR 0102); a copy of the file has the same id."""
 
 SESSIONS_SCHEMA: Final = Schema(
     application_id=0x47545345,  # "GTSE"
@@ -147,6 +150,10 @@ SESSIONS_SCHEMA: Final = Schema(
         ),
         FEED_SCHEMA,
         ("ALTER TABLE sessions ADD COLUMN trail_mac TEXT NOT NULL DEFAULT ''",),
+        HEADS_SCHEMA,
+        COSIGNED_SCHEMA,
+        STORE_ID_SCHEMA,
+        ("ALTER TABLE sessions ADD COLUMN budget_ceiling REAL NOT NULL DEFAULT 1.0",),
         LISTS_SCHEMA,
     ),
 )
@@ -154,19 +161,90 @@ SESSIONS_SCHEMA: Final = Schema(
 SESSION_COLUMNS: Final = (
     "tenant_id, session_id, scope, status, created_us, version, audit_trail_id, key_version, policy_hash, "
     "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac, "
-    "updated_us, status_us, legal_hold"
+    "budget_ceiling, updated_us, status_us, legal_hold"
 )
-HELD: Final = {0: False, 1: True}
+_HELD: Final = {0: False, 1: True}
 WINDOW_COLUMNS: Final = (
     "session_id, window_id, window_number, parent_ids, pattern, status, strategy, timestamp_us, opened_by_request, "
     "continuation_id, envelope_etag, quality_tier, risk_level, safety_budget, hmac, window_hmac, token_count, "
     "response_hash, response_text, response_tokens, report_id, report_hash, model_fingerprint, facts_included, "
     "facts_deferred, failure_reason"
 )
-_WINDOW_FIELDS: Final = tuple(column.removesuffix("_us") for column in WINDOW_COLUMNS.split(", "))
 EDGE_COLUMNS: Final = "session_id, source_id, target_id, transfer_type, transferred_tokens, summary_hash"
 EVENT_COLUMNS: Final = "session_id, sequence, event_id, event_type, timestamp_us, window_id, data, hmac, data_sha256"
 REPORT_COLUMNS: Final = "session_id, window_id, report_id, report_hash, created_us, body, inputs"
+
+
+def _deferred(text: str) -> tuple[DeferredFact, ...]:
+    return tuple(DeferredFact(*pair) for pair in pairs_of(text))
+
+
+_SESSION_NUMBERS: Final = (
+    "version",
+    "key_version",
+    "max_windows",
+    "max_fan_out",
+    "max_dag_nodes",
+    "max_loop_depth",
+    "loop_depth",
+)
+_SESSION: Final = RowShape.of(
+    "session",
+    SESSION_COLUMNS,
+    named=("session_id",),
+    types=dict.fromkeys((*_SESSION_NUMBERS, "created_us", "updated_us", "status_us", "legal_hold"), int)
+    | {"budget_ceiling": float},
+    parsed={
+        "status": word_of(SessionStatus, never=SessionStatus.UNREADABLE),
+        "created_us": moment,
+        "updated_us": optional_moment,
+        "status_us": optional_moment,
+        "legal_hold": _HELD.__getitem__,
+        **dict.fromkeys(_SESSION_NUMBERS, number_of),
+    },
+    optional=("updated_us", "status_us"),
+)
+_WINDOW: Final = RowShape.of(
+    "window",
+    WINDOW_COLUMNS,
+    named=("window_id",),
+    types={
+        "window_number": int,
+        "timestamp_us": int,
+        "safety_budget": float,
+        "token_count": int,
+        "response_tokens": int,
+    },
+    parsed={
+        "parent_ids": strings_of,
+        "pattern": word_of(WindowPattern),
+        "status": word_of(WindowStatus),
+        "timestamp_us": moment,
+        "facts_included": strings_of,
+        "facts_deferred": _deferred,
+    },
+)
+_EDGE: Final = RowShape.of(
+    "edge",
+    EDGE_COLUMNS,
+    named=("source_id", "target_id"),
+    types={"transferred_tokens": int},
+    parsed={"transfer_type": word_of(TransferType)},
+)
+_EVENT: Final = RowShape.of(
+    "event",
+    EVENT_COLUMNS,
+    named=("sequence",),
+    types={"sequence": int, "timestamp_us": int},
+    parsed={"sequence": number_of, "timestamp_us": moment},
+)
+_REPORT: Final = RowShape.of(
+    "report",
+    REPORT_COLUMNS,
+    named=("report_id",),
+    types={"created_us": int},
+    parsed={"created_us": moment},
+)
 
 
 def session_values(session: SessionRecord) -> tuple[Any, ...]:
@@ -188,6 +266,7 @@ def session_values(session: SessionRecord) -> tuple[Any, ...]:
         session.parent_session_id,
         session.loop_depth,
         session.trail_mac,
+        session.budget_ceiling,
         optional_micros(session.updated_at),
         optional_micros(session.status_at),
         int(session.legal_hold),
@@ -195,11 +274,20 @@ def session_values(session: SessionRecord) -> tuple[Any, ...]:
 
 
 def session_of(row: Sequence[Any]) -> SessionRecord:
-    """Read ``SESSION_COLUMNS``."""
-    tenant_id, session_id, scope, status, created, *rest, updated, since, held = row
-    repeated = (optional_moment(updated), optional_moment(since), HELD[held])
-    fixed = (tenant_id, session_id, scope, SessionStatus(status), moment(created))
-    return SessionRecord(*(*fixed, *rest, *repeated))
+    """Read ``SESSION_COLUMNS``.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return SessionRecord(*_SESSION.read(row))
+
+
+def listed_session_of(row: Sequence[Any]) -> SessionRecord:
+    """Read ``SESSION_COLUMNS`` for a list, in which one that does not parse has its place."""
+    try:
+        return session_of(row)
+    except UnreadableRecordError as error:
+        return unreadable_session(row[0], error.record_id)
 
 
 def window_values(window: WindowRecord) -> tuple[Any, ...]:
@@ -235,17 +323,12 @@ def window_values(window: WindowRecord) -> tuple[Any, ...]:
 
 
 def window_of(row: Sequence[Any]) -> WindowRecord:
-    """Read ``WINDOW_COLUMNS``."""
-    fields = dict(zip(_WINDOW_FIELDS, row, strict=True))
-    fields |= {
-        "parent_ids": strings(fields["parent_ids"]),
-        "pattern": WindowPattern(fields["pattern"]),
-        "status": WindowStatus(fields["status"]),
-        "timestamp": moment(fields["timestamp"]),
-        "facts_included": strings(fields["facts_included"]),
-        "facts_deferred": tuple(DeferredFact(*deferred) for deferred in json.loads(fields["facts_deferred"])),
-    }
-    return WindowRecord(**fields)
+    """Read ``WINDOW_COLUMNS``, which are in the order of the record's fields.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return WindowRecord(*_WINDOW.read(row))
 
 
 def edge_values(edge: EdgeRecord) -> tuple[Any, ...]:
@@ -255,9 +338,12 @@ def edge_values(edge: EdgeRecord) -> tuple[Any, ...]:
 
 
 def edge_of(row: Sequence[Any]) -> EdgeRecord:
-    """Read ``EDGE_COLUMNS``."""
-    session_id, source_id, target_id, transfer_type, *rest = row
-    return EdgeRecord(session_id, source_id, target_id, TransferType(transfer_type), *rest)
+    """Read ``EDGE_COLUMNS``.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return EdgeRecord(*_EDGE.read(row))
 
 
 def event_values(event: AuditEventRecord) -> tuple[Any, ...]:
@@ -267,9 +353,12 @@ def event_values(event: AuditEventRecord) -> tuple[Any, ...]:
 
 
 def event_of(row: Sequence[Any]) -> AuditEventRecord:
-    """Read ``EVENT_COLUMNS``."""
-    session_id, sequence, event_id, event_type, timestamp, *rest = row
-    return AuditEventRecord(session_id, sequence, event_id, event_type, moment(timestamp), *rest)
+    """Read ``EVENT_COLUMNS``.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return AuditEventRecord(*_EVENT.read(row))
 
 
 def report_values(report: ReportRecord) -> tuple[Any, ...]:
@@ -278,7 +367,18 @@ def report_values(report: ReportRecord) -> tuple[Any, ...]:
     return (*identity, micros(report.created_at), report.body, report.inputs)
 
 
+def listed_report_of(row: Sequence[Any]) -> ReportRecord | UnreadableRecordError:
+    """Read ``REPORT_COLUMNS`` for a list, in which one that does not parse has its place."""
+    try:
+        return report_of(row)
+    except UnreadableRecordError as error:
+        return error.with_traceback(None)
+
+
 def report_of(row: Sequence[Any]) -> ReportRecord:
-    """Read ``REPORT_COLUMNS``."""
-    session_id, window_id, report_id, report_hash, created, body, inputs = row
-    return ReportRecord(session_id, window_id, report_id, report_hash, moment(created), body, inputs)
+    """Read ``REPORT_COLUMNS``.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE.
+    """
+    return ReportRecord(*_REPORT.read(row))

@@ -2,12 +2,15 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Self
 
-from services.common.adapters.sqlite import log_rows
+from services.common.adapters.log_tips import LogTips
+from services.common.adapters.sqlite import log_rows, published_log
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
+from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_lists import SqliteSessionLists
 from services.common.adapters.sqlite.session_rows import (
@@ -21,6 +24,7 @@ from services.common.adapters.sqlite.session_rows import (
     edge_values,
     event_of,
     event_values,
+    listed_report_of,
     report_of,
     report_values,
     session_of,
@@ -30,17 +34,23 @@ from services.common.adapters.sqlite.session_rows import (
 )
 from services.common.adapters.sqlite.values import marks
 from services.common.adapters.sqlite.writer import WriteTraits
-from services.common.errors import ConflictError, ErrorReason
+from services.common.adapters.stored_values import shown
+from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
+    KeptHead,
     LeafKind,
+    LoggedSession,
     LogLeaf,
+    LogRow,
+    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
     WindowRecord,
+    check_whole,
 )
 from services.common.settings.stores import StoreSettings
 
@@ -62,11 +72,15 @@ _DROP_WINDOW: Final = f"DELETE FROM windows {_OF_SESSION} AND window_id = ?"  # 
 _DROP_EDGE: Final = f"DELETE FROM edges {_OF_SESSION} AND target_id = ? AND source_id = ?"  # noqa: S608
 _DROP_REPORT: Final = f"DELETE FROM reports {_OF_SESSION} AND report_id = ?"  # noqa: S608
 _DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noqa: S608
+_VERSION: Final = f"SELECT version FROM sessions {_OF_SESSION}"  # noqa: S608
+_LAST_SEQUENCE: Final = f"SELECT sequence FROM events {_OF_SESSION} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
 _DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
 _DROP_RECORDS: Final = tuple(
     f"DELETE FROM {table} {_OF_SESSION}"  # noqa: S608
     for table in ("windows", "edges", "reports", "events")
 )
+_HEAD: Final = WriteTraits(reclaims=True)
+"""A row of some hundred bytes, which a full disk must not keep from being there."""
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
 
@@ -79,6 +93,7 @@ class SqliteSessionStore(SqliteSessionLists):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._tips = LogTips()
 
     @classmethod
     async def open(cls, path: Path, settings: StoreSettings) -> Self:
@@ -90,32 +105,57 @@ class SqliteSessionStore(SqliteSessionLists):
         """
         return cls(await Database.open(path, SESSIONS_SCHEMA, settings))
 
-    async def write(self, change: SessionChange) -> None:
-        """Apply the change if nobody came first; all or nothing.
+    async def store_id(self) -> str:
+        """Return this file's id; empty when somebody took it out."""
+        row = await self._database.read(lambda one: fetch_one(one, "SELECT store_id FROM store_identity"))
+        return shown(row[0]) if row else ""
+
+    async def write(self, *changes: SessionChange) -> None:
+        """Apply the changes if nobody came first to any of their sessions; all or nothing.
 
         Raises:
             ConflictError: COMMIT_RACE.
-            ValueError: the change holds records of another session or tenant.
+            LogInconsistentError: LOG_INCONSISTENT.
+            ValueError: the changes are of one session or of several tenants, or hold records of others.
         """
-        _check_whole(change)
+        check_whole(changes)
 
-        def job(connection: sqlite3.Connection) -> None:
+        def job(connection: sqlite3.Connection) -> int:
             try:
-                _apply(connection, change)
+                return max([_apply(connection, change, self._tips) for change in changes], default=0)
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        erases = change.tombstone or bool(change.erased_events)
-        await self._database.write(job, _ERASURE if erases else PLAIN_WRITE)
+        erases = any(change.tombstone or change.erased_events for change in changes)
+        size = await self._database.write(job, _ERASURE if erases else PLAIN_WRITE)
+        for tenant_id in {change.session.tenant_id for change in changes}:  # one, unless there is nothing to write
+            self._tips.settle(tenant_id, size)
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        return await self._database.read(lambda connection: _snapshot(connection, tenant_id, session_id))
+
+        def job(connection: sqlite3.Connection) -> SessionSnapshot | None:
+            with damaged_pages("session", session_id, session_id):
+                return _snapshot(connection, tenant_id, session_id)
+
+        return await self._database.read(job)
+
+    async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
+        """Return the session with its leaves."""
+
+        def job(connection: sqlite3.Connection) -> LoggedSession:
+            with damaged_pages("session", session_id, session_id):
+                snapshot = _snapshot(connection, tenant_id, session_id)
+            with damaged_pages("log", tenant_id, session_id):
+                return LoggedSession(snapshot, log_rows.session_leaves(connection, tenant_id, session_id))
+
+        return await self._database.read(job)
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
         condition = "WHERE tenant_id = ? AND continuation_id = ? AND continuation_id <> ''"
-        rows = await self._select("windows", WINDOW_COLUMNS, condition, tenant_id, continuation_id)
+        values = (tenant_id, continuation_id)
+        rows = await self._select("windows", WINDOW_COLUMNS, condition, *values, of=("continuation", continuation_id))
         return window_of(rows[0]) if rows else None
 
     async def page_events(
@@ -123,21 +163,24 @@ class SqliteSessionStore(SqliteSessionLists):
     ) -> list[AuditEventRecord]:
         """Return the next events of the session."""
         condition = "WHERE tenant_id = ? AND session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-        rows = await self._select("events", EVENT_COLUMNS, condition, tenant_id, session_id, after_sequence, limit)
+        values = (tenant_id, session_id, after_sequence, limit)
+        rows = await self._select("events", EVENT_COLUMNS, condition, *values, of=("session", session_id))
         return [event_of(row) for row in rows]
 
     async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
         """Return a report or ``None``."""
         condition = "WHERE tenant_id = ? AND report_id = ?"
-        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, report_id)
+        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, report_id, of=("report", report_id))
         return report_of(rows[0]) if rows else None
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
-        of_session, values = (" AND session_id = ?", (session_id,)) if session_id else ("", ())
-        condition = f"WHERE tenant_id = ? AND report_id > ?{of_session} ORDER BY report_id LIMIT ?"
-        rows = await self._select("reports", REPORT_COLUMNS, condition, tenant_id, after, *values, limit)
-        return [report_of(row) for row in rows]
+        of_session = "AND session_id = ?4 " if session_id else ""
+        condition = f"WHERE tenant_id = ?1 AND report_id > ?2 {of_session}ORDER BY report_id LIMIT ?3"
+        rows = await self._page(("reports", REPORT_COLUMNS), condition, (tenant_id, after), limit, session_id)
+        return [listed_report_of(row) for row in rows]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -157,13 +200,35 @@ class SqliteSessionStore(SqliteSessionLists):
         """Return the leaves of records."""
         return await self._database.read(lambda c: log_rows.find_leaves(c, tenant_id, session_id, records))
 
-    async def session_leaves(self, tenant_id: str, session_id: str) -> list[LogLeaf]:
-        """Return the session's leaves."""
-        return await self._database.read(lambda c: log_rows.session_leaves(c, tenant_id, session_id))
+    async def log_state(self, tenant_id: str) -> LogState:
+        """Return size, peaks and kept head."""
+        return await self._database.read(lambda c: log_rows.log_state(c, tenant_id))
+
+    async def page_log(self, tenant_id: str, *, after: int, limit: int) -> list[LogRow]:
+        """Return the next leaves by index."""
+        return await self._database.read(lambda c: log_rows.page_log(c, tenant_id, after, limit))
+
+    async def keep_head(self, tenant_id: str, head: KeptHead) -> None:
+        """Keep the head unless a larger one is kept."""
+        await self._database.write(lambda c: log_rows.keep_head(c, tenant_id, head), _HEAD)
 
     def event_feed(self) -> SqliteEventFeed:
         """Return the feed of the events in this store; it ends when the store is closed."""
         return SqliteEventFeed(self._database)
+
+    async def read_leaves(self, tenant_id: str, *, first: int, limit: int) -> list[LogLeaf]:
+        """Return leaves by index."""
+        return await self._database.read(lambda c: published_log.read_leaves(c, tenant_id, first, limit))
+
+    async def keep_cosigned(self, tenant_id: str, size: int, note: str) -> None:
+        """Keep a checkpoint that witnesses cosigned."""
+        await self._database.write(
+            lambda c: published_log.keep_cosigned(c, tenant_id, size, note), published_log.TRAITS
+        )
+
+    async def cosigned(self, tenant_id: str) -> str:
+        """Return the kept checkpoint."""
+        return await self._database.read(lambda c: published_log.cosigned(c, tenant_id))
 
     async def check(self) -> None:
         """Return when the file can be read."""
@@ -173,23 +238,59 @@ class SqliteSessionStore(SqliteSessionLists):
         """Close the file; idempotent."""
         await self._database.close()
 
-    async def _select(self, table: str, columns: str, condition: str, *values: Any) -> list[Sequence[Any]]:
+    async def _select(
+        self, table: str, columns: str, condition: str, *values: Any, of: tuple[str, str] = ("record", "")
+    ) -> list[Row]:
+        """Return rows of the record ``of``, by kind and id."""
         statement = f"SELECT {columns} FROM {table} {condition}"  # noqa: S608
-        return await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
+
+        def job(connection: sqlite3.Connection) -> list[Row]:
+            with damaged_pages(*of):
+                return fetch(connection, statement, values)
+
+        return await self._database.read(job)
+
+    async def _page(
+        self, whence: tuple[str, str], condition: str, start: tuple[str, str], limit: int, session_id: str = ""
+    ) -> list[Row]:
+        """Return up to ``limit`` rows that have an id to go on from; others no list can name, and it leaves them out.
+
+        Args:
+            whence: table and columns; the id is the column that the table is named for.
+            condition: with ``?3`` for the limit, and ``?4`` for the session.
+            start: tenant, and the id after which the page begins.
+            limit: at most this many rows.
+            session_id: only of this session.
+        """
+        table, columns = whence
+        statement = f"SELECT {columns} FROM {table} {condition}"  # noqa: S608
+        at = columns.split(", ").index(f"{table.removesuffix('s')}_id")
+
+        def job(connection: sqlite3.Connection) -> list[Row]:
+            asked = limit
+            while True:
+                values = (*start, asked, session_id)
+                with damaged_pages("session", session_id, session_id) if session_id else nullcontext():
+                    rows = fetch(connection, statement, values if session_id else values[:3])
+                named = [row for row in rows if isinstance(row[at], str)]
+                if len(named) >= limit or len(rows) < asked:
+                    return named[:limit]
+                asked += limit - len(named)
+
+        return await self._database.read(job)
 
 
-def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
+def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips) -> int:
+    """Write the change and return the size of the tenant's log."""
     session = change.session
     key = (session.tenant_id, session.session_id)
-    row = connection.execute("SELECT version FROM sessions WHERE tenant_id = ? AND session_id = ?", key).fetchone()
-    if session.version != (row[0] if row else 0) + 1:
+    if session.version != _stored_number(connection, _VERSION, key, ("session", "version"), before=0) + 1:
         raise _race("the session's version moved on")
     if change.erased_events or change.tombstone:
         connection.execute(_DROP_RECEIPTS, key)
     put_receipt(connection, change.receipt, session.session_id)
     connection.execute(_PUT_SESSION, session_values(session))
-    last = _last_event(connection, *key)
-    expected = last.sequence + 1 if last else 0
+    expected = _stored_number(connection, _LAST_SEQUENCE, key, ("event", "sequence"), before=-1) + 1
     if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
         raise _race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
@@ -200,7 +301,7 @@ def _apply(connection: sqlite3.Connection, change: SessionChange) -> None:
     connection.executemany(_DROP_EVENT, ((*key, event.sequence) for event in change.erased_events))
     events = ((session.tenant_id, *event_values(event)) for event in (*change.erased_events, *change.events))
     connection.executemany(_ADD_EVENT, events)
-    log_rows.append_leaves(connection, session.tenant_id, change.leaves)
+    return log_rows.append_leaves(connection, session.tenant_id, change.leaves, tips)
 
 
 def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:
@@ -219,40 +320,36 @@ def _put_parts(connection: sqlite3.Connection, change: SessionChange) -> None:
         connection.executemany(add, ((tenant_id, *values) for values in rows.values()))
 
 
+def _stored_number(
+    connection: sqlite3.Connection, statement: str, key: tuple[str, str], whose: tuple[str, str], *, before: int
+) -> int:
+    """Return the one number that a write is guarded by; ``before`` when nothing is stored yet."""
+    row = fetch_one(connection, statement, key)
+    if row is None:
+        return before
+    if type(row[0]) is not int:
+        kind, column = whose
+        name = key[1] if kind == "session" else shown(row[0])
+        raise UnreadableRecordError.of_field(kind, name, column, session_id=key[1])
+    return row[0]
+
+
 def _snapshot(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> SessionSnapshot | None:
     key = (tenant_id, session_id)
     condition = "WHERE tenant_id = ? AND session_id = ?"
-    row = connection.execute(f"SELECT {SESSION_COLUMNS} FROM sessions {condition}", key).fetchone()  # noqa: S608
+    row = fetch_one(connection, f"SELECT {SESSION_COLUMNS} FROM sessions {condition}", key)  # noqa: S608
     if row is None:
         return None
     windows = f"SELECT {WINDOW_COLUMNS} FROM windows {condition} ORDER BY window_number, window_id"  # noqa: S608
     edges = f"SELECT {EDGE_COLUMNS} FROM edges {condition} ORDER BY target_id, source_id"  # noqa: S608
+    last = f"SELECT {EVENT_COLUMNS} FROM events {condition} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
+    event = fetch_one(connection, last, key)
     return SessionSnapshot(
         session=session_of(row),
-        windows=tuple(window_of(row) for row in connection.execute(windows, key)),
-        edges=tuple(edge_of(row) for row in connection.execute(edges, key)),
-        last_event=_last_event(connection, *key),
+        windows=tuple([window_of(row) for row in fetch(connection, windows, key)]),
+        edges=tuple([edge_of(row) for row in fetch(connection, edges, key)]),
+        last_event=event_of(event) if event else None,
     )
-
-
-def _last_event(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> AuditEventRecord | None:
-    row = connection.execute(
-        f"SELECT {EVENT_COLUMNS} FROM events WHERE tenant_id = ? AND session_id = ? ORDER BY sequence DESC LIMIT 1",  # noqa: S608
-        (tenant_id, session_id),
-    ).fetchone()
-    return event_of(row) if row else None
-
-
-def _check_whole(change: SessionChange) -> None:
-    owners = {window.session_id for window in change.windows} | {edge.session_id for edge in change.edges}
-    owners |= {event.session_id for event in change.events} | {report.session_id for report in change.reports}
-    owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
-    if owners - {change.session.session_id}:
-        raise ValueError("a change holds records of another session")
-    if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
-        raise ValueError("a tombstone leaves no record but events")
-    if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
-        raise ValueError("a change holds a receipt of another tenant")
 
 
 def _race(what: str) -> ConflictError:

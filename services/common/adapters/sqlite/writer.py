@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from services.common.adapters.sqlite.connections import TrackedConnection
 from services.common.adapters.sqlite.failures import storage_full, translate, unavailable
 from services.common.settings.stores import StoreSettings
 
@@ -60,7 +61,7 @@ class GroupCommitWriter:
         settings: synchronous mode, group size, disk reserve.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, settings: StoreSettings) -> None:
+    def __init__(self, connection: TrackedConnection, path: Path, settings: StoreSettings) -> None:
         self._connection = connection
         self._path = path
         self._settings = settings
@@ -192,7 +193,7 @@ class GroupCommitWriter:
     def _run_one(self, write: _Write) -> Any:
         self._connection.execute("SAVEPOINT one_write")
         try:
-            outcome = write.job(self._connection)
+            outcome = self._whole(write.job)
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # SQLite gave up the whole group, as it may when the disk is full
@@ -200,6 +201,12 @@ class GroupCommitWriter:
             outcome = _Failure(error)
         self._connection.execute("RELEASE one_write")
         return outcome
+
+    def _whole(self, job: Job) -> Any:
+        try:
+            return job(self._connection)
+        finally:
+            self._connection.end_reads()
 
     def _scrub(self) -> None:
         """Empty the write-ahead log; a reader that still needs it puts this off, and it is tried again."""

@@ -79,6 +79,21 @@ def _rival(best: Reading, claim: Reading, holding: list[Reading]) -> Span | None
     known = claim.content.union(*(one.content for one in holding))
     for match in _RIVAL.finditer(best.text):
         held = roots(_MONTH.sub(" ", match.group()))
-        if held and not held & known and (match.start() > 0 or len(match.group().split()) > 1):
+        if held and not held & known and _is_name(best.text, match):
             return Span(match.start(), match.end())
     return None
+
+
+_NO_NAME: Final = re.compile(
+    r"(?:The|A|An|This|That|These|If|For|In|At|On|No|Any|All|I|We|It|They|Section|Article|Annex|Part|Chapter|Clause|Table"
+    r"|Page|Note|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Yes)\b"
+)
+_BEHIND_A_NAME: Final = re.compile(r":|[$€£¥]|['’][a-z]{1,2}\b")  # noqa: RUF001 - typographic apostrophe
+_OPENS: Final = re.compile(r"(?:^|[.;:!?|\n(]\s?|^[-*#\d.\s]+)$")
+
+
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Say whether words that are written large name somebody: no head of a cell does, nor a line's first word."""
+    if _NO_NAME.match(match.group()) or _BEHIND_A_NAME.match(text, match.end()):
+        return False
+    return " " in match.group() or not _OPENS.search(text[max(0, match.start() - 2) : match.start()])

@@ -159,7 +159,7 @@ def _value_distortions(analysis: Analysis, claim: Claim, pairs: Sequence[Aligned
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
             pair,
-            Rule.BOUND if pair.turned else Rule.VALUE,
+            Rule.BOUND if pair.turned else Rule.APPLIED if pair.is_applied else Rule.VALUE,
         )
         for pair in pairs
         if pair.fact_index is not None

@@ -1,6 +1,7 @@
 """The DAG as a tree in the terminal: SPEC-004 appendix A line by line, every pattern, and graphs that are no DAGs."""
 
 import pytest
+from crp.common.v1 import taxonomy_pb2 as taxonomy
 
 from services.dag.exports.picture import picture_of
 from services.dag.exports.tree import MAX_DEPTH, tree
@@ -110,6 +111,12 @@ def test_an_empty_session():
         "QualityHistory: none yet",
         "Safety Budget: none spent yet",
     ]
+
+
+def test_what_the_session_has_left():
+    message = dag(window("w1", 1, [], budget=0.85))
+    message.session.safety_budget, message.session.circuit_breaker = 0.31, taxonomy.BREAKER_STATE_HALF_OPEN
+    assert drawn(message)[-2:] == ["Safety Budget: 0.85", "Left: 0.31, circuit breaker HALF_OPEN"]
 
 
 def test_windows_of_another_instance_are_roots_of_their_own():

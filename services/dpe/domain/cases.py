@@ -1,0 +1,58 @@
+"""Values of a case that a rule of the facts is applied to, and values that are reckoned from others (ADR 0094).
+
+"A café three kilometres away is open to others" applies "within four kilometres": the three stand in nobody's place.
+"Adding an operator makes it 2,800 dearer" states a difference of two values of the facts. Of neither can it be said by
+a comparison of values that it is wrong.
+"""
+
+import re
+from typing import Final
+
+from services.dpe.domain.clauses import clauses, finite_verb_at
+from services.dpe.domain.conditions import conditions
+from services.dpe.domain.ratios import SHARE, TIMES
+from services.dpe.domain.text_types import Value
+from services.dpe.domain.words import words
+
+_DEFINITE: Final = re.compile(
+    r"\b(?:the|this|that|these|those|its|their|his|her|our|your|my|each|every|all|any|no)\b", re.IGNORECASE
+)
+_INDEFINITE: Final = re.compile(
+    r"\b(?:an?|some(?:one|body)|any(?:one|body)|those|people|somewhere|anything|something)\b", re.IGNORECASE
+)
+_RECKONED: Final = re.compile(
+    r"\b(?:in all|all in all|altogether|in total|together|combined|in sum|taken together|the sum of|counting|adding"
+    r"|difference|differ by|on average|remain(?:s|ing|der)?|left over|times (?:as|the)|twice|double[ds]?|half|halved"
+    r"|(?:more|less|fewer|dearer|cheaper|longer|shorter|higher|lower|later|earlier|older|younger|faster|slower) than"
+    r"|dearer|cheaper|saves?|saving|equivalent|net of|beat|exceed(?:s|ed)? .{1,40} by|(?:rose|fell|grew|increased"
+    r"|decreased|declined|dropped) by|plus|minus|on top|with the extension|thirds|quarters|fifths|sixths|tenths)\b",
+    re.IGNORECASE,
+)
+
+
+def is_reckoned(text: str, value: Value) -> bool:
+    """Say whether a text states a value that follows from others: a total, a difference, a multiple, a share."""
+    return value.unit in {TIMES, SHARE} or bool(_RECKONED.search(text))
+
+
+def is_case(text: str, value: Value) -> bool:
+    """Say whether a value describes a case: in a condition, or in an indefinite subject before the verb.
+
+    Args:
+        text: the claim.
+        value: one of its values, with offsets in the text.
+    """
+    if any(found.span.start <= value.start < found.span.end for found in conditions(text)):
+        return True
+    clause = next((one for one in clauses(text, 0, len(text)) if one.start <= value.start < one.end), None)
+    if clause is None:
+        return False
+    before = text[clause.start : value.start]
+    opening = _INDEFINITE.search(before) or (None if _DEFINITE.search(before) else re.match("", before))
+    if opening is None:
+        return False
+    # "A hospital three kilometres away": nothing is asserted between the one and the other.
+    between, behind = words(before[opening.end() :]), words(text[value.end : clause.end])
+    if opening.group() and opening.start() > 0 and finite_verb_at(between) is None:
+        return True
+    return finite_verb_at(behind) is not None

@@ -1,0 +1,143 @@
+"""The independent verifier agrees with the product on 500 exports of every pattern, half of them tampered with.
+
+Whole in ``make test-faults``; ``make test`` runs a fixed tenth (ADR 0092). Both get the same file, key and checkpoint,
+on their command lines.
+"""
+
+import contextlib
+import functools
+import importlib.util
+import io
+import json
+import random
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from services.cli.app import app
+from tests.fakes.recorded_sessions import RECIPES, record
+from tests.fakes.tampered_exports import KINDS, Altered
+
+FILE = Path(__file__).resolve().parents[3] / "clients" / "verifier" / "groundtrail_verify.py"
+CASES = 500
+SEEDS = 3
+UNSEEN = {
+    "fact_edited": "what of a fact no analysis was made from",
+    "value_edited": "the same, and proofs of sizes that nobody asks about",
+    "log_line_edited": "proofs of sizes that nobody asks about",
+    "growth_proof_changed": "the same",
+    "growth_proof_taken": "the same",
+    "member_added": "what is added to the log's line or a fact's envelope",
+    "end_cut_off_and_signed": "the log's own signer says that the session is shorter; the log's entries show it",
+}
+"""Kinds of which some pass with both, each with the reason."""
+
+
+def loaded():
+    spec = importlib.util.spec_from_file_location("groundtrail_verify", FILE)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+VERIFIER = loaded()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One export; ``tampering`` is empty for an honest one."""
+
+    number: int
+    recipe: str
+    tampering: str
+
+    def __str__(self):
+        return f"{self.number}-{self.recipe}-{self.tampering or 'honest'}"
+
+
+def cases():
+    kinds = list(KINDS)
+    for number in range(CASES):
+        pair, tampered = divmod(number, 2)
+        yield Case(number, RECIPES[pair % len(RECIPES)], kinds[pair % len(kinds)] if tampered else "")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("exports")
+
+
+@functools.cache
+def recording(recipe, seed, folder):
+    return record(recipe, seed, folder)
+
+
+def altered(case, folder):
+    """The export of a case with what it is checked with."""
+    draw = random.Random(case.number)
+    held = recording(case.recipe, draw.randrange(SEEDS), folder)
+    other = recording(case.recipe, SEEDS, folder)
+    lines = list(draw.choice((held.plain, held.full)))
+    kept = held.kept[draw.choice(sorted(held.kept))] if draw.random() < 0.7 else None
+    key = draw.choice((*held.keys, held.keys[-1]))
+    found = Altered(lines, list(other.plain), draw, key, kept, held.master)
+    before = found.data()
+    if case.tampering:
+        KINDS[case.tampering](found)
+        changed = (found.data() != before, found.key != key, found.checkpoint != kept)
+        assert any(changed), "nothing was tampered with"
+    return found
+
+
+def by_product(arguments):
+    done = CliRunner().invoke(app, ["verify", "--offline", *arguments])
+    return done.exit_code, json.loads(done.stdout) if done.exit_code != 2 else None
+
+
+def by_verifier(arguments):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = VERIFIER.main(["export", *arguments])
+    return code, json.loads(out.getvalue()) if code != 2 else None
+
+
+@pytest.mark.tenth
+@pytest.mark.parametrize("case", list(cases()), ids=str)
+def test_both_say_the_same(case, folder):
+    export = altered(case, folder)
+    (folder / "export.ndjson").write_bytes(export.data())
+    arguments = [str(folder / "export.ndjson"), "--public-key", export.key, "--json"]
+    if export.checkpoint is not None:
+        (folder / "kept").write_bytes(export.checkpoint.encode())
+        arguments += ["--checkpoint", str(folder / "kept")]
+    code, product = by_product(arguments)
+    own_code, own = by_verifier(arguments)
+    assert (own_code, own and own["verdict"]) == (code, product and product["verdict"]), (product, own)
+    if product is None:
+        return
+    shared = ("session_id", "origin", "tree_size", "root")
+    assert [own[name] for name in shared] == [product[name] for name in shared]
+    if product["verdict"] != "BROKEN":
+        counts = ("events", "windows", "analyses")
+        assert [own[name] for name in counts] == [product[name] for name in counts]
+        assert len(own["notes"]) == len(product["notes"])
+        assert not case.tampering or case.tampering in UNSEEN or product["verdict"] == "INCOMPLETE"
+    else:
+        assert case.tampering or case.recipe == "broken"
+        assert own["fault"]["line"] == product["fault"]["line"], (own, product)
+        if not own["fault"]["line"]:
+            assert own["fault"]["record_kind"] == product["fault"]["record_kind"]
+
+
+def test_there_are_as_many_cases_as_it_says():
+    every = list(cases())
+    assert len(every) == 500
+    assert sum(bool(case.tampering) for case in every) == 250
+    assert min(Counter(case.recipe for case in every).values()) > 25
+    assert min(Counter(case.tampering for case in every if case.tampering).values()) >= 5
+    assert len(KINDS) > 40
