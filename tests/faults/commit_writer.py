@@ -10,6 +10,7 @@ import os
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 
 from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.clock import SystemClock
@@ -56,7 +57,7 @@ class Results:
     """Keeps what the app answers beside the bytes it remembers."""
 
     def __init__(self) -> None:
-        self.last = None
+        self.last: Any = None
 
     def key(self, rpc: str, request_id: str) -> RequestKey:
         def encode(result) -> bytes:

@@ -19,17 +19,8 @@ from tests.tenth import tenth
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(600)]
 
 FOUND_BY = frozenset(
-    {
-        "key",
-        "id_key",
-        "tenant_key",
-        "session_key",
-        "sort_key",
-        "continuation_key",
-        "root_key",
-        "record_key",
-        "leaf_index",
-    }
+    {"key", "id_key", "tenant_key", "session_key", "sort_key", "continuation_key", "root_key", "record_key"}
+    | {"leaf_index"}
 )
 """Digests that nodes are found by, and a leaf's place in the log, of which a session's own verification looks at the
 order alone: no record says them, and what is not found by them is missing."""

@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from services.common.encoding import canonical_json, iso_micros
 from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
@@ -181,9 +181,11 @@ def _misplaced(leaves: Sequence[LogLeaf], wanted: Sequence[_Expected], place: in
 
 def _orphan(leaf: LogLeaf) -> LeafFault:
     """Name a leaf that is of no record by the id in it, or by its place in the log where no id can be read."""
-    index = str(leaf.leaf_index) if type(leaf.leaf_index) is int else "?"
-    name = leaf.record_id if isinstance(leaf.record_id, str) and leaf.record_id else index
-    text = f"at index {index} of the log is of no record of the session: a record is missing, or was replaced"
+    index: Any = leaf.leaf_index
+    stored: Any = leaf.record_id
+    shown = str(index) if type(index) is int else "?"
+    name = stored if isinstance(stored, str) and stored else shown
+    text = f"at index {shown} of the log is of no record of the session: a record is missing, or was replaced"
     return LeafFault(name, text)
 
 

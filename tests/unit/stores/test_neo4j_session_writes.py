@@ -1,7 +1,7 @@
 """What a write over several sessions asks of Neo4j, by statement: locks in one order, every change, the log last."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -91,7 +91,7 @@ def change(session_id, version, **changes):
 
 async def test_locks_come_in_one_order_then_every_change_then_the_log():
     database = FakeNeo4j({"s-agent": 4, "s-parent": 7})
-    store = Neo4jSessionStore(database)
+    store = Neo4jSessionStore(cast("Any", database))
     asked = receipt("q")
     for order in (1, -1):
         database.asked.clear()
@@ -112,7 +112,7 @@ async def test_locks_come_in_one_order_then_every_change_then_the_log():
 
 async def test_a_log_that_lost_what_was_written_takes_nothing_of_any_session():
     database = FakeNeo4j({"s-agent": 4, "s-parent": 7})
-    store = Neo4jSessionStore(database)
+    store = Neo4jSessionStore(cast("Any", database))
     await store.write(change("s-agent", 5), change("s-parent", 8))
     database.log = {"size": 0, "peaks": b"", "head": None}
     database.asked.clear()
@@ -127,7 +127,7 @@ async def test_one_that_moved_on_ends_the_transaction_before_anything_is_applied
     versions = {"s-agent": 4, "s-parent": 7}
     database = FakeNeo4j(versions | {stale: versions[stale] + 1})
     with pytest.raises(ConflictError) as caught:
-        await Neo4jSessionStore(database).write(change("s-agent", 5), change("s-parent", 8))
+        await Neo4jSessionStore(cast("Any", database)).write(change("s-agent", 5), change("s-parent", 8))
     assert caught.value.reason is ErrorReason.COMMIT_RACE
     assert {name for name, _ in database.asked} == {"LOCK_SESSION"}
     assert database.finished == [False]
@@ -135,7 +135,7 @@ async def test_one_that_moved_on_ends_the_transaction_before_anything_is_applied
 
 async def test_a_new_session_is_made_under_its_lock_beside_one_that_is_there():
     database = FakeNeo4j({"s-parent": 7})
-    await Neo4jSessionStore(database).write(change("s-agent", 1), change("s-parent", 8))
+    await Neo4jSessionStore(cast("Any", database)).write(change("s-agent", 1), change("s-parent", 8))
     assert database.asked[:3] == [("CREATE_SESSION", "s-agent"), ("LOCK_SESSION", "s-parent"), ("APPLY", "s-agent")]
 
 
@@ -143,7 +143,7 @@ async def test_two_tenants_are_no_one_write():
     database = FakeNeo4j({})
     other = change("t", 1)
     with pytest.raises(ValueError, match="different tenants"):
-        await Neo4jSessionStore(database).write(
+        await Neo4jSessionStore(cast("Any", database)).write(
             change("s", 1), SessionChange(session("t", tenant_id="tenant-b"), events=other.events)
         )
     assert database.finished == []

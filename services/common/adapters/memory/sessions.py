@@ -7,7 +7,7 @@ from services.common.adapters.memory.event_feed import MemoryEventFeed
 from services.common.adapters.memory.log import MemoryLogs
 from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.adapters.memory.session_lists import HeldSession, MemorySessionLists
-from services.common.errors import ConflictError, ErrorReason
+from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
@@ -82,11 +82,13 @@ class MemorySessionStore(MemorySessionLists):
         """Return a report or ``None``."""
         return next((held.reports[report_id] for held in self._of(tenant_id) if report_id in held.reports), None)
 
-    async def page_reports(self, tenant_id: str, session_id: str, *, after: str, limit: int) -> list[ReportRecord]:
+    async def page_reports(
+        self, tenant_id: str, session_id: str, *, after: str, limit: int
+    ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         sessions = [held for held in self._of(tenant_id) if session_id in ("", held.record.session_id)]
         reports = sorted((report for held in sessions for report in held.reports.values()), key=lambda r: r.report_id)
-        return [report for report in reports if report.report_id > after][:limit]
+        return [*[report for report in reports if report.report_id > after][:limit]]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
