@@ -86,7 +86,7 @@ def _show(found: list[sessions.SessionSummary], output: Output) -> None:
                 f"{each.session.session_id}\n{each.last_report_id}".strip(),
                 f"{state}\n{count} window{'' if count == 1 else 's'}",
                 render.coloured(level).append(tier, style="default"),
-                f"{each.safety_budget:.2f}" if each.HasField("safety_budget") else "-",
+                f"{each.session.safety_budget:.2f}\n{enum_text(taxonomy.BreakerState, each.session.circuit_breaker)}",
                 f"{each.updated_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC",
             )
         )

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.sessions import SessionStatus
 from services.common.settings.dag import DagSettings
@@ -20,7 +19,7 @@ from services.dag.policy import DagPolicy
 from services.dag.registers import NewRules
 from services.dag.retention import Retention, RetentionSweep, SweepMetrics, SweepParts
 from services.dag.writing import RequestKey
-from tests.fakes.dag_world import ALICE, MALLORY, MASTER, CountingIds, TurnedClock, fresh_uuid
+from tests.fakes.dag_world import ALICE, MALLORY, MASTER, CountingIds, LoggedMemoryStore, TurnedClock, fresh_uuid
 
 RULES = RetentionSettings(idle_expiry_s=3_600, erase_after_days=1, tombstone_after_days=1, sweep_interval_s=60)
 
@@ -29,7 +28,7 @@ RULES = RetentionSettings(idle_expiry_s=3_600, erase_after_days=1, tombstone_aft
 class World:
     """One process's app and sweep over a store that others may share."""
 
-    store: Any = field(default_factory=MemorySessionStore)
+    store: Any = field(default_factory=LoggedMemoryStore)
     clock: TurnedClock = field(default_factory=TurnedClock)
     holder: str = "one"
     settings: RetentionSettings = RULES
@@ -193,7 +192,7 @@ class Failing:
 
 
 async def test_a_store_that_is_away_for_a_while_loses_nothing():
-    store = Failing(MemorySessionStore())
+    store = Failing(LoggedMemoryStore())
     world = World(store=store)
     name = await world.create()
     world.clock.moment += timedelta(hours=2)

@@ -114,13 +114,16 @@ _REPORT: Final = NodeShape(
 def session_properties(session: SessionRecord) -> Properties:
     """Return a session's properties."""
     values = _values(session, "created_at", "updated_at", "status_at")
-    return values | {
-        "key": key(session.tenant_id, session.session_id),
-        "tenant_key": key(session.tenant_id),
-        "created_us": micros(session.created_at),
-        "updated_us": None if session.updated_at is None else micros(session.updated_at),
-        "status_us": None if session.status_at is None else micros(session.status_at),
-    }
+    repeated = {"updated_us": session.updated_at, "status_us": session.status_at}
+    return (
+        values
+        | {
+            "key": key(session.tenant_id, session.session_id),
+            "tenant_key": key(session.tenant_id),
+            "created_us": micros(session.created_at),
+        }
+        | {name: micros(at) for name, at in repeated.items() if at is not None}
+    )
 
 
 def session_of(row: Properties) -> SessionRecord:
