@@ -582,7 +582,7 @@ class TestForgedTombstones:
     @pytest.mark.parametrize(
         ("change", "kind"),
         [
-            ("UPDATE events SET hmac = replace(hmac, substr(hmac, 1, 1), 'f')", "event"),
+            ("UPDATE events SET hmac = substr(hmac, 2) || substr(hmac, 1, 1)", "event"),
             ("UPDATE events SET timestamp_us = timestamp_us + 1", "event"),
             ("UPDATE events SET sequence = sequence + 1", "event"),
             ("UPDATE events SET event_id = 'crp_evt_' || substr(hmac, 2, 32)", "event"),
@@ -599,7 +599,7 @@ class TestForgedTombstones:
             ("UPDATE sessions SET updated_us = updated_us + 1", "session"),
             ("UPDATE sessions SET status_us = status_us - 1", "session"),
             ("UPDATE sessions SET legal_hold = 1", "session"),
-            ("UPDATE leaves SET content_hmac = replace(content_hmac, '0', '1') WHERE leaf_index = 2", "leaf"),
+            ("UPDATE leaves SET content_hmac = substr(content_hmac, 2) || 'x' WHERE leaf_index = 2", "leaf"),
             ("UPDATE leaves SET session_id = 'x' WHERE leaf_index = 2", "leaf"),
             ("DELETE FROM leaves WHERE leaf_index = 0", "leaf"),
             ("DELETE FROM leaves WHERE leaf_index = (SELECT max(leaf_index) FROM leaves)", "leaf"),

@@ -219,6 +219,8 @@ def _check_tombstone(check: _Check) -> None:
         own = leaf.record_id == event.event_id
         if bool(salt) != own or (own and not _fits(leaf, salt, event_loggable(event))):
             raise BadLineError(line.number, "leaf", leaf.record_id, "does not fit the tombstone")
+        if own and line.value.get("line_sha256") != sha256_hex(at.text):
+            raise BadLineError(at.number, "event", name, "is not as it was exported")
         leaves.append(leaf)
         check.counts["events" if leaf.record_kind is LeafKind.EVENT else "windows"] += 1
     data = _tombstone_data(event, at)
