@@ -904,7 +904,8 @@ class ExportCheck:
         hashed = self._leaf_hash(kind, record_id, position, content_hmac)
         if not is_included(index, self._head.size, hashed, path, self._head.root):
             raise Broken(leaf.number, "leaf", called, "is not in the signed log")
-        if not (_fits(kind, event, salt, content_hmac, position) if event else not salt):
+        fits = bool(salt) and _fits(kind, event, salt, content_hmac, position) if event else not salt
+        if not fits:
             raise Broken(leaf.number, "leaf", called, "does not fit the tombstone")
         self._counts["events" if kind == "event" else "windows"] += 1
         return index, hashed
