@@ -135,7 +135,6 @@ def parameters() -> dict[str, dict[str, object]]:
         },
         "COUNT_SESSIONS": {"tenant_key": key(TENANT), "statuses": ["OPEN", "ERASED"]},
         "SESSION_TENANTS": {"sort_key": "", "after": "", "limit": 10},
-        "SESSION_LEAVES": {"key": key(TENANT, "s001")},
         "TOMBSTONE": {"key": key(TENANT, "s001")},
         "PAGE_EVENTS": whose | {"after": 500, "limit": 10},
         "GET_REPORT": {"key": key(TENANT, "s000/r1")},

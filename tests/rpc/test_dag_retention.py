@@ -4,6 +4,7 @@ import asyncio
 import json
 from dataclasses import replace
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -560,6 +561,42 @@ class TestTombstones:
         (item,) = (await client.keep("ApplyRetention", request)).items
         assert item.outcome == rules_pb.RETENTION_OUTCOME_FAILED
         assert item.detail.startswith("CHAIN_BROKEN")
+        assert (await verify(client, name)).integrity == BROKEN
+
+
+class TestOpenTrails:
+    """A trail that lost its end, and one that an earlier version left without a trail_mac (ADR 0099)."""
+
+    @pytest.fixture
+    def world(self):
+        return SealedWorld(retention=RULES)
+
+    async def test_a_session_whose_trail_was_cut_is_held_all_the_same(self, client, world):
+        first, _ = await two_windows(client)
+        name = first.session.session_id
+        world.store._sessions["tenant-a", name].events.pop()
+        await hold(client, name)
+        assert await status(client, name) == dag_pb2.SESSION_STATUS_BROKEN
+        assert (await verify(client, name)).integrity == BROKEN
+        kinds = [dag_pb2.AuditEventType.Name(event.event_type) for event in await events(client, name)]
+        assert kinds[-2:] == ["AUDIT_EVENT_TYPE_SESSION_TERMINATED", "AUDIT_EVENT_TYPE_LEGAL_HOLD_SET"]
+        world.clock.advance(days=100)
+        assert await preview(client) == [(name, ERASE, HELD)]
+
+    async def test_a_trail_that_an_earlier_version_left_open_goes_through_every_stage(self, client, world):
+        with patch("services.dag.domain.step.promising", tuple):
+            first, _ = await two_windows(client)
+        name = first.session.session_id
+        await end(client, name)
+        held = world.store._sessions["tenant-a", name]
+        held.record = replace(held.record, trail_mac="")
+        world.clock.advance(days=31)
+        assert await apply(client) == [(name, ERASE, DONE)]
+        assert (await verify(client, name)).integrity == TRUNCATED
+        world.clock.advance(days=61)
+        assert await apply(client) == [(name, BURY, DONE)]
+        assert (await verify(client, name)).integrity == TRUNCATED
+        held.record = replace(held.record, trail_mac="")
         assert (await verify(client, name)).integrity == BROKEN
 
 
