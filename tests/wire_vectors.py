@@ -46,9 +46,16 @@ SEEDS: Final = {
     "rotated": 2,
     "broken": 0,
     "older": 2,
+    "tombstoned": 0,
 }
 """The recipe of each pattern, with a seed that gives a short session."""
-VERDICTS: Final = {"erased": "TRUNCATED", "broken": "BROKEN", "older": "INCOMPLETE", "relay": "INCOMPLETE"}
+VERDICTS: Final = {
+    "erased": "TRUNCATED",
+    "broken": "BROKEN",
+    "older": "INCOMPLETE",
+    "relay": "INCOMPLETE",
+    "tombstoned": "TRUNCATED",
+}
 WITNESS: Final = NoteSigner("witness.example/w1", bytes(range(100, 132)))
 WITNESS_TYPE: Final = b"\x04"
 COSIGNED_AT: Final = 1_779_613_320

@@ -17,6 +17,7 @@ import calendar
 import codecs
 import hashlib
 import hmac
+import itertools
 import json
 import os
 import re
@@ -460,6 +461,7 @@ _PREFIX: Final = "AUDIT_EVENT_TYPE_"
 _TITLES: Final = ("groundtrail export v1", "groundtrail export v2")
 _FIRST: Final = ("session", "events", "analyses", "leaves", "sha256")
 _SIGNED: Final = ("session", "events", "analyses", "leaves", "integrity", "fault", "sha256", "log")
+TOMBSTONE: Final = "SESSION_TOMBSTONED"
 _STATED: Final = (
     "SESSION_CREATED",
     "SESSION_CONTINUED",
@@ -616,6 +618,7 @@ class ExportCheck:
         self._sealed: dict[str, dict[str, Any]] = {}
         self._records = 0
         self._erased_at = -1
+        self._buried = False
         self._fault: tuple[int, str, str] | None = None
         self._notes: list[str] = []
         self._counts = {"events": 0, "windows": 0, "analyses": 0, "hmacs": 0}
@@ -645,7 +648,7 @@ class ExportCheck:
             fault = broken.fault
         except RecursionError:
             fault = Broken(0, "line", "", "is nested too deeply").fault
-        verdict = TRUNCATED if self._erased_at >= 0 else VALID
+        verdict = TRUNCATED if self._erased_at >= 0 or self._buried else VALID
         if self._notes:
             verdict = INCOMPLETE
         return {
@@ -727,8 +730,13 @@ class ExportCheck:
     def _check_events(self) -> None:
         """Events are in order and without gaps; with the session's key their HMACs are made again."""
         key = self._mac_key()
-        previous, place = "", -1
-        for place, (line, event) in enumerate(self._events()):
+        previous, start = "", 0
+        first = next(self._events(), None)
+        if first is not None and first[1].kind == TOMBSTONE:
+            self._buried, start = True, first[1].sequence
+            previous = shown((first[1].data or {}).get("previous_hmac"))
+        place = start - 1
+        for place, (line, event) in enumerate(self._events(), start):
             name = str(place)
             if event.sequence != place:
                 raise Broken(line.number, "event", name, f"is missing or out of order: event {event.sequence} is here")
@@ -740,8 +748,8 @@ class ExportCheck:
                 self._check_event_hmac(key, line, event, previous)
             previous = event.hmac
             self._take(key, line, event)
-        if place + 1 < int(self._signed["events"]):
-            raise Broken(0, "event", str(place + 1), "is missing at the end of the chain")
+        if place + 1 - start < int(self._signed["events"]):
+            raise Broken(0, "event", str(place + 1 - start), "is missing at the end of the chain")
 
     def _mac_key(self) -> bytes | None:
         if self._wanted.master_key is not None:
@@ -836,6 +844,9 @@ class ExportCheck:
 
     def _check_leaves(self) -> None:
         """Content fits its salted leaf, and the leaf stands in the signed tree."""
+        if self._buried:
+            self._check_tombstone()
+            return
         older = self._older()
         if older > 0:
             self._notes.append(f"{older} records are older than the log, which proves nothing of them")
@@ -856,6 +867,61 @@ class ExportCheck:
         if extra is not None:
             raise Broken(extra.number, "leaf", shown(extra.value.get("record_id")), "is of no record here")
 
+    def _check_tombstone(self) -> None:
+        """One event stands for the session: all of its leaves are there, and it names them (§9.8)."""
+        (line, event), *more = itertools.islice(self._events(), 2)
+        name, data = str(event.sequence), event.data or {}
+        if more:
+            raise Broken(line.number, "event", name, "is not the last, although it stands for the whole session")
+        digest, before, held, last = hashlib.sha256(), -1, 0, ""
+        for leaf in self._part_lines(LEAF):
+            kind, last = leaf.value.get("record_kind"), shown(leaf.value.get("record_id"))
+            if kind not in {"event", "window"}:
+                raise Broken(leaf.number, "leaf", last, "is no leaf")
+            own = kind == "event" and leaf.value.get("record_id") == event.event_id
+            before, hashed = self._check_buried(leaf, str(kind), event if own else None, before)
+            if not own:
+                digest.update(f"{before} {hashed.hex()}\n".encode())
+            elif leaf.value.get("line_sha256") != hexed(line.raw):
+                raise Broken(line.number, "event", name, "is not as it was exported")
+            held += 1
+        if not held or last != event.event_id:
+            raise Broken(line.number, "event", name, "has no leaf here, or not the last one")
+        if (data.get("leaves"), data.get("leaves_sha256")) != (held - 1, digest.hexdigest()):
+            raise Broken(line.number, "event", name, "stands for other leaves than those that are here")
+
+    def _check_buried(self, leaf: Line, kind: str, event: Event | None, before: int) -> tuple[int, bytes]:
+        """Check a leaf, of which the record is gone unless it is the tombstone's; return its index and hash."""
+        value, called = leaf.value, shown(leaf.value.get("record_id"))
+        try:
+            position, index = _count(value["position"]), _count(value["leaf_index"])
+            salt, path = bytes.fromhex(_text(value["salt"])), [unbase64(one) for one in value["path"]]
+            content_hmac, record_id = _text(value["content_hmac"]), _text(value["record_id"])
+        except (KeyError, TypeError, ValueError):
+            raise Broken(leaf.number, "leaf", called, "is no leaf") from None
+        if index <= before:
+            raise Broken(leaf.number, "leaf", called, "is out of order")
+        hashed = self._leaf_hash(kind, record_id, position, content_hmac)
+        if not is_included(index, self._head.size, hashed, path, self._head.root):
+            raise Broken(leaf.number, "leaf", called, "is not in the signed log")
+        fits = bool(salt) and _fits(kind, event, salt, content_hmac, position) if event else not salt
+        if not fits:
+            raise Broken(leaf.number, "leaf", called, "does not fit the tombstone")
+        self._counts["events" if kind == "event" else "windows"] += 1
+        return index, hashed
+
+    def _leaf_hash(self, kind: str, record_id: str, position: int, content_hmac: str) -> bytes:
+        """§6."""
+        fields = {
+            "content_hmac": content_hmac,
+            "position": position,
+            "record_id": record_id,
+            "record_kind": kind,
+            "session_id": self._signed["session"],
+            "version": 1,
+        }
+        return sha(b"\x00" + jcs(fields).encode())
+
     def _check_leaf(self, leaf: Line, named: tuple[str, str], of: tuple[Line, Event], before: int) -> int:
         """Check one leaf and return its index."""
         (kind, called), (line, event), value = named, of, leaf.value
@@ -872,15 +938,7 @@ class ExportCheck:
             raise Broken(at, kind, called, "does not fit its leaf: content, salt or leaf was changed")
         if index <= before:
             raise Broken(leaf.number, kind, called, "has a leaf out of order")
-        fields = {
-            "content_hmac": content_hmac,
-            "position": position,
-            "record_id": value["record_id"],
-            "record_kind": kind,
-            "session_id": self._signed["session"],
-            "version": 1,
-        }
-        hashed = sha(b"\x00" + jcs(fields).encode())
+        hashed = self._leaf_hash(kind, value["record_id"], position, content_hmac)
         if not is_included(index, self._head.size, hashed, path, self._head.root):
             raise Broken(leaf.number, kind, called, "is not in the signed log")
         self._counts["events" if kind == "event" else "windows"] += 1
@@ -888,6 +946,8 @@ class ExportCheck:
 
     def _check_erasure(self) -> None:
         """Data is missing exactly where a later event says that it was erased."""
+        if self._buried:
+            return
         for line, event in self._events():
             erased = event.sequence < self._erased_at
             if (event.data is None) != erased or bool(event.data_sha256) != erased:

@@ -19,7 +19,7 @@ class Part(StrEnum):
     """Services that can be started without the others."""
 
     SESSIONS = "sessions"
-    """SessionService and TransparencyService: sessions, windows, reports, the log."""
+    """SessionService, TransparencyService, RetentionService: sessions, windows, reports, the log."""
     KNOWLEDGE = "knowledge"
     """KnowledgeService and EnvelopeService: facts and sources."""
     ADMIN = "admin"

@@ -12,6 +12,7 @@ from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, MinCo
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
+from services.cli.session_commands import session_app
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
@@ -39,6 +40,7 @@ system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenan
 app.add_typer(system_app, name="systems")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
+app.add_typer(session_app, name="sessions")
 app.add_typer(log_app, name="log")
 app.add_typer(witness_app, name="witness")
 app.add_typer(signer_app, name="log-signer")
@@ -229,12 +231,6 @@ def keep_checkpoint(
     from services.cli.commands.offline import checkpoint as command
 
     run(partial(command, target=target, cosigned=cosigned), as_json=as_json)
-
-
-@app.command()
-def sessions(*, as_json: AsJson = False) -> None:
-    """List the sessions, newest first."""
-    run(audit.list_sessions, as_json=as_json)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from services.common.settings import Settings
 
 if TYPE_CHECKING:  # generated code and services: loaded by the command that asks them
     from crp.ckf.v1 import knowledge_service_pb2_grpc as knowledge
+    from crp.dag.v1 import retention_service_pb2_grpc as retention
     from crp.dag.v1 import session_service_pb2_grpc as sessions
     from crp.dag.v1 import transparency_service_pb2_grpc as transparency
     from crp.dpe.v1 import provenance_service_pb2_grpc as provenance
@@ -81,6 +82,13 @@ class Suite:
         from crp.dag.v1.transparency_service_pb2_grpc import TransparencyServiceStub
 
         return TransparencyServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def retention(self) -> "retention.RetentionServiceStub":
+        """How long sessions stay."""
+        from crp.dag.v1.retention_service_pb2_grpc import RetentionServiceStub
+
+        return RetentionServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     @cached_property
     def admin(self) -> "admin.AdminServiceStub":

@@ -35,6 +35,19 @@ class DagForm(StrEnum):
 
 
 @unique
+class StatusWord(StrEnum):
+    """What ``sessions list --status`` takes."""
+
+    OPEN = "OPEN"
+    COMPLETED = "COMPLETED"
+    TERMINATED = "TERMINATED"
+    BROKEN = "BROKEN"
+    EXPIRED = "EXPIRED"
+    ERASED = "ERASED"
+    TOMBSTONED = "TOMBSTONED"
+
+
+@unique
 class ExportForm(StrEnum):
     """What ``export --format`` takes."""
 

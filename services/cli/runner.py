@@ -20,6 +20,8 @@ _HINTS: Final = {
     "GROUNDTRAIL_CLIENT__CA_FILE fit its TLS?",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
     ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
+    ErrorReason.SESSION_EXPIRED: "ask again without --session to start a new session",
+    ErrorReason.SESSION_HELD: "`groundtrail sessions release` ends a session's hold, `sessions set-rules` the tenant's",
     ErrorReason.TOKEN_EXPIRED: "ask again without --session to start a new session",
     ErrorReason.TOKEN_SPENT: "the session went on elsewhere; ask again without --session",
     ErrorReason.UNSUPPORTED_MEDIA: "text, Markdown, HTML and PDF files can be ingested",

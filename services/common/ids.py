@@ -66,7 +66,12 @@ def trace_session_id(tenant_id: str, trace_id: str) -> str:
     It follows from tenant and trace, so that a trace is found without an index, and two tenants' traces of one id are
     kept, and signed, apart.
     """
-    number = int.from_bytes(hashlib.sha256(f"groundtrail-trace/{tenant_id}/{trace_id}".encode()).digest(), "big")
+    return derived_session_id("groundtrail-trace", tenant_id, trace_id)
+
+
+def derived_session_id(*names: str) -> str:
+    """Return ``crp_sess_`` and 28 alphanumerics that follow from the names."""
+    number = int.from_bytes(hashlib.sha256("/".join(names).encode()).digest(), "big")
     digits = ""
     while len(digits) < _TRACE_SESSION_LENGTH:
         number, digit = divmod(number, len(_ALPHANUMERIC))

@@ -65,10 +65,12 @@ from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
 from services.dag.domain.verify import Integrity, Verification
 from services.dag.domain.view import DagView
+from services.dag.expiry import Expiry
 from services.dag.metrics import BudgetMetrics
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.queues import SessionQueues
+from services.dag.registers import Registers
 from services.dag.relaying import Relays
 from services.dag.results import Committed, Created, Opened
 from services.dag.returning import Returns, Turns
@@ -114,14 +116,14 @@ class SessionApp:
         self._writer = Writer(dependencies.store, dependencies.clock)
         self._tokens = Tokens(dependencies.master_keys, dependencies.clock, policy.token_lifetime)
         self._queues = SessionQueues()
-        self.chains = Chains(
-            dependencies.store, dependencies.master_keys, dependencies.clock, policy.verify_max_windows
-        )
-        sources = (dependencies.clock, dependencies.ids)
-        self._beginnings = Beginnings(self.chains, dependencies.master_keys, sources, policy)
+        store, master_keys, clock = dependencies.store, dependencies.master_keys, dependencies.clock
+        self.chains = Chains(store, master_keys, clock, policy.verify_max_windows)
+        self.registers = Registers(store, master_keys, self.chains, clock, dependencies.ids, policy)
+        self.expiry = Expiry(store, self.chains, self.registers, clock, policy)
+        self._beginnings = Beginnings(self.expiry, self.chains, master_keys, (clock, dependencies.ids), policy)
         self.budgets = BudgetMetrics()
-        self._returns = Returns(dependencies.store, self.chains)
-        self._relays = Relays(dependencies.store, self.chains, dependencies.clock, dependencies.ids, policy.limits)
+        self._returns = Returns(store, self.chains, self.expiry)
+        self._relays = Relays(store, self.chains, clock, dependencies.ids, policy.limits)
 
     async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
         """Begin a session without a window (SPEC-004 §4.1), or join the one of a trace (ADR 0073).
@@ -292,14 +294,14 @@ class SessionApp:
         """
 
         async def decide(_: int) -> tuple[SessionChange, AuditEventRecord]:
-            before = await self.chains.snapshot(caller.tenant_id, ask.session_id)
+            before = await self.expiry.snapshot(caller.tenant_id, ask.session_id)
             check_not_erased(before.session)
             check_events(before.last_event, self._policy.max_session_events)
             if ask.window_id:
                 find_window(DagView.of(before), ask.window_id)
             draft = Draft(ask.event_type, ask.window_id, json.loads(ask.data))
             change = await self._change(Step(before.session, drafts=(draft,)), before, check=False)
-            return change, change.events[0]
+            return change, change.events[-1]
 
         return await self._queued(caller, ask.session_id, request, decide)
 
@@ -335,6 +337,7 @@ class SessionApp:
         if snapshot is None:
             await self._relays.take_over(caller, state)
             snapshot = await self.chains.snapshot(caller.tenant_id, state.session_id)
+        snapshot = await self.expiry.settled(snapshot)
         check_open(snapshot.session)
         check_limits(snapshot, state, ask, fresh)
         stored, verification = await self._relays.line(caller, state, fresh)
@@ -351,11 +354,12 @@ class SessionApp:
         return change, replace(opened, questions=questions(kept))
 
     async def _commit(self, caller: Caller, ask: CommitAsk, lost: int, turns: Turns) -> tuple[Changes, Committed]:
-        stored = await self.chains.load(caller.tenant_id, ask.session_id)
+        stored = await self.expiry.load(caller.tenant_id, ask.session_id)
         before = stored.snapshot
         pending = find_window(DagView.of(before), ask.window_id)
         _check_race(pending, lost)
-        check_pending(pending)
+        if before.session.status is not SessionStatus.EXPIRED:  # its window failed with it; the cause says more
+            check_pending(pending)
         check_open(before.session)
         verification = await self.chains.verified(stored)
         terms = CommitTerms(
@@ -409,7 +413,7 @@ class SessionApp:
 
     async def _verified_snapshot(self, caller: Caller, session_id: str) -> SessionSnapshot:
         """Return the session, verified: no write puts a fresh event over records that do not hold."""
-        stored = await self.chains.load(caller.tenant_id, session_id)
+        stored = await self.expiry.load(caller.tenant_id, session_id)
         if stored.snapshot.session.status is SessionStatus.BROKEN:
             check_open(stored.snapshot.session)
         await self.chains.verified(stored)

@@ -12,6 +12,7 @@ from services.dag.domain.budget import FULL_BUDGET, budget_left, starting_budget
 from services.dag.domain.ending import check_open
 from services.dag.domain.opening_note import OpeningNote, check_policies
 from services.dag.domain.view import DagView
+from services.dag.expiry import Expiry
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 
@@ -37,8 +38,14 @@ class Beginnings:
     """Makes the records of new sessions; nothing is written."""
 
     def __init__(
-        self, chains: Chains, master_keys: MasterKeys, sources: tuple[Clock, IdSource], policy: DagPolicy
+        self,
+        expiry: Expiry,
+        chains: Chains,
+        master_keys: MasterKeys,
+        sources: tuple[Clock, IdSource],
+        policy: DagPolicy,
     ) -> None:
+        self._expiry = expiry
         self._chains = chains
         self._master_keys = master_keys
         self._clock, self._ids = sources
@@ -49,7 +56,7 @@ class Beginnings:
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND: the parent session.
-            PreconditionError: SESSION_CLOSED, DELEGATION_SUSPENDED: the parent session.
+            PreconditionError: SESSION_CLOSED, SESSION_EXPIRED, DELEGATION_SUSPENDED: the parent session.
             ChainBrokenError: CHAIN_BROKEN: the parent session.
             PermissionDeniedError: POLICY_RELAXED: another policy than the parent session's.
             LimitExceededError: LOOP_DEPTH_LIMIT.
@@ -89,7 +96,7 @@ class Beginnings:
 
     async def _parent(self, caller: Caller, session_id: str) -> SessionSnapshot:
         """Return the session that delegates, open and verified: what flows down is what its record proves."""
-        check_open((await self._chains.snapshot(caller.tenant_id, session_id)).session)
+        check_open((await self._expiry.snapshot(caller.tenant_id, session_id)).session)
         stored = await self._chains.load(caller.tenant_id, session_id)
         check_open(stored.snapshot.session)
         await self._chains.verified(stored)

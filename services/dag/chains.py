@@ -28,6 +28,7 @@ from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import Step, resealed, to_change, trail_holds
+from services.dag.domain.tombstones import is_tombstoned, verify_tombstone
 from services.dag.domain.verify import (
     Fault,
     Integrity,
@@ -123,6 +124,8 @@ class Chains:
             if await self._names_another_key(stored):
                 return not_read(Fault("session", session.session_id, _ANOTHER_KEY))
             raise
+        if is_tombstoned(stored):
+            return verify_tombstone(stored, key)
         if len(stored.events) <= _INLINE_EVENTS:
             found = verify_chain(stored, key, self._verify_max_windows)
         else:

@@ -20,6 +20,7 @@ from services.dag.ports import HeadSigning, MasterKeys
 from services.dag.publishing import HeadSource, Publisher, Together
 from services.dag.publishing_composition import PUBLISHING, open_publisher
 from services.dag.reading import SessionReads
+from services.dag.retention_composition import open_retention
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.servicer import SessionServicer
@@ -52,6 +53,7 @@ ROLES: Final = {
     "ExportAudit": Role.READER,
     "GetReport": Role.READER,
     "ListReports": Role.READER,
+    "ListSessions": Role.READER,
 }
 
 LOG_SERVICE: Final = "crp.dag.v1.TransparencyService"
@@ -64,7 +66,7 @@ LOG_ROLES: Final = {
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return both services over the sealed store; the first start creates the master key if the settings allow it.
+    """Return the services over the sealed store; the first start creates the master key if the settings allow it.
 
     Raises:
         SettingsError: a master key is malformed, missing or readable by others, or a secret of the event sink is.
@@ -75,12 +77,14 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     keeper = LogKeeper(SealedSessionStore(inner, sealer), master_keys)
     adapters.closing(keeper.close)
     store = SealedSessionStore(inner, sealer, keeper)
-    app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), DagPolicy.of(settings.dag))
+    policy = DagPolicy.of(settings.dag, settings.retention)
+    app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), policy)
     reads = SessionReads(store, app.chains)
     signers = await _signers(settings, adapters, master_keys, store)
     log = TransparencyApp(store, signers, adapters.clock, keeper)
     cosigned = CosignedHeads(store, log)
-    servicer = SessionServicer(app, reads, Erasures(store, app.chains, adapters.clock), ExportProofs(log, cosigned))
+    erasures = Erasures(store, app.chains, adapters.clock, app.registers)
+    servicer = SessionServicer(app, reads, erasures, ExportProofs(log, cosigned))
     transparency = TransparencyServicer(log, reads, LogEntries(store), cosigned)
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
     add_log: Callable[[TransparencyServicer, grpc.aio.Server], None] = (
@@ -105,6 +109,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
             metrics=keeper,
             details=keeper.details,
         ),
+        await open_retention(settings.retention, adapters, store, app),
     ]
 
 

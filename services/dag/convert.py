@@ -147,6 +147,14 @@ def timestamp(moment: datetime) -> Timestamp:
     return message
 
 
+def moment(text: str) -> datetime:
+    """Read an ISO 8601 moment with an offset; ValueError for anything else."""
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError("a moment needs an offset")
+    return found
+
+
 @contextlib.contextmanager
 def _fits(record_kind: str, record_id: str, session_id: str) -> Iterator[None]:
     """Take what no message can hold - a word that no enum has, a number out of range - for a fault of the record.

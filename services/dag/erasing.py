@@ -6,10 +6,12 @@ from services.common.clock import Clock
 from services.common.context import Caller
 from services.common.ports.sessions import AuditEventRecord, SessionChange, SessionRecord, SessionStore
 from services.dag.chains import Chains
-from services.dag.domain.erasing import Erasure, ErasureAsk, erase_session
+from services.dag.domain.erasing import Erasure, ErasureAsk, check_not_erased, erase_session
+from services.dag.domain.retention import check_not_held
 from services.dag.domain.step import to_change
 from services.dag.domain.verify import StoredChain
 from services.dag.domain.view import DagView
+from services.dag.registers import Registers
 from services.dag.writing import RequestKey, Writer
 
 
@@ -33,8 +35,9 @@ class Erased:
 class Erasures:
     """Erases the content of sessions."""
 
-    def __init__(self, store: SessionStore, chains: Chains, clock: Clock) -> None:
+    def __init__(self, store: SessionStore, chains: Chains, clock: Clock, registers: Registers | None = None) -> None:
         self._chains = chains
+        self._registers = registers
         self._clock = clock
         self._writer = Writer(store, clock)
 
@@ -49,13 +52,16 @@ class Erasures:
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
-            PreconditionError: SESSION_CLOSED: it was erased before; REQUEST_ID_REUSED.
+            PreconditionError: SESSION_CLOSED: it was erased before; SESSION_HELD; REQUEST_ID_REUSED.
             ConflictError: COMMIT_RACE.
+            ChainBrokenError: CHAIN_BROKEN: of the tenant's register, so that nobody knows what is held.
             UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
         """
 
         async def decide(_: int) -> tuple[SessionChange, Erased]:
             stored = await self._chains.load(caller.tenant_id, session_id)
+            check_not_erased(stored.snapshot.session)
+            check_not_held(stored, tenant_held=await self._is_held(caller.tenant_id))
             verification = await self._chains.verify(stored)
             erasure = erase_session(stored, verification, ErasureAsk(session_id, reason, caller.subject))
             key = await self._chains.hmac_key(stored.snapshot.session)
@@ -64,6 +70,10 @@ class Erasures:
             return replace(change, erased_events=erasure.events), _erased(stored, erasure, change)
 
         return await self._writer.once(caller.tenant_id, request, decide)
+
+    async def _is_held(self, tenant_id: str) -> bool:
+        """Say whether the tenant's rules keep everything."""
+        return self._registers is not None and (await self._registers.read(tenant_id)).effective.legal_hold
 
 
 def _erased(stored: StoredChain, erasure: Erasure, change: SessionChange) -> Erased:

@@ -18,8 +18,10 @@ from prometheus_client.registry import Collector
 from services.common.computing import compute
 from services.common.errors import CrpError, LogInconsistentError, UnreadableRecordError
 from services.common.merkle import Place, Span, consistency_holds, consistency_spans, fold, places
+from services.common.ports.session_lists import SessionFilter
 from services.common.ports.sessions import KeptHead, LogState, SessionStore, TransparencyLog
 from services.dag.domain.chain import head_mac, same
+from services.dag.domain.events import OwnEvent
 from services.dag.domain.keys import log_head_key
 from services.dag.domain.log_audit import LogAudit, check_floor
 from services.dag.domain.promises import read_promise
@@ -167,10 +169,11 @@ class LogKeeper(Collector):
 
     async def _was_kept(self, tenant_id: str) -> bool:
         """Say whether a session promises that a head is kept: all do that were begun since heads are."""
-        for session in await self._store.page_sessions(tenant_id, after="", limit=_NEWEST):
+        for listed in await self._store.list_sessions(tenant_id, SessionFilter(), after="", limit=_NEWEST):
             try:
-                events = await self._store.page_events(tenant_id, session.session_id, after_sequence=-1, limit=1)
-                if any(read_promise(event) for event in events):
+                events = await self._store.page_events(tenant_id, listed.session_id, after_sequence=-1, limit=1)
+                # Of a session that a tombstone stands for the first event is gone; there are none of before.
+                if any(event.event_type == OwnEvent.SESSION_TOMBSTONED or read_promise(event) for event in events):
                     return True
             except (UnreadableRecordError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # verification names it

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.errors import ErrorReason, NotFoundError, UnreadableRecordError
+from services.common.ports.session_lists import ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
@@ -127,6 +128,10 @@ class SessionReads:
             report = await self._store.get_report(tenant_id, window.report_id)
             if report is not None and report.body:
                 yield window, report
+
+    async def sessions(self, tenant_id: str, wanted: SessionFilter, *, after: str, limit: int) -> list[ListedSession]:
+        """Return up to ``limit`` sessions, newest first, that follow session ``after``."""
+        return await self._store.list_sessions(tenant_id, wanted, after=after, limit=limit)
 
     async def report(self, tenant_id: str, report_id: str) -> ReportRecord:
         """Return a report.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from services.common.errors import ChainBrokenError
 from services.common.ports.sessions import SessionChange, SessionRecord, SessionSnapshot, SessionStore
 from services.dag.chains import Chains
 from services.dag.domain.budget import budget_left
@@ -15,6 +16,7 @@ from services.dag.domain.events import Draft
 from services.dag.domain.returning import Lowering, Returned, lowering, returned_draft, takes
 from services.dag.domain.verify import Integrity
 from services.dag.domain.view import DagView
+from services.dag.expiry import Expiry
 from services.dag.queues import SessionQueues
 
 
@@ -58,9 +60,10 @@ class Turns:
 class Returns:
     """Decides what the sessions above an agent's become."""
 
-    def __init__(self, store: SessionStore, chains: Chains) -> None:
+    def __init__(self, store: SessionStore, chains: Chains, expiry: Expiry) -> None:
         self._store = store
         self._chains = chains
+        self._expiry = expiry
 
     async def upward(self, agent: SessionRecord, returned: Returned, turns: Turns) -> Upward | None:
         """Return the lowered sessions above, nearest first; ``None`` when none has more left than the agent's.
@@ -95,6 +98,10 @@ class Returns:
         if found is None or (takes(found.session) and returned.budget >= budget_left(found.session, DagView.of(found))):
             return None
         await turns.take(tenant_id, session_id)
+        try:  # what comes back wakes no session that was idle for too long (ADR 0104)
+            await self._expiry.settled(found)
+        except ChainBrokenError:
+            return None
         stored = await self._chains.load(tenant_id, session_id)
         verification = await self._chains.verify(stored)
         return None if verification.integrity is Integrity.BROKEN else stored.snapshot

@@ -5,13 +5,15 @@ written, with their salts. The one place on the dag service's write path where l
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from services.common.errors import LogInconsistentError, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
+from services.common.ports.session_lists import DuePlace, DueSession, ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
     KeptHead,
@@ -22,8 +24,8 @@ from services.common.ports.sessions import (
     LogState,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
+    SessionStatus,
     SessionStore,
     WindowRecord,
 )
@@ -97,10 +99,6 @@ class SealedSessionStore:
         found = await self._inner.find_continuation(tenant_id, continuation_id)
         return None if found is None else await self._open_window(tenant_id, found)
 
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first."""
-        return await self._inner.page_sessions(tenant_id, after=after, limit=limit)
-
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
     ) -> list[AuditEventRecord]:
@@ -146,6 +144,26 @@ class SealedSessionStore:
     ) -> list[LogLeaf | None]:
         """Return the leaves of records."""
         return await self._inner.find_leaves(tenant_id, session_id, records)
+
+    async def list_sessions(
+        self, tenant_id: str, wanted: SessionFilter, *, after: str, limit: int
+    ) -> list[ListedSession]:
+        """Return sessions, newest first."""
+        return await self._inner.list_sessions(tenant_id, wanted, after=after, limit=limit)
+
+    async def page_due(
+        self, tenant_id: str, status: SessionStatus, *, until: datetime, after: DuePlace | None, limit: int
+    ) -> list[DueSession]:
+        """Return sessions by the time of their status."""
+        return await self._inner.page_due(tenant_id, status, until=until, after=after, limit=limit)
+
+    async def count_sessions(self, tenant_id: str) -> Mapping[SessionStatus, int]:
+        """Return the number of sessions by status."""
+        return await self._inner.count_sessions(tenant_id)
+
+    async def session_tenants(self, *, after: str, limit: int) -> list[str]:
+        """Return tenants by name."""
+        return await self._inner.session_tenants(after=after, limit=limit)
 
     async def log_state(self, tenant_id: str) -> LogState:
         """Return size, peaks and kept head."""

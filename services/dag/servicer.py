@@ -13,7 +13,7 @@ from services.common.computing import compute_unless_small
 from services.common.context import current_call
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import after_number, decode_page, encode_page_token
-from services.dag import answers, convert, validate
+from services.dag import answers, convert, list_convert, validate
 from services.dag.app import SessionApp
 from services.dag.domain.committing import CommitAsk
 from services.dag.erasing import Erasures
@@ -167,6 +167,18 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         more = encode_page_token(convert.listed_id(reports[page.limit - 1]), bound) if len(reports) > page.limit else ""
         return pb.ListReportsResponse(
             reports=[convert.report_summary(report) for report in reports[: page.limit]], next_page_token=more
+        )
+
+    async def ListSessions(self, request: pb.ListSessionsRequest, context: Context) -> pb.ListSessionsResponse:
+        """List sessions."""
+        validate.list_sessions(request)
+        bound = ("ListSessions", _tenant(), list_convert.filter_text(request))
+        page = decode_page(request.page_size, request.page_token, bound)
+        wanted = list_convert.session_filter(request)
+        listed = await self._reads.sessions(_tenant(), wanted, after=page.after, limit=page.limit + 1)
+        more = encode_page_token(listed[page.limit - 1].session_id, bound) if len(listed) > page.limit else ""
+        return pb.ListSessionsResponse(
+            sessions=[list_convert.summary(one) for one in listed[: page.limit]], next_page_token=more
         )
 
     async def TerminateSession(

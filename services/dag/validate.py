@@ -7,6 +7,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency_pb
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.rpc.report_views import check_view
@@ -23,6 +24,8 @@ MAX_POLICY_CHARS: Final = 8_192
 MAX_EARLIER_SIZES: Final = 16
 MAX_SUMMARY_BYTES: Final = 1_000_000
 MAX_FINGERPRINT_CHARS: Final = 200
+_LAST_SECOND: Final = 253_402_300_799
+_SECOND_NS: Final = 1_000_000_000
 _SESSION: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
 _WINDOW: Final = re.compile(r"crp_win_[A-Za-z0-9]{16}")
 _CONTINUATION: Final = re.compile(r"crp_cont_[A-Za-z0-9]{16,32}")
@@ -211,6 +214,34 @@ def list_reports(request: pb.ListReportsRequest) -> None:
     if request.session_id:
         _session(found, request.session_id)
     found.raise_if_any()
+
+
+def list_sessions(request: pb.ListSessionsRequest) -> None:
+    """Check a ListSessionsRequest; raises InvalidRequestError."""
+    found = Violations()
+    _known_enum(found, "status", request.status, dag_pb2.SessionStatus.values())
+    text = "cannot be asked for: a record that does not parse has no status to be found by"
+    found.require(request.status != dag_pb2.SESSION_STATUS_UNREADABLE, "status", text)
+    for name in ("opened_since", "opened_until", "updated_since", "updated_until"):
+        if request.HasField(name):
+            found.require(is_moment(getattr(request, name)), name, "must be a moment of the years 1970 to 9999")
+    _parent(found, request.agent_session_parent)
+    found.raise_if_any()
+
+
+def is_moment(message: Timestamp) -> bool:
+    """Say whether a timestamp is one that a store can hold."""
+    return 0 <= message.seconds <= _LAST_SECOND and 0 <= message.nanos < _SECOND_NS
+
+
+def check_session(found: Violations, session_id: str) -> None:
+    """Note a violation unless it is a session id."""
+    _session(found, session_id)
+
+
+def check_reason(found: Violations, reason: str) -> None:
+    """Note a violation unless it is a reason."""
+    _reason(found, reason)
 
 
 def _session(found: Violations, session_id: str, field: str = "session_id") -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from services.common.errors import ConflictError, ErrorReason, LogInconsistentError
 from services.common.merkle import CompactRange, fold, leaf_hash, places
+from services.common.ports.session_lists import DuePlace, LatestWindow, SessionFilter
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
@@ -213,7 +214,7 @@ class TestGuards:
 
     async def test_a_new_session_starts_with_version_1(self, store):
         await refused(store, SessionChange(session("s", 2)))
-        assert await store.page_sessions("tenant-a", after="", limit=9) == []
+        assert await store.list_sessions("tenant-a", SessionFilter(), after="", limit=9) == []
 
     @pytest.mark.parametrize(
         "sequences", [(0,), (2,), (1, 3), (2, 1), (1, 1), (-1,)], ids=lambda sequences: "-".join(map(str, sequences))
@@ -309,7 +310,7 @@ class TestSeveralSessions:
         ):
             with pytest.raises(ConflictError):
                 await store.write(opened("s"), replace(opened("t"), **changes))
-        assert await store.page_sessions("tenant-a", after="", limit=9) == []
+        assert await store.list_sessions("tenant-a", SessionFilter(), after="", limit=9) == []
         assert await store.tree_size("tenant-a") == 0
 
     async def test_one_session_twice_or_two_tenants_are_no_one_write(self, store):
@@ -411,7 +412,7 @@ class TestRaces:
 
     async def test_sessions_do_not_stand_in_each_others_way(self, store):
         await asyncio.gather(*(store.write(opened(f"s{number:02}")) for number in range(40)))
-        assert len(await store.page_sessions("tenant-a", after="", limit=99)) == 40
+        assert len(await store.list_sessions("tenant-a", SessionFilter(), after="", limit=99)) == 40
 
 
 def leaf(session_id: str, name: str, **changes) -> LogLeaf:
@@ -650,12 +651,16 @@ class TestPages:
         for name, age in (("b", 0), ("a", 0), ("new", 5), ("old", -5)):
             await store.write(opened(name, created_at=NOW + timedelta(seconds=age)))
         everything = ["new", "a", "b", "old"]
-        assert [one.session_id for one in await store.page_sessions("tenant-a", after="", limit=9)] == everything
+        assert [
+            one.session_id for one in await store.list_sessions("tenant-a", SessionFilter(), after="", limit=9)
+        ] == everything
         walked: list[str] = []
-        while page := await store.page_sessions("tenant-a", after=walked[-1] if walked else "", limit=1):
+        while page := await store.list_sessions(
+            "tenant-a", SessionFilter(), after=walked[-1] if walked else "", limit=1
+        ):
             walked += [one.session_id for one in page]
         assert walked == everything
-        assert await store.page_sessions("tenant-a", after="unknown", limit=9) == []
+        assert await store.list_sessions("tenant-a", SessionFilter(), after="unknown", limit=9) == []
 
     async def test_events_come_in_order(self, store):
         await store.write(SessionChange(session("s"), events=tuple(event("s", n) for n in range(12))))
@@ -682,7 +687,7 @@ class TestTenants:
         for tenant in HOSTILE:
             assert (await store.snapshot(tenant, "same")).windows[0].response_text == tenant
             assert (await store.find_continuation(tenant, "same/c1")).response_text == tenant
-            assert len(await store.page_sessions(tenant, after="", limit=99)) == 1
+            assert len(await store.list_sessions(tenant, SessionFilter(), after="", limit=99)) == 1
             assert len(await store.page_reports(tenant, "", after="", limit=99)) == 1
             assert (await store.get_receipt(tenant, "IngestSource", "q")).response == tenant.encode()
         assert await store.snapshot("nobody", "same") is None
@@ -746,3 +751,137 @@ class TestLife:
         await store.check()
         await store.close()
         await store.close()
+
+
+def stamped(session_id: str, *, opened_s: int = 0, updated_s: int = 0, status_s: int | None = None, **changes):
+    """A new session with the times that its row repeats."""
+    at = NOW + timedelta(seconds=updated_s)
+    since = at if status_s is None else NOW + timedelta(seconds=status_s)
+    values = {"created_at": NOW + timedelta(seconds=opened_s), "updated_at": at, "status_at": since}
+    return SessionChange(session(session_id, **(values | changes)), events=(event(session_id, 0),))
+
+
+class TestLists:
+    async def names(self, store, *, tenant_id="tenant-a", after="", limit=9, **wanted):
+        listed = await store.list_sessions(tenant_id, SessionFilter(**wanted), after=after, limit=limit)
+        return [one.session_id for one in listed]
+
+    async def test_a_session_is_listed_with_what_its_row_and_windows_say(self, store):
+        change = opened("s", updated_at=LATER, status_at=NOW, legal_hold=True, parent_session_id="p")
+        later = window("s", 2, quality_tier="C", risk_level="HIGH", safety_budget=0.25, report_id="s/r2")
+        pending = window("s", 3, status=WindowStatus.PENDING, report_id="")
+        await store.write(replace(change, windows=(*change.windows, later, pending)))
+        (listed,) = await store.list_sessions("tenant-a", SessionFilter(), after="", limit=9)
+        assert listed.record == change.session
+        assert (listed.session_id, listed.window_count, listed.committed) == ("s", 3, 2)
+        assert listed.latest == LatestWindow("s/r2", "C", "HIGH", 0.25)
+        assert listed.least_budget == 0.25
+
+    async def test_a_session_without_a_window_is_listed(self, store):
+        await store.write(stamped("s"))
+        (listed,) = await store.list_sessions("tenant-a", SessionFilter(), after="", limit=9)
+        assert (listed.window_count, listed.committed, listed.latest) == (0, 0, None)
+
+    async def test_every_condition_must_hold(self, store):
+        await store.write(stamped("a", opened_s=0, updated_s=50))
+        await store.write(stamped("b", opened_s=10, updated_s=20, parent_session_id="a"))
+        await store.write(stamped("c", opened_s=20, updated_s=30, status=SessionStatus.EXPIRED))
+        await store.write(stamped("d", opened_s=30, updated_s=30, status=SessionStatus.EXPIRED, parent_session_id="a"))
+        await store.write(stamped("z", tenant_id="tenant-b"))
+        at = {number: NOW + timedelta(seconds=number) for number in (10, 20, 30, 31)}
+        assert await self.names(store) == ["d", "c", "b", "a"]
+        assert await self.names(store, status=SessionStatus.EXPIRED) == ["d", "c"]
+        assert await self.names(store, opened_since=at[10], opened_until=at[30]) == ["c", "b"]
+        assert await self.names(store, updated_since=at[30]) == ["d", "c", "a"]
+        assert await self.names(store, updated_since=at[20], updated_until=at[31]) == ["d", "c", "b"]
+        assert await self.names(store, parent_session_id="a") == ["d", "b"]
+        both = {"status": SessionStatus.EXPIRED, "parent_session_id": "a"}
+        assert await self.names(store, **both) == ["d"]
+        assert await self.names(store, **both, after="d") == []
+        assert await self.names(store, status=SessionStatus.OPEN, after="c", limit=1) == ["b"]
+        assert await self.names(store, tenant_id="nobody") == []
+
+    async def test_due_sessions_come_by_the_time_of_their_status(self, store):
+        for name, seconds in (("b", 10), ("a", 10), ("c", 5), ("late", 11)):
+            await store.write(stamped(name, status=SessionStatus.TERMINATED, updated_s=99, status_s=seconds))
+        await store.write(stamped("open", status_s=1))
+        await store.write(stamped("other", tenant_id="tenant-b", status=SessionStatus.TERMINATED, status_s=1))
+        until = NOW + timedelta(seconds=10)
+
+        async def page(after, limit):
+            return await store.page_due("tenant-a", SessionStatus.TERMINATED, until=until, after=after, limit=limit)
+
+        whole = await page(None, 9)
+        assert [one.record.session_id for one in whole] == ["c", "a", "b"]
+        assert whole[0].place == DuePlace(NOW + timedelta(seconds=5), "c")
+        assert [one.place.session_id for one in await page(whole[0].place, 1)] == ["a"]
+        assert [one.place.session_id for one in await page(whole[1].place, 9)] == ["b"]
+        assert await page(whole[2].place, 9) == []
+
+    async def test_sessions_are_counted_by_status(self, store):
+        for name, status in (("a", "OPEN"), ("b", "OPEN"), ("c", "BROKEN")):
+            await store.write(stamped(name, status=SessionStatus(status)))
+        counts = await store.count_sessions("tenant-a")
+        assert {status: number for status, number in counts.items() if number} == {
+            SessionStatus.OPEN: 2,
+            SessionStatus.BROKEN: 1,
+        }
+        assert not any((await store.count_sessions("nobody")).values())
+
+    async def test_tenants_come_by_name(self, plain_store):
+        for number, tenant in enumerate(("tenant-b", "tenant-a", "c")):
+            change = stamped("s", tenant_id=tenant)
+            await plain_store.write(replace(change, leaves=(leaf("s", f"e{number}"),)))
+        assert await plain_store.session_tenants(after="", limit=9) == ["c", "tenant-a", "tenant-b"]
+        assert await plain_store.session_tenants(after="c", limit=1) == ["tenant-a"]
+        assert await plain_store.session_tenants(after="tenant-b", limit=9) == []
+
+
+class TestTombstones:
+    def tombstone(self, version: int = 3, sequence: int = 2, **changes) -> SessionChange:
+        values: dict[str, Any] = {
+            "events": (event("s", sequence, event_type="SESSION_TOMBSTONED"),),
+            "leaves": (leaf("s", f"e{sequence}"),),
+            "tombstone": True,
+        }
+        return SessionChange(session("s", version, status=SessionStatus.TOMBSTONED), **(values | changes))
+
+    async def written(self, plain_store) -> None:
+        first = replace(opened("s"), receipt=receipt("q1"), leaves=(leaf("s", "w1"), leaf("s", "e0")))
+        await plain_store.write(first)
+        other = replace(opened("other"), receipt=receipt("q3"), leaves=(leaf("other", "e0"),))
+        await plain_store.write(other)
+        await plain_store.write(replace(continued("s", 2), receipt=receipt("q2"), leaves=(leaf("s", "e1"),)))
+
+    async def test_every_record_goes_but_row_event_and_leaves(self, plain_store):
+        await self.written(plain_store)
+        change = self.tombstone()
+        await plain_store.write(change)
+        snapshot = await plain_store.snapshot("tenant-a", "s")
+        assert snapshot == SessionSnapshot(change.session, (), (), change.events[0])
+        assert await plain_store.page_events("tenant-a", "s", after_sequence=-1, limit=9) == list(change.events)
+        assert await plain_store.page_reports("tenant-a", "s", after="", limit=9) == []
+        kept = [await plain_store.get_receipt("tenant-a", "IngestSource", f"q{number}") for number in range(1, 4)]
+        assert kept == [None, None, receipt("q3")]
+        leaves = (await plain_store.logged("tenant-a", "s")).leaves
+        assert [(one.record_id, one.leaf_index) for one in leaves] == [
+            ("s/w1", 0),
+            ("s/e0", 1),
+            ("s/e1", 3),
+            ("s/e2", 4),
+        ]
+        assert [one.leaf_hash for one in leaves] == [leaf("s", name).leaf_hash for name in ("w1", "e0", "e1", "e2")]
+        assert (await plain_store.snapshot("tenant-a", "other")).windows == opened("other").windows
+        assert await root_of(plain_store, "tenant-a") == plain_root(
+            [leaf(*name).leaf_hash for name in (("s", "w1"), ("s", "e0"), ("other", "e0"), ("s", "e1"), ("s", "e2"))]
+        )
+
+    async def test_it_continues_the_chain_under_the_version_guard(self, plain_store):
+        await self.written(plain_store)
+        for wrong in (self.tombstone(version=4), self.tombstone(sequence=0), self.tombstone(sequence=3)):
+            await refused(plain_store, wrong)
+        assert len((await plain_store.snapshot("tenant-a", "s")).windows) == 2
+        await plain_store.write(self.tombstone())
+        await refused(plain_store, self.tombstone(version=4))
+        with pytest.raises(ValueError, match="tombstone"):
+            await plain_store.write(self.tombstone(version=4, windows=(window("s", 1),)))

@@ -7,6 +7,7 @@ import pytest
 
 from services.common.errors import ConflictError
 from services.common.ports.facts import FactFilter, FactStatus
+from services.common.ports.session_lists import SessionFilter
 from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType, WindowStatus
 from tests.contract.adapters import FACT_STORES, SESSION_STORES, durable, parameters
 from tests.contract.records import NOW, event, fact, random_vectors, receipt, report, session, window
@@ -125,7 +126,7 @@ async def written(store, change: SessionChange) -> str:
 
 
 async def everything(store):
-    sessions = [await store.page_sessions(tenant, after="", limit=99) for tenant in TENANTS]
+    sessions = [await store.list_sessions(tenant, SessionFilter(), after="", limit=99) for tenant in TENANTS]
     names = [(tenant, f"session-{number}") for tenant in TENANTS for number in range(4)]
     return (
         sessions,

@@ -76,7 +76,7 @@ def test_a_server_without_credentials_is_asked_without_a_key(tmp_path):
     try:
         env = environment(tmp_path / "unused", GROUNDTRAIL_CLIENT__SERVER=server.address)
         done = command(tmp_path, "sessions", "--json", env=env)
-        assert (done.returncode, json.loads(done.stdout)) == (0, {"sessions": []})
+        assert (done.returncode, json.loads(done.stdout)) == (0, {"sessions": [], "more": False})
     finally:
         assert server.stop() == 0
 

@@ -18,6 +18,7 @@ from crp.ckf.v1 import ckf_pb2
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.common.v1 import text_pb2
 from crp.dag.v1 import dag_pb2
+from crp.dag.v1 import retention_service_pb2 as rules_pb
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency
 from crp.dpe.v1 import provenance_service_pb2 as provenance
@@ -29,6 +30,7 @@ from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
+from services.common.settings.retention import RetentionSettings
 from services.common.settings.stores import StoreSettings
 from services.common.signed_note import NoteKey
 from services.dag.domain.keys import MasterKey
@@ -506,7 +508,28 @@ async def _older(seed, _):
         return await _closing(told, "older", first.session.session_id)
 
 
-SPECIAL = {"sqlite": _on_sqlite, "relay": _relay, "rotated": _rotated, "broken": _broken, "older": _older}
+async def _tombstoned(seed, _):
+    """A session that retention expired or somebody ended, that it then erased, and that a tombstone stands for."""
+    rules = RetentionSettings(sweep_interval_s=0, idle_expiry_s=86_400, erase_after_days=30, tombstone_after_days=60)
+    world = SealedWorld(retention=rules)
+    async with world.serving() as client:
+        told = Told(client, random.Random(f"tombstoned {seed}"))
+        await client.window(text="another session's")
+        session_id = await told.draw.choice((linear, fan_in, failed))(told)
+        for days in (2, 31, 61):
+            world.clock.advance(days=days)
+            await client.keep("ApplyRetention", rules_pb.ApplyRetentionRequest(request_id=dag_world.fresh_uuid()))
+        return await _closing(told, "tombstoned", session_id)
+
+
+SPECIAL = {
+    "sqlite": _on_sqlite,
+    "relay": _relay,
+    "rotated": _rotated,
+    "broken": _broken,
+    "older": _older,
+    "tombstoned": _tombstoned,
+}
 RECIPES = (*(recipe.__name__ for recipe in SIMPLE), *SPECIAL)
 
 

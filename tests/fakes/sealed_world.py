@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import grpc
+from crp.dag.v1 import retention_service_pb2_grpc as retention_grpc
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 from crp.dag.v1 import transparency_service_pb2_grpc as transparency_grpc
@@ -14,6 +15,7 @@ from services.common.composition import Adapters
 from services.common.rpc.server import RpcServer
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.settings.dag import DagSettings
+from services.common.settings.retention import RetentionSettings
 from services.common.telemetry import open_telemetry
 from services.dag.compose import build
 from tests.fakes.dag_world import Client, CountingIds, SubjectAuthenticator, TurnedClock, fresh_uuid
@@ -39,16 +41,18 @@ class SealedWorld:
     clock: TurnedClock = field(default_factory=TurnedClock)
     ids: CountingIds = field(default_factory=CountingIds)
     dag: DagSettings = field(default_factory=lambda: DagSettings(master_key=SECRET, log_name="log.example"))
+    retention: RetentionSettings = field(default_factory=lambda: RetentionSettings(sweep_interval_s=0))
     sections: dict[str, Any] = field(default_factory=dict)
     """Further sections of the settings."""
 
     @contextlib.asynccontextmanager
     async def serving(self):
-        """Serve over gRPC and yield a client for both services."""
+        """Serve over gRPC and yield a client for all services."""
         settings = Settings(
             server=ServerSettings(port=0, drain_grace_s=5, health_interval_s=0.05),
             telemetry=TelemetrySettings(http_port=0),
             dag=self.dag,
+            retention=self.retention,
             **self.sections,
         )
         telemetry = open_telemetry(settings.telemetry, "dag", "0")
@@ -59,7 +63,9 @@ class SealedWorld:
         await server.start()
         channel = grpc.aio.insecure_channel(server.address)
         try:
-            yield SealedClient(pb_grpc.SessionServiceStub(channel), transparency_grpc.TransparencyServiceStub(channel))
+            log = transparency_grpc.TransparencyServiceStub(channel)
+            rules = retention_grpc.RetentionServiceStub(channel)
+            yield SealedClient(pb_grpc.SessionServiceStub(channel), log, rules)
         finally:
             await channel.close()
             await server.drain()
@@ -69,9 +75,17 @@ class SealedWorld:
 
 @dataclass
 class SealedClient(Client):
-    """Calls of both services."""
+    """Calls of all services."""
 
     log: Any = None
+    rules: Any = None
+
+    async def keep(self, rpc, request, subject="alice"):
+        """Call RetentionService."""
+        return await replace(self, stub=self.rules).call(rpc, request, subject)
+
+    async def keep_fails(self, rpc, request, subject="alice"):
+        return await replace(self, stub=self.rules).fails(rpc, request, subject)
 
     async def ask_log(self, rpc, request, subject="alice"):
         return await getattr(self.log, rpc)(request, metadata=(("authorization", subject),), timeout=patient(20))

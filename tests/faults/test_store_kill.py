@@ -12,6 +12,7 @@ import pytest
 
 from services.common.adapters.sqlite import SqliteFactStore, SqliteSessionStore
 from services.common.ports.facts import FactFilter, FactStatus
+from services.common.ports.session_lists import SessionFilter
 from tests.contract.adapters import DIMENSION
 from tests.faults.store_records import BATCH, LAST_VERSION, batch, step
 from tests.faults.store_writer import SETTINGS
@@ -94,8 +95,8 @@ async def test_session_commits(tmp_path):
             acknowledged[name] = max(acknowledged.get(name, 0), int(version))
         assert_sound(tmp_path / "sessions.db")
         store = await SqliteSessionStore.open(tmp_path / "sessions.db", SETTINGS)
-        found = await store.page_sessions("tenant-a", after="", limit=1_000_000)
-        versions = {record.session_id: record.version for record in found}
+        found = await store.list_sessions("tenant-a", SessionFilter(), after="", limit=1_000_000)
+        versions = {listed.session_id: listed.record.version for listed in found}
         assert acknowledged.keys() <= versions.keys()
         for name, version in versions.items():
             assert acknowledged.get(name, 0) <= version <= acknowledged.get(name, 0) + 1, name

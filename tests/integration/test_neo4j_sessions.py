@@ -12,7 +12,13 @@ import pytest
 from neo4j import AsyncManagedTransaction
 from pydantic import SecretStr
 
-from services.common.adapters.neo4j import Neo4jSessionStore, event_feed, session_log, session_statements
+from services.common.adapters.neo4j import (
+    Neo4jSessionStore,
+    event_feed,
+    session_list_statements,
+    session_log,
+    session_statements,
+)
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.migrations import GraphSchema, migrate
 from services.common.adapters.neo4j.receipts import receipt_key
@@ -35,7 +41,7 @@ EVENTS = 1_000
 """In the chain of session s000."""
 STATEMENTS = {
     name: statement
-    for module in (session_statements, session_log, event_feed)
+    for module in (session_statements, session_list_statements, session_log, event_feed)
     for name, statement in vars(module).items()
     if name.isupper() and isinstance(statement, str)
 }
@@ -107,7 +113,29 @@ def parameters() -> dict[str, dict[str, object]]:
         "SNAPSHOT": whose,
         "FIND_CONTINUATION": {"key": key(TENANT, "s000/c1")},
         "AGE_OF_SESSION": {"key": whose["key"]},
-        "PAGE_SESSIONS": {"tenant_key": key(TENANT), "created_us": micros(NOW), "after": "s010", "limit": 10},
+        "LIST_SESSIONS": {
+            "tenant_key": key(TENANT),
+            "created_us": micros(NOW),
+            "after": "s010",
+            "limit": 10,
+            "status": "OPEN",
+            "opened_since": 0,
+            "opened_until": 2**62,
+            "updated_since": None,
+            "updated_until": None,
+            "parent": "",
+        },
+        "PAGE_DUE": {
+            "tenant_key": key(TENANT),
+            "status": "OPEN",
+            "status_us": 0,
+            "until": micros(NOW),
+            "after": "",
+            "limit": 10,
+        },
+        "COUNT_SESSIONS": {"tenant_key": key(TENANT), "statuses": ["OPEN", "ERASED"]},
+        "SESSION_TENANTS": {"sort_key": "", "after": "", "limit": 10},
+        "TOMBSTONE": {"key": key(TENANT, "s001")},
         "PAGE_EVENTS": whose | {"after": 500, "limit": 10},
         "GET_REPORT": {"key": key(TENANT, "s000/r1")},
         "PAGE_REPORTS_OF_SESSION": page | {"key": whose["key"]},
@@ -135,7 +163,17 @@ def parameters() -> dict[str, dict[str, object]]:
     }
 
 
-HITS = {"APPLY": 100, "SNAPSHOT": 150, "PAGE_EVENTS": 200, "PAGE_REPORTS_OF_TENANT": 200, "PAGE_SESSIONS": 600}
+HITS = {
+    "APPLY": 100,
+    "SNAPSHOT": 150,
+    "PAGE_EVENTS": 200,
+    "PAGE_REPORTS_OF_TENANT": 200,
+    "LIST_SESSIONS": 1_500,
+    "PAGE_DUE": 600,
+    "COUNT_SESSIONS": 400,
+    "SESSION_TENANTS": 600,
+    "TOMBSTONE": 200,
+}
 """Most records that a statement may touch here; 60 for the others. Sessions of one moment are sorted by id."""
 
 

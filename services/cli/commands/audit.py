@@ -1,15 +1,14 @@
-"""``groundtrail verify | sessions | show``: what the record says, and whether anybody changed it."""
+"""``groundtrail verify | show``: what the record says, and whether anybody changed it."""
 
 from typing import Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
-from crp.dag.v1 import dag_pb2 as dag
 from crp.dag.v1 import session_service_pb2 as sessions
 
 from services.allinone.parts import Part
 from services.cli import render
 from services.cli.answer_screen import answer_lines
-from services.cli.connection import Suite, connect
+from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.stored_answers import stored_answer
@@ -31,51 +30,6 @@ async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
     render.show_chain(session_id, verdict, output)
     output.result(render.response_json(verdict))
     return _EXITS.get(verdict.integrity, Exit.OK)
-
-
-async def _reports(suite: Suite) -> list[sessions.ReportSummary]:
-    found: list[sessions.ReportSummary] = []
-    token = ""
-    while True:
-        page = await suite.call(
-            suite.sessions.ListReports, sessions.ListReportsRequest(page_size=100, page_token=token)
-        )
-        found.extend(page.reports)
-        token = page.next_page_token
-        if not token:
-            return found
-
-
-async def list_sessions(settings: Settings, output: Output) -> Exit:
-    """List the tenant's sessions that hold at least one analysed window, newest first."""
-    async with connect(settings, Part.SESSIONS) as suite:
-        ids = dict.fromkeys(
-            report.session_id
-            for report in sorted(await _reports(suite), key=lambda r: r.created_time.ToNanoseconds(), reverse=True)
-        )
-        graphs = [await suite.call(suite.sessions.GetDag, sessions.GetDagRequest(session_id=i)) for i in ids]
-    rows = []
-    for graph in graphs:
-        windows = [w for w in graph.windows if w.status == dag.WINDOW_STATUS_COMMITTED]
-        last = windows[-1]
-        status = enum_text(dag.SessionStatus, graph.session.status)
-        tier = enum_text(taxonomy.QualityTier, last.quality_tier)
-        risk = render.coloured(enum_text(taxonomy.RiskLevel, last.risk_level))
-        rows.append(
-            (
-                f"{graph.session.session_id}\n{last.report_id}",
-                f"{status}\n{len(windows)} window{'s' if len(windows) > 1 else ''}",
-                risk.append(f"\ntier {tier}", style="default"),
-                f"{graph.session.safety_budget:.2f}\n{enum_text(taxonomy.BreakerState, graph.session.circuit_breaker)}",
-            )
-        )
-    columns = ("session, last report", "state", "risk", "budget")
-    if rows:
-        output.table(f"Sessions ({len(rows)})", columns, rows, whole=columns[0])
-    output.result({"sessions": [render.response_json(graph) for graph in graphs]})
-    if not rows:
-        output.say('none yet; `groundtrail ask "…"` starts one', style="dim")
-    return Exit.OK
 
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:

@@ -35,6 +35,7 @@ from services.dag.domain.leaves import (
 )
 from services.dag.domain.promises import promise_of
 from services.dag.domain.stored_report import read_body
+from services.dag.domain.tombstones import leaves_digest
 
 
 @unique
@@ -90,6 +91,7 @@ class _Check:
     notes: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("events", "windows", "analyses"), 0))
     erased: bool = False
+    buried: bool = False
     witnessed: Witnessed = field(default_factory=Witnessed)
 
 
@@ -109,9 +111,13 @@ def check_export(
         check = _Check(read_lines(texts), key)
         _check_log(check)
         _check_events(check)
-        _check_leaves(check)
+        if check.buried:
+            _check_tombstone(check)
+        else:
+            _check_leaves(check)
         _check_witnesses(check, demand or WitnessDemand())
-        _check_erasure(check)
+        if not check.buried:
+            _check_erasure(check)
         _check_analyses(check)
         _check_whole(check)
         check.notes += check_known(check.parts[Part.EVENT], check.events, check.manifest)
@@ -178,7 +184,11 @@ def _check_witnesses(check: _Check, demand: WitnessDemand) -> None:
 
 def _check_events(check: _Check) -> None:
     """Check order and gaps of the audit chain, and collect what the events say."""
-    for place, line in enumerate(check.parts[Part.EVENT]):
+    lines = check.parts[Part.EVENT]
+    first = event_record(lines[0]) if lines else None
+    check.buried = first is not None and first.event_type == OwnEvent.SESSION_TOMBSTONED
+    start = first.sequence if first is not None and check.buried else 0
+    for place, line in enumerate(lines, start):
         event, name = event_record(line), str(place)
         if event.sequence != place:
             text = f"is missing or out of order: event {event.sequence} is here"
@@ -191,6 +201,48 @@ def _check_events(check: _Check) -> None:
         _note(check, event)
     if len(check.events) < check.manifest.counts["events"]:
         raise BadLineError(0, "event", str(len(check.events)), "is missing at the end of the chain")
+
+
+def _check_tombstone(check: _Check) -> None:
+    """Check the leaves of a session that a tombstone stands for: all are there, and it names them (ADR 0104)."""
+    event, at = check.events[0], check.parts[Part.EVENT][0]
+    name = str(event.sequence)
+    if len(check.events) > 1:
+        raise BadLineError(at.number, "event", name, "is not the last, although it stands for the whole session")
+    leaves: list[LogLeaf] = []
+    for line in check.parts[Part.LEAF]:
+        leaf, salt, path = _leaf(line, check.manifest.session_id, _kind(line))
+        if leaves and leaf.leaf_index <= leaves[-1].leaf_index:
+            raise BadLineError(line.number, "leaf", leaf.record_id, "is out of order")
+        if not inclusion_holds(leaf.leaf_hash, leaf.leaf_index, check.head.size, path, check.head.root):
+            raise BadLineError(line.number, "leaf", leaf.record_id, "is not in the signed log")
+        own = leaf.record_id == event.event_id
+        if bool(salt) != own or (own and not _fits(leaf, salt, event_loggable(event))):
+            raise BadLineError(line.number, "leaf", leaf.record_id, "does not fit the tombstone")
+        if own and line.value.get("line_sha256") != sha256_hex(at.text):
+            raise BadLineError(at.number, "event", name, "is not as it was exported")
+        leaves.append(leaf)
+        check.counts["events" if leaf.record_kind is LeafKind.EVENT else "windows"] += 1
+    data = _tombstone_data(event, at)
+    if not leaves or leaves[-1].record_id != event.event_id:
+        raise BadLineError(at.number, "event", name, "has no leaf here, or not the last one")
+    if (data.get("leaves"), data.get("leaves_sha256")) != (len(leaves) - 1, leaves_digest(leaves[:-1])):
+        raise BadLineError(at.number, "event", name, "stands for other leaves than those that are here")
+    check.erased = True
+
+
+def _kind(line: Line) -> LeafKind:
+    try:
+        return LeafKind(str(line.value.get("record_kind")))
+    except ValueError:
+        raise BadLineError(line.number, "leaf", str(line.value.get("record_id")), "is no leaf") from None
+
+
+def _tombstone_data(event: AuditEventRecord, line: Line) -> dict[str, Any]:
+    try:
+        return dict(_parsed(event))
+    except (TypeError, ValueError):
+        raise BadLineError(line.number, "event", str(event.sequence), "is no tombstone that can be read") from None
 
 
 def _check_erasure(check: _Check) -> None:

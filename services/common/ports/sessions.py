@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from services.common.errors import UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
+from services.common.ports.session_lists import SessionLists
 
 STORE_ID_BYTES: Final = 8
 UNASSIGNED: Final = -1
@@ -18,9 +19,10 @@ _UNKNOWN_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @unique
 class SessionStatus(StrEnum):
-    """OPEN can be continued; the others never again. Of an ERASED one the content is gone.
+    """OPEN can be continued; the others never again.
 
-    UNREADABLE is never stored: lists have it in the place of a session of which the record does not parse.
+    Of an ERASED one the content is gone, of a TOMBSTONED one every record but one event (ADR 0104). UNREADABLE is never
+    stored: lists have it in the place of a session of which the record does not parse.
     """
 
     OPEN = "OPEN"
@@ -28,6 +30,8 @@ class SessionStatus(StrEnum):
     TERMINATED = "TERMINATED"
     BROKEN = "BROKEN"
     ERASED = "ERASED"
+    EXPIRED = "EXPIRED"
+    TOMBSTONED = "TOMBSTONED"
     UNREADABLE = "UNREADABLE"
 
 
@@ -86,6 +90,9 @@ class SessionRecord:
             that lost its end is found (ADR 0058).
         budget_ceiling: no window starts from more safety budget: what the session began with, lowered to what agents'
             sessions under it have left (SPEC-004 §15.2, ADR 0103).
+        updated_at, status_at, legal_hold: what the row repeats of the trail, so that lists and retention need no trail:
+            when the last event was written, since when the session has its status (of an open one the same), and
+            whether it is exempt from erasure (ADR 0104).
     """
 
     tenant_id: str
@@ -105,6 +112,9 @@ class SessionRecord:
     loop_depth: int = 0
     trail_mac: str = ""
     budget_ceiling: float = 1.0
+    updated_at: datetime | None = None
+    status_at: datetime | None = None
+    legal_hold: bool = False
 
 
 def unreadable_session(tenant_id: str, session_id: str) -> SessionRecord:
@@ -318,6 +328,9 @@ class SessionChange:
         erased_events: stored events in the place of their former selves, without their data; given exactly when the
             change erases the session. Then every earlier receipt of the session goes too, and the store overwrites
             what it frees; it may use the disk reserve for it.
+        tombstone: windows, edges, reports, receipts and stored events of the session go, as content does with
+            ``erased_events``; its row, the change's events and the leaves stay. The change holds nothing to insert but
+            events.
     """
 
     session: SessionRecord
@@ -328,6 +341,7 @@ class SessionChange:
     receipt: Receipt | None = None
     leaves: tuple[LogLeaf, ...] = ()
     erased_events: tuple[AuditEventRecord, ...] = ()
+    tombstone: bool = False
 
 
 def check_whole(changes: Sequence[SessionChange]) -> None:
@@ -342,6 +356,8 @@ def check_whole(changes: Sequence[SessionChange]) -> None:
         owners |= {event.session_id for event in change.erased_events} | {leaf.session_id for leaf in change.leaves}
         if owners - {change.session.session_id}:
             raise ValueError("a change holds records of another session")
+        if change.tombstone and (change.windows or change.edges or change.reports or change.erased_events):
+            raise ValueError("a tombstone leaves no record but events")
         if change.receipt is not None and change.receipt.tenant_id != change.session.tenant_id:
             raise ValueError("a change holds a receipt of another tenant")
     if len({change.session.tenant_id for change in changes}) > 1:
@@ -407,11 +423,11 @@ class TransparencyLog(Protocol):
         ...
 
 
-class SessionStore(TransparencyLog, Protocol):
+class SessionStore(TransparencyLog, SessionLists, Protocol):
     """Sessions of all tenants, each tenant apart. Durability and errors as in ``FactStore``.
 
     Every read raises ``UnreadableRecordError`` (RECORD_UNREADABLE) for a record that it needs and that does not parse,
-    and leaves nothing behind that a later read would meet. Lists over sessions go on: ``page_sessions`` has an
+    and leaves nothing behind that a later read would meet. Lists over sessions go on: ``list_sessions`` has an
     UNREADABLE session in its place, ``page_reports`` the error; of a record without a readable id they know nothing.
     """
 
@@ -443,10 +459,6 @@ class SessionStore(TransparencyLog, Protocol):
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id or ``None``."""
-        ...
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return up to ``limit`` sessions, newest first, that follow session ``after`` (empty = from the top)."""
         ...
 
     async def page_events(

@@ -46,9 +46,9 @@ def decode_page(page_size: int, page_token: str, bound_to: tuple[str, ...]) -> P
         raw = base64url_decode(page_token)
         after = raw[_DIGEST_BYTES:].decode("utf-8")
     except ValueError:
-        raise _invalid_token() from None
+        raise invalid_page_token() from None
     if raw[:_DIGEST_BYTES] != _digest(bound_to) or not after:
-        raise _invalid_token()
+        raise invalid_page_token()
     return PageRequest(after=after, limit=limit)
 
 
@@ -63,7 +63,7 @@ def after_number(page: PageRequest) -> int:
     if not page.after:
         return -1
     if not (page.after.isascii() and page.after.isdigit() and len(page.after) <= _MAX_DIGITS):
-        raise _invalid_token()
+        raise invalid_page_token()
     return int(page.after)
 
 
@@ -80,7 +80,8 @@ def _digest(bound_to: tuple[str, ...]) -> bytes:
     return hasher.digest()[:_DIGEST_BYTES]
 
 
-def _invalid_token() -> InvalidRequestError:
+def invalid_page_token() -> InvalidRequestError:
+    """Return the PAGE_TOKEN_INVALID error."""
     text = "page_token does not belong to this list; start again without one"
     return InvalidRequestError(
         ErrorReason.PAGE_TOKEN_INVALID,

@@ -36,6 +36,7 @@ from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.retention import RetentionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
@@ -61,6 +62,7 @@ __all__ = [
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
+    "RetentionSettings",
     "ServerSettings",
     "Settings",
     "SettingsError",
@@ -118,6 +120,8 @@ class Settings(BaseSettings):
     """The provenance stages."""
     dag: DagSettings = DagSettings()
     """Sessions, windows and tokens."""
+    retention: RetentionSettings = RetentionSettings()
+    """How long sessions stay."""
     event_sink: EventSinkSettings = EventSinkSettings()
     """Where audit events are streamed to."""
     checkpoints: CheckpointSettings = CheckpointSettings()

@@ -41,7 +41,7 @@ class PeerSettings(BaseModel):
     dpe: str = ""
     """ProvenanceService and GuardService."""
     dag: str = ""
-    """SessionService and TransparencyService."""
+    """SessionService, TransparencyService and RetentionService."""
     ercp: str = ""
     """ErcpService."""
     tls: PeerTlsSettings = PeerTlsSettings()

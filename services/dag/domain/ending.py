@@ -19,16 +19,16 @@ def check_open(session: SessionRecord) -> None:
 
     Raises:
         ChainBrokenError: CHAIN_BROKEN: it was found broken before (SPEC-004 §16.4: for good).
-        PreconditionError: SESSION_CLOSED.
+        PreconditionError: SESSION_CLOSED, SESSION_EXPIRED.
     """
     if session.status is SessionStatus.BROKEN:
         text = "the session's stored chain does not verify; start a new session"
         raise ChainBrokenError(ErrorReason.CHAIN_BROKEN, text, session_id=session.session_id)
     if session.status is not SessionStatus.OPEN:
         text = f"the session is {session.status.value}; start a new session"
-        raise PreconditionError(
-            ErrorReason.SESSION_CLOSED, text, session_id=session.session_id, status=session.status.value
-        )
+        expired = session.status is SessionStatus.EXPIRED
+        reason = ErrorReason.SESSION_EXPIRED if expired else ErrorReason.SESSION_CLOSED
+        raise PreconditionError(reason, text, session_id=session.session_id, status=session.status.value)
 
 
 def branch_ended(session_id: str) -> PreconditionError:

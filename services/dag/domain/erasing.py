@@ -19,6 +19,7 @@ from services.common.ports.sessions import (
 )
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.promises import Promise, promise_of
+from services.dag.domain.register import check_no_register
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.step import Step
 from services.dag.domain.verify import Integrity, StoredChain, Verification
@@ -53,7 +54,7 @@ def erase_session(stored: StoredChain, verification: Verification, ask: ErasureA
     """Take the content out of every record of the session.
 
     Raises:
-        PreconditionError: SESSION_CLOSED: it was erased before.
+        PreconditionError: SESSION_CLOSED: it was erased before, or is the tenant's register.
     """
     before = stored.snapshot.session
     check_not_erased(before)
@@ -83,12 +84,13 @@ def erase_session(stored: StoredChain, verification: Verification, ask: ErasureA
 
 
 def check_not_erased(session: SessionRecord) -> None:
-    """Refuse to write to a session of which the content was erased.
+    """Refuse to write to a session of which the content was erased, and to the tenant's register.
 
     Raises:
         PreconditionError: SESSION_CLOSED.
     """
-    if session.status is SessionStatus.ERASED:
+    check_no_register(session)
+    if session.status in (SessionStatus.ERASED, SessionStatus.TOMBSTONED):
         text = "the session was erased; start a new session"
         raise PreconditionError(
             ErrorReason.SESSION_CLOSED, text, session_id=session.session_id, status=session.status.value

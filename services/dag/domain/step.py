@@ -17,6 +17,7 @@ from services.dag.domain.chain import Macs, same
 from services.dag.domain.events import Draft, chain_events
 from services.dag.domain.invariants import violations
 from services.dag.domain.promises import promising, resealing
+from services.dag.domain.repeated import carry
 from services.dag.domain.view import DagView
 
 
@@ -82,7 +83,7 @@ def to_change(step: Step, before: SessionSnapshot, now: datetime, key: bytes, *,
     if step.reseals or trail_holds(before, key):
         trail_mac = _trail_mac(version, events[-1] if events else before.last_event, key)
     return SessionChange(
-        session=replace(step.session, version=version, trail_mac=trail_mac),
+        session=carry(before.session, replace(step.session, version=version, trail_mac=trail_mac), events),
         windows=step.windows,
         edges=step.edges,
         events=events,

@@ -40,6 +40,7 @@ from services.dag.domain.leaf_checks import Records, compare_leaves
 from services.dag.domain.promises import Promise, read_promise
 from services.dag.domain.record_texts import report_text, window_text
 from services.dag.domain.remains import report_digest, window_digest
+from services.dag.domain.repeated import repeats
 from services.dag.domain.stored_report import cut_report_hash, read_body
 from services.dag.domain.view import DagView, is_adopted
 
@@ -305,6 +306,9 @@ def _check_session(walk: _Walk) -> None:
     state = _parsed("session", session.session_id, walk.session_text)
     if _computed("session", session.session_id, session_data, session) != state.get("session"):
         raise _BadRecordError("session", session.session_id, "differs from its latest SESSION event")
+    if not repeats(session, walk.stored.events):
+        text = "has a time of its last write or status, or a legal hold, that is not its trail's"
+        raise _BadRecordError("session", session.session_id, text)
 
 
 def _walk_windows(walk: _Walk) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from services.common.errors import UnreadableRecordError
 from services.common.ports.event_endpoint import EventBatch
 from services.common.ports.event_feed import EventFeed, FedEvent
-from services.common.ports.sessions import AuditEventRecord, SessionStore
+from services.common.ports.sessions import AuditEventRecord, SessionStatus, SessionStore
 
 CHUNK: Final = 32
 """Events that are held as records at a time; the rest of a batch is held as lines."""
@@ -26,7 +26,8 @@ class Filled:
         batch: ``None`` when there is no event to send among the leaves.
         through: the last leaf that is dealt with once the batch is delivered.
         oldest: when its first event happened; ``None`` without one.
-        missing: events that the log names and the store does not hold, or not so that they can be read.
+        missing: events that the log names and the store does not hold, or not so that they can be read, but for those
+            that a tombstone stands for.
     """
 
     batch: EventBatch | None
@@ -70,7 +71,8 @@ class Batches:
             for place in chunk:
                 record = records.get((place.session_id, place.sequence))
                 if record is None:
-                    missing.append(place)
+                    if not await self._is_buried(tenant_id, place.session_id):
+                        missing.append(place)
                     through = place.leaf_index
                     continue
                 line = self._encode(tenant_id, record).encode() + b"\n"
@@ -87,6 +89,14 @@ class Batches:
     ) -> Filled:
         batch = EventBatch(tenant_id, b"".join(lines), self._media_type, len(lines)) if lines else None
         return Filled(batch, through, oldest, tuple(missing))
+
+    async def _is_buried(self, tenant_id: str, session_id: str) -> bool:
+        """Say whether a tombstone stands for the session, so that its events went by the rules (ADR 0104)."""
+        try:
+            snapshot = await self._store.snapshot(tenant_id, session_id)
+        except UnreadableRecordError:
+            return False
+        return snapshot is not None and snapshot.session.status is SessionStatus.TOMBSTONED
 
     async def _records(self, tenant_id: str, places: Sequence[FedEvent]) -> dict[tuple[str, int], AuditEventRecord]:
         """Read the events; those that follow one another in one session cost one read."""

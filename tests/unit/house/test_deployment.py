@@ -22,6 +22,7 @@ from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.triton import TritonSettings
 from services.common.telemetry.metrics import RpcMetrics
 from services.dag.publishing import PublishingMetrics
+from services.dag.retention import SweepMetrics
 from services.dag.sink import SinkMetrics
 from tools.real_servers import milvus, neo4j
 
@@ -369,6 +370,7 @@ def exported_metrics() -> set[str]:
     RpcMetrics(registry).of_method("s", "m").end("OK", 0.1)
     registry.register(SinkMetrics())
     registry.register(PublishingMetrics())
+    registry.register(SweepMetrics())
     refusals = RefusalMetrics()
     refusals.count("grpc", ErrorReason.CREDENTIAL_MISSING)
     registry.register(refusals)

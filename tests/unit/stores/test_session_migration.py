@@ -2,6 +2,7 @@
 
 import sqlite3
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -9,10 +10,12 @@ from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.adapters.sqlite import session_rows as rows
 from services.common.adapters.sqlite.connections import Schema, prepare
 from services.common.adapters.sqlite.session_rows import SESSIONS_SCHEMA
+from services.common.adapters.sqlite.session_schema import LISTS_SCHEMA
 from services.common.ports.sessions import SessionChange, SessionStatus
+from services.dag.domain.repeated import repeats
 from services.dag.sealed_store import SealedSessionStore
 from tests.contract.adapters import PLAIN, SEALER
-from tests.contract.records import digest, event, receipt, report, session, window
+from tests.contract.records import NOW, digest, event, receipt, report, session, window
 
 WITHOUT_LOG = 2
 """Version of the file before leaves, trees and ``data_sha256``."""
@@ -81,3 +84,45 @@ async def test_erasure_reaches_what_was_never_sealed(old_file):
     await store.close()
     left = b"".join(path.read_bytes() for path in old_file.parent.glob("sessions.db*"))
     assert [word for word in (b"zyxplain", b"zyxdata", b"zyxbody") if word in left] == []
+
+
+WITHOUT_LISTS = SESSIONS_SCHEMA.migrations.index(LISTS_SCHEMA)
+"""Version of the file before rows repeated their trails."""
+
+
+async def test_rows_of_before_repeat_their_trails(tmp_path):
+    path = tmp_path / "sessions.db"
+    old = Schema(SESSIONS_SCHEMA.application_id, SESSIONS_SCHEMA.migrations[:WITHOUT_LISTS])
+    prepare(path, old, PLAIN).close()
+    connection = sqlite3.connect(path)
+
+    def insert(table, values):
+        width = len(connection.execute(f"PRAGMA table_info({table})").fetchall())
+        connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", values[:width])
+
+    kinds = {
+        "open": ["SESSION_CREATED", "TOOL_CALL"],
+        "ended": ["SESSION_CREATED", "SESSION_TERMINATED", "TOOL_CALL"],
+        "erased": ["SESSION_CREATED", "SESSION_TERMINATED", "SESSION_ERASED"],
+    }
+    trails = {
+        name: [
+            event(name, place, event_type=kind, timestamp=NOW + timedelta(seconds=place))
+            for place, kind in enumerate(types)
+        ]
+        for name, types in kinds.items()
+    }
+    with connection:
+        for name, trail in trails.items():
+            insert("sessions", rows.session_values(session(name)))
+            for one in trail:
+                insert("events", ("tenant-a", *rows.event_values(one)))
+    connection.close()
+    store = await SqliteSessionStore.open(path, PLAIN)
+    for name, ended in (("open", 1), ("ended", 1), ("erased", 2)):
+        record = (await store.snapshot("tenant-a", name)).session
+        last = len(trails[name]) - 1
+        assert record.updated_at == NOW + timedelta(seconds=last)
+        assert record.status_at == NOW + timedelta(seconds=ended)
+        assert repeats(record, trails[name])
+    await store.close()

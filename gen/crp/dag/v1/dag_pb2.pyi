@@ -19,7 +19,9 @@ class SessionStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SESSION_STATUS_TERMINATED: _ClassVar[SessionStatus]
     SESSION_STATUS_BROKEN: _ClassVar[SessionStatus]
     SESSION_STATUS_ERASED: _ClassVar[SessionStatus]
+    SESSION_STATUS_EXPIRED: _ClassVar[SessionStatus]
     SESSION_STATUS_UNREADABLE: _ClassVar[SessionStatus]
+    SESSION_STATUS_TOMBSTONED: _ClassVar[SessionStatus]
 
 class WindowStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -87,6 +89,10 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_QUALITY_DEGRADED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SAFETY_BUDGET_RETURNED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SAFETY_BUDGET_LOWERED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_RETENTION_SET: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_SESSION_TOMBSTONED: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -102,7 +108,9 @@ SESSION_STATUS_COMPLETED: SessionStatus
 SESSION_STATUS_TERMINATED: SessionStatus
 SESSION_STATUS_BROKEN: SessionStatus
 SESSION_STATUS_ERASED: SessionStatus
+SESSION_STATUS_EXPIRED: SessionStatus
 SESSION_STATUS_UNREADABLE: SessionStatus
+SESSION_STATUS_TOMBSTONED: SessionStatus
 WINDOW_STATUS_UNSPECIFIED: WindowStatus
 WINDOW_STATUS_PENDING: WindowStatus
 WINDOW_STATUS_COMMITTED: WindowStatus
@@ -158,6 +166,10 @@ AUDIT_EVENT_TYPE_ERCP_OPERATOR: AuditEventType
 AUDIT_EVENT_TYPE_QUALITY_DEGRADED: AuditEventType
 AUDIT_EVENT_TYPE_SAFETY_BUDGET_RETURNED: AuditEventType
 AUDIT_EVENT_TYPE_SAFETY_BUDGET_LOWERED: AuditEventType
+AUDIT_EVENT_TYPE_RETENTION_SET: AuditEventType
+AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: AuditEventType
+AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: AuditEventType
+AUDIT_EVENT_TYPE_SESSION_TOMBSTONED: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel

@@ -525,3 +525,55 @@ class EraseSessionResponse(_message.Message):
     reports_erased: int
     events_erased: int
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., event: _Optional[_Union[_dag_pb2.AuditEvent, _Mapping]] = ..., windows_erased: _Optional[int] = ..., reports_erased: _Optional[int] = ..., events_erased: _Optional[int] = ...) -> None: ...
+
+class ListSessionsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "status", "opened_since", "opened_until", "updated_since", "updated_until", "agent_session_parent")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    OPENED_SINCE_FIELD_NUMBER: _ClassVar[int]
+    OPENED_UNTIL_FIELD_NUMBER: _ClassVar[int]
+    UPDATED_SINCE_FIELD_NUMBER: _ClassVar[int]
+    UPDATED_UNTIL_FIELD_NUMBER: _ClassVar[int]
+    AGENT_SESSION_PARENT_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    status: _dag_pb2.SessionStatus
+    opened_since: _timestamp_pb2.Timestamp
+    opened_until: _timestamp_pb2.Timestamp
+    updated_since: _timestamp_pb2.Timestamp
+    updated_until: _timestamp_pb2.Timestamp
+    agent_session_parent: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., status: _Optional[_Union[_dag_pb2.SessionStatus, str]] = ..., opened_since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., opened_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., agent_session_parent: _Optional[str] = ...) -> None: ...
+
+class ListSessionsResponse(_message.Message):
+    __slots__ = ("sessions", "next_page_token")
+    SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    sessions: _containers.RepeatedCompositeFieldContainer[SessionSummary]
+    next_page_token: str
+    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class SessionSummary(_message.Message):
+    __slots__ = ("session", "unreadable", "updated_time", "status_time", "legal_hold", "windows_committed", "last_report_id", "quality_tier", "risk_level", "safety_budget")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_FIELD_NUMBER: _ClassVar[int]
+    UPDATED_TIME_FIELD_NUMBER: _ClassVar[int]
+    STATUS_TIME_FIELD_NUMBER: _ClassVar[int]
+    LEGAL_HOLD_FIELD_NUMBER: _ClassVar[int]
+    WINDOWS_COMMITTED_FIELD_NUMBER: _ClassVar[int]
+    LAST_REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_TIER_FIELD_NUMBER: _ClassVar[int]
+    RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    session: _dag_pb2.Session
+    unreadable: bool
+    updated_time: _timestamp_pb2.Timestamp
+    status_time: _timestamp_pb2.Timestamp
+    legal_hold: bool
+    windows_committed: int
+    last_report_id: str
+    quality_tier: _taxonomy_pb2.QualityTier
+    risk_level: _taxonomy_pb2.RiskLevel
+    safety_budget: float
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., unreadable: _Optional[bool] = ..., updated_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., status_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., legal_hold: _Optional[bool] = ..., windows_committed: _Optional[int] = ..., last_report_id: _Optional[str] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., safety_budget: _Optional[float] = ...) -> None: ...

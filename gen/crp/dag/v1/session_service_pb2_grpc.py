@@ -106,6 +106,11 @@ class SessionServiceStub:
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListReportsRequest.SerializeToString,
                 response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListReportsResponse.FromString,
                 _registered_method=True)
+        self.ListSessions = channel.unary_unary(
+                '/crp.dag.v1.SessionService/ListSessions',
+                request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListSessionsRequest.SerializeToString,
+                response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListSessionsResponse.FromString,
+                _registered_method=True)
         self.TerminateSession = channel.unary_unary(
                 '/crp.dag.v1.SessionService/TerminateSession',
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.TerminateSessionRequest.SerializeToString,
@@ -144,7 +149,7 @@ class SessionServiceServicer:
         FAN_OUT, HIERARCHICAL or BATCH (§6), a branch (§1.2), or with several continuation ids or strategy FAN_IN a fan-in
         (§7). Checks the limits, then verifies the whole chain. Role: writer.
         ErrorReasons: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_SPENT, TOKEN_SCOPE_MISMATCH, POLICY_RELAXED,
-        CONTINUATION_NOT_FOUND, SESSION_NOT_FOUND, SESSION_CLOSED, WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT,
+        CONTINUATION_NOT_FOUND, SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_EXPIRED, WINDOW_LIMIT, FAN_OUT_LIMIT, DAG_NODE_LIMIT,
         LOOP_DEPTH_LIMIT, UNSUPPORTED_STRATEGY, FAN_IN_INCOMPLETE, DELEGATION_SUSPENDED, CHAIN_BROKEN, COMMIT_RACE,
         REQUEST_ID_REUSED, STORAGE_FULL.
         """
@@ -157,7 +162,7 @@ class SessionServiceServicer:
         issues the next token and continuation id (CRP-SPEC-004 §9, §10). Verifies the whole chain. What an agent's session has
         left then lowers the sessions above it to the same, in the same write (§15.2). Role: writer.
         ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, WINDOW_NOT_PENDING, REPORT_MISMATCH, COMMIT_RACE, CHAIN_BROKEN,
-        SESSION_CLOSED, REQUEST_ID_REUSED, STORAGE_FULL.
+        SESSION_CLOSED, SESSION_EXPIRED, REQUEST_ID_REUSED, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -249,9 +254,18 @@ class SessionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSessions(self, request, context):
+        """Lists the tenant's sessions, newest first, also those without a window or a report. Role: reader.
+        ErrorReasons: PAGE_TOKEN_INVALID.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def TerminateSession(self, request, context):
         """Ends a session for good; pending windows fail; what an agent's session has left goes up as with CommitWindow. Role: writer.
-        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED, STORAGE_FULL.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_EXPIRED, COMMIT_RACE, CHAIN_BROKEN, REQUEST_ID_REUSED,
+        STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -263,7 +277,8 @@ class SessionServiceServicer:
         was sealed under a draft_key of its windows opens no more;
         VerifyChain says TRUNCATED and the session cannot be continued. Also sessions that have ended or are broken; the
         agents' sessions under it are erased one by one. Role: admin.
-        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), COMMIT_RACE, REQUEST_ID_REUSED, RECORD_UNREADABLE.
+        ErrorReasons: SESSION_NOT_FOUND, SESSION_CLOSED (erased already), SESSION_HELD, COMMIT_RACE, REQUEST_ID_REUSED,
+        RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -336,6 +351,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListReports,
                     request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListReportsRequest.FromString,
                     response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListReportsResponse.SerializeToString,
+            ),
+            'ListSessions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSessions,
+                    request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListSessionsRequest.FromString,
+                    response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.ListSessionsResponse.SerializeToString,
             ),
             'TerminateSession': grpc.unary_unary_rpc_method_handler(
                     servicer.TerminateSession,
@@ -706,6 +726,33 @@ class SessionService:
             '/crp.dag.v1.SessionService/ListReports',
             crp_dot_dag_dot_v1_dot_session__service__pb2.ListReportsRequest.SerializeToString,
             crp_dot_dag_dot_v1_dot_session__service__pb2.ListReportsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSessions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dag.v1.SessionService/ListSessions',
+            crp_dot_dag_dot_v1_dot_session__service__pb2.ListSessionsRequest.SerializeToString,
+            crp_dot_dag_dot_v1_dot_session__service__pb2.ListSessionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -2,18 +2,17 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from services.common.adapters.memory.event_feed import MemoryEventFeed
 from services.common.adapters.memory.log import MemoryLogs
 from services.common.adapters.memory.receipts import MemoryReceipts
+from services.common.adapters.memory.session_lists import HeldSession, MemorySessionLists
 from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     STORE_ID_BYTES,
     AuditEventRecord,
-    EdgeRecord,
     KeptHead,
     LeafKind,
     LoggedSession,
@@ -22,7 +21,6 @@ from services.common.ports.sessions import (
     LogState,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
     WindowRecord,
     WindowStatus,
@@ -30,21 +28,11 @@ from services.common.ports.sessions import (
 )
 
 
-@dataclass(slots=True)
-class _Session:
-    record: SessionRecord
-    windows: dict[str, WindowRecord] = field(default_factory=dict)
-    edges: dict[tuple[str, str], EdgeRecord] = field(default_factory=dict)
-    events: list[AuditEventRecord] = field(default_factory=list)
-    reports: dict[str, ReportRecord] = field(default_factory=dict)
-    requests: list[tuple[str, str]] = field(default_factory=list)
-
-
-class MemorySessionStore:
+class MemorySessionStore(MemorySessionLists):
     """Sessions of all tenants in one process's memory."""
 
     def __init__(self) -> None:
-        self._sessions: dict[tuple[str, str], _Session] = {}
+        self._sessions: dict[tuple[str, str], HeldSession] = {}
         self._receipts = MemoryReceipts()
         self._logs = MemoryLogs()
         self._feed = MemoryEventFeed(self._logs)
@@ -82,16 +70,6 @@ class MemorySessionStore:
         """Return the window that issued the continuation id."""
         windows = (window for held in self._of(tenant_id) for window in held.windows.values())
         return next((found for found in windows if continuation_id and found.continuation_id == continuation_id), None)
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first."""
-        records = sorted((held.record for held in self._of(tenant_id)), key=lambda record: record.session_id)
-        records.sort(key=lambda record: record.created_at, reverse=True)
-        ids = [record.session_id for record in records]
-        if after and after not in ids:
-            return []
-        start = ids.index(after) + 1 if after else 0
-        return records[start : start + limit]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -165,9 +143,6 @@ class MemorySessionStore:
     async def close(self) -> None:
         """Nothing to release."""
 
-    def _of(self, tenant_id: str) -> list[_Session]:
-        return [held for (tenant, _), held in self._sessions.items() if tenant == tenant_id]
-
     def _check(self, change: SessionChange) -> None:
         self._receipts.check(change.receipt)
         stored = self._sessions.get((change.session.tenant_id, change.session.session_id))
@@ -179,14 +154,17 @@ class MemorySessionStore:
 
     def _apply(self, change: SessionChange) -> None:
         key = (change.session.tenant_id, change.session.session_id)
-        held = self._sessions.setdefault(key, _Session(change.session))
+        held = self._sessions.setdefault(key, HeldSession(change.session))
         held.record = change.session
+        if change.tombstone:
+            held.clear()
         held.windows.update({window.window_id: window for window in change.windows})
         held.edges.update({(edge.target_id, edge.source_id): edge for edge in change.edges})
         held.events.extend(change.events)
         held.reports.update({report.report_id: report for report in change.reports})
         if change.erased_events:
             held.events[: len(change.erased_events)] = change.erased_events
+        if change.erased_events or change.tombstone:
             self._receipts.drop(change.session.tenant_id, held.requests)
             held.requests.clear()
         if change.receipt is not None:
@@ -194,8 +172,8 @@ class MemorySessionStore:
         self._receipts.put(change.receipt)
         self._logs.append(change.session.tenant_id, change.leaves)
 
-    def _check_unique(self, change: SessionChange, stored: _Session | None) -> None:
-        expected = len(stored.events) if stored else 0
+    def _check_unique(self, change: SessionChange, stored: HeldSession | None) -> None:
+        expected = stored.events[-1].sequence + 1 if stored and stored.events else 0
         if [event.sequence for event in change.events] != list(range(expected, expected + len(change.events))):
             raise _race("the audit events do not continue the stored chain")
         if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):

@@ -41,14 +41,17 @@ _SESSION: Final = NodeShape(
     ("session_id",),
     plain=dict.fromkeys(
         ("tenant_id", "session_id", "scope", "audit_trail_id", "policy_hash", "parent_session_id", "trail_mac"), str
-    ),
+    )
+    | {"legal_hold": bool},
     parsed={
         "status": ("status", word_of(SessionStatus, never=SessionStatus.UNREADABLE)),
         "created_at": ("created_us", moment_of),
         **{name: (name, whole_of) for name in _SESSION_NUMBERS},
         "budget_ceiling": ("budget_ceiling", real_of),
+        "updated_at": ("updated_us", moment_of),
+        "status_at": ("status_us", moment_of),
     },
-    optional=frozenset({"trail_mac", "budget_ceiling"}),
+    optional=frozenset({"trail_mac", "budget_ceiling", "updated_us", "status_us", "legal_hold"}),
 )
 _WINDOW: Final = NodeShape(
     "window",
@@ -110,13 +113,17 @@ _REPORT: Final = NodeShape(
 
 def session_properties(session: SessionRecord) -> Properties:
     """Return a session's properties."""
-    values = _values(session, "created_at")
-    created = micros(session.created_at)
-    return values | {
-        "key": key(session.tenant_id, session.session_id),
-        "tenant_key": key(session.tenant_id),
-        "created_us": created,
-    }
+    values = _values(session, "created_at", "updated_at", "status_at")
+    repeated = {"updated_us": session.updated_at, "status_us": session.status_at}
+    return (
+        values
+        | {
+            "key": key(session.tenant_id, session.session_id),
+            "tenant_key": key(session.tenant_id),
+            "created_us": micros(session.created_at),
+        }
+        | {name: micros(at) for name, at in repeated.items() if at is not None}
+    )
 
 
 def session_of(row: Properties) -> SessionRecord:

@@ -11,6 +11,20 @@ from typing import Final
 
 from services.common.adapters.neo4j.migrations import GraphSchema
 
+_REPEAT_THE_TRAIL: Final = """
+MATCH (s:Session)
+WHERE s.updated_us IS NULL
+CALL (s) {
+  MATCH (e:AuditEvent {session_key: s.key})
+  WHERE e.sequence >= 0
+  WITH s, e ORDER BY e.sequence
+  WITH s, collect(e) AS events
+  WITH s, last(events).timestamp_us AS updated_us,
+    last([e IN events WHERE e.event_type IN ['SESSION_TERMINATED', 'SESSION_ERASED'] | e.timestamp_us]) AS ended_us
+  SET s.updated_us = updated_us, s.status_us = coalesce(ended_us, updated_us), s.legal_hold = false
+} IN TRANSACTIONS OF 500 ROWS
+"""
+"""Of sessions from before ADR 0104: type and time of an event are never erased."""
 SESSIONS_SCHEMA: Final = GraphSchema(
     store="sessions",
     migrations=(
@@ -41,5 +55,9 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT log_head_key IF NOT EXISTS FOR (n:LogHead) REQUIRE n.key IS UNIQUE",
         ),
         ("CREATE CONSTRAINT store_identity IF NOT EXISTS FOR (n:StoreIdentity) REQUIRE n.store IS UNIQUE",),
+        (
+            "CREATE INDEX sessions_by_status IF NOT EXISTS FOR (n:Session) ON (n.tenant_key, n.status, n.status_us)",
+            _REPEAT_THE_TRAIL,
+        ),
     ),
 )

@@ -112,13 +112,6 @@ FIND_CONTINUATION: Final = "MATCH (w:Window {continuation_key: $key}) RETURN w {
 
 AGE_OF_SESSION: Final = "MATCH (s:Session {key: $key}) RETURN s.created_us AS created_us"
 
-PAGE_SESSIONS: Final = """
-MATCH (s:Session {tenant_key: $tenant_key})
-WHERE s.created_us <= $created_us AND (s.created_us < $created_us OR s.session_id > $after)
-WITH s ORDER BY s.tenant_key DESC, s.created_us DESC, s.session_id LIMIT $limit
-RETURN s {.*} AS session
-"""
-
 PAGE_EVENTS: Final = """
 MATCH (s:Session {key: $key})
 SET s.session_id = $session_id

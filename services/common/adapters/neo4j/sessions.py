@@ -9,17 +9,23 @@ from weakref import WeakValueDictionary
 from neo4j import AsyncManagedTransaction
 
 from services.common.adapters.log_tips import LogTips
-from services.common.adapters.neo4j import published_log, session_log, session_records, session_statements
+from services.common.adapters.neo4j import (
+    published_log,
+    session_list_statements,
+    session_log,
+    session_records,
+    session_statements,
+)
 from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.event_feed import Neo4jEventFeed
 from services.common.adapters.neo4j.failures import race
 from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
+from services.common.adapters.neo4j.session_lists import Neo4jSessionLists
 from services.common.adapters.neo4j.session_records import (
     edge_of,
     event_of,
     listed_report_of,
-    listed_session_of,
     report_of,
     session_of,
     window_of,
@@ -41,7 +47,6 @@ from services.common.ports.sessions import (
     LogState,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
     WindowRecord,
     check_whole,
@@ -51,13 +56,12 @@ from services.common.settings.neo4j import Neo4jSettings
 _WRITING_AT_ONCE: Final = 4
 """Transactions of one tenant that this process has open: one commits while the next ones get ready. All of them end at
 the lock of the tenant's log; whoever waits there has a running transaction and is overtaken, here it waits in turn."""
-_LATEST: Final = 2**63 - 1
 _RECEIPTS: Final = ReceiptStatements(
     session_statements.REMEMBER, session_statements.GET_RECEIPT, session_statements.FORGET_RECEIPTS
 )
 
 
-class Neo4jSessionStore:
+class Neo4jSessionStore(Neo4jSessionLists):
     """Sessions of all tenants in one database.
 
     Args:
@@ -126,20 +130,6 @@ class Neo4jSessionStore:
         """Return the window that issued the continuation id."""
         rows = await self._rows(session_statements.FIND_CONTINUATION, key=key(tenant_id, continuation_id))
         return window_of(rows[0]["window"]) if rows else None
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first, ties by id."""
-        created_us = _LATEST
-        if after:
-            found = await self._rows(session_statements.AGE_OF_SESSION, key=key(tenant_id, after))
-            if not found:
-                return []
-            created_us = found[0]["created_us"]
-        parameters = {"tenant_key": key(tenant_id), "created_us": created_us, "after": after, "limit": limit}
-        rows = await self._rows(session_statements.PAGE_SESSIONS, **parameters)
-        found = [row["session"] for row in rows if _is_text(row["session"], "session_id")]
-        found.sort(key=lambda row: (-int(row["created_us"]), row["session_id"]))  # only numbers are found
-        return [listed_session_of(tenant_id, row) for row in found]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -242,6 +232,8 @@ class Neo4jSessionStore:
     async def _apply(self, transaction: AsyncManagedTransaction, change: SessionChange) -> None:
         tenant_id, session_id = change.session.tenant_id, change.session.session_id
         whose = key(tenant_id, session_id)
+        if change.tombstone:
+            await rows_of(transaction, session_list_statements.TOMBSTONE, key=whose)
         # Of what a change holds twice the last counts, so that constraints never judge the one before it.
         windows = {one.window_id: session_records.window_properties(tenant_id, one) for one in change.windows}
         edges = {(one.target_id, one.source_id): session_records.edge_row(tenant_id, one) for one in change.edges}

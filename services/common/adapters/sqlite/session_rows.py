@@ -12,8 +12,9 @@ from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
 from services.common.adapters.sqlite.log_rows import HEADS_SCHEMA, LOG_SCHEMA
 from services.common.adapters.sqlite.published_log import COSIGNED_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
+from services.common.adapters.sqlite.session_schema import LISTS_SCHEMA
 from services.common.adapters.sqlite.typed_rows import RowShape, pairs_of, strings_of
-from services.common.adapters.sqlite.values import json_list, micros, moment
+from services.common.adapters.sqlite.values import json_list, micros, moment, optional_micros, optional_moment
 from services.common.adapters.stored_values import number_of, word_of
 from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import (
@@ -153,13 +154,16 @@ SESSIONS_SCHEMA: Final = Schema(
         COSIGNED_SCHEMA,
         STORE_ID_SCHEMA,
         ("ALTER TABLE sessions ADD COLUMN budget_ceiling REAL NOT NULL DEFAULT 1.0",),
+        LISTS_SCHEMA,
     ),
 )
 
 SESSION_COLUMNS: Final = (
     "tenant_id, session_id, scope, status, created_us, version, audit_trail_id, key_version, policy_hash, "
-    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac, budget_ceiling"
+    "max_windows, max_fan_out, max_dag_nodes, max_loop_depth, parent_session_id, loop_depth, trail_mac, "
+    "budget_ceiling, updated_us, status_us, legal_hold"
 )
+_HELD: Final = {0: False, 1: True}
 WINDOW_COLUMNS: Final = (
     "session_id, window_id, window_number, parent_ids, pattern, status, strategy, timestamp_us, opened_by_request, "
     "continuation_id, envelope_etag, quality_tier, risk_level, safety_budget, hmac, window_hmac, token_count, "
@@ -188,12 +192,17 @@ _SESSION: Final = RowShape.of(
     "session",
     SESSION_COLUMNS,
     named=("session_id",),
-    types=dict.fromkeys((*_SESSION_NUMBERS, "created_us"), int) | {"budget_ceiling": float},
+    types=dict.fromkeys((*_SESSION_NUMBERS, "created_us", "updated_us", "status_us", "legal_hold"), int)
+    | {"budget_ceiling": float},
     parsed={
         "status": word_of(SessionStatus, never=SessionStatus.UNREADABLE),
         "created_us": moment,
+        "updated_us": optional_moment,
+        "status_us": optional_moment,
+        "legal_hold": _HELD.__getitem__,
         **dict.fromkeys(_SESSION_NUMBERS, number_of),
     },
+    optional=("updated_us", "status_us"),
 )
 _WINDOW: Final = RowShape.of(
     "window",
@@ -258,6 +267,9 @@ def session_values(session: SessionRecord) -> tuple[Any, ...]:
         session.loop_depth,
         session.trail_mac,
         session.budget_ceiling,
+        optional_micros(session.updated_at),
+        optional_micros(session.status_at),
+        int(session.legal_hold),
     )
 
 

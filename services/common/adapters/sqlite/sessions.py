@@ -12,6 +12,7 @@ from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
+from services.common.adapters.sqlite.session_lists import SqliteSessionLists
 from services.common.adapters.sqlite.session_rows import (
     EDGE_COLUMNS,
     EVENT_COLUMNS,
@@ -24,7 +25,6 @@ from services.common.adapters.sqlite.session_rows import (
     event_of,
     event_values,
     listed_report_of,
-    listed_session_of,
     report_of,
     report_values,
     session_of,
@@ -48,7 +48,6 @@ from services.common.ports.sessions import (
     LogState,
     ReportRecord,
     SessionChange,
-    SessionRecord,
     SessionSnapshot,
     WindowRecord,
     check_whole,
@@ -76,12 +75,16 @@ _DROP_EVENT: Final = f"DELETE FROM events {_OF_SESSION} AND sequence = ?"  # noq
 _VERSION: Final = f"SELECT version FROM sessions {_OF_SESSION}"  # noqa: S608
 _LAST_SEQUENCE: Final = f"SELECT sequence FROM events {_OF_SESSION} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
 _DROP_RECEIPTS: Final = f"DELETE FROM receipts {_OF_SESSION}"  # noqa: S608
+_DROP_RECORDS: Final = tuple(
+    f"DELETE FROM {table} {_OF_SESSION}"  # noqa: S608
+    for table in ("windows", "edges", "reports", "events")
+)
 _HEAD: Final = WriteTraits(reclaims=True)
 """A row of some hundred bytes, which a full disk must not keep from being there."""
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
 
-class SqliteSessionStore:
+class SqliteSessionStore(SqliteSessionLists):
     """Sessions of all tenants in one file.
 
     Args:
@@ -123,7 +126,7 @@ class SqliteSessionStore:
             except sqlite3.IntegrityError as error:
                 raise _race("an id, a place in the chain or the log, or the root is taken") from error
 
-        erases = any(change.erased_events for change in changes)
+        erases = any(change.tombstone or change.erased_events for change in changes)
         size = await self._database.write(job, _ERASURE if erases else PLAIN_WRITE)
         for tenant_id in {change.session.tenant_id for change in changes}:  # one, unless there is nothing to write
             self._tips.settle(tenant_id, size)
@@ -154,14 +157,6 @@ class SqliteSessionStore:
         values = (tenant_id, continuation_id)
         rows = await self._select("windows", WINDOW_COLUMNS, condition, *values, of=("continuation", continuation_id))
         return window_of(rows[0]) if rows else None
-
-    async def page_sessions(self, tenant_id: str, *, after: str, limit: int) -> list[SessionRecord]:
-        """Return sessions, newest first, ties by id."""
-        last = "(SELECT created_us FROM sessions WHERE tenant_id = ?1 AND session_id = ?2)"
-        older = f"AND (created_us < {last} OR created_us = {last} AND session_id > ?2) " if after else ""
-        condition = f"WHERE tenant_id = ?1 {older}ORDER BY created_us DESC, session_id LIMIT ?3"
-        rows = await self._page(("sessions", SESSION_COLUMNS), condition, (tenant_id, after), limit)
-        return [listed_session_of(row) for row in rows]
 
     async def page_events(
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
@@ -291,7 +286,7 @@ def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips)
     key = (session.tenant_id, session.session_id)
     if session.version != _stored_number(connection, _VERSION, key, ("session", "version"), before=0) + 1:
         raise _race("the session's version moved on")
-    if change.erased_events:
+    if change.erased_events or change.tombstone:
         connection.execute(_DROP_RECEIPTS, key)
     put_receipt(connection, change.receipt, session.session_id)
     connection.execute(_PUT_SESSION, session_values(session))
@@ -300,6 +295,8 @@ def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips)
         raise _race("the audit events do not continue the stored chain")
     if change.erased_events and [event.sequence for event in change.erased_events] != list(range(expected)):
         raise _race("the erased events are not those that are stored")
+    for statement in _DROP_RECORDS if change.tombstone else ():
+        connection.execute(statement, key)
     _put_parts(connection, change)
     connection.executemany(_DROP_EVENT, ((*key, event.sequence) for event in change.erased_events))
     events = ((session.tenant_id, *event_values(event)) for event in (*change.erased_events, *change.events))

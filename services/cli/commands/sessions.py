@@ -1,0 +1,93 @@
+"""``groundtrail sessions list``: the tenant's sessions, newest first, page by page."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dag.v1 import dag_pb2 as dag
+from crp.dag.v1 import session_service_pb2 as sessions
+from rich.text import Text
+
+from services.allinone.parts import Part
+from services.cli import render
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.cli.words import enum_text
+from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.settings import Settings
+
+_PAGE: Final = 500
+_LIMIT: Final = 100
+
+
+async def list_sessions(
+    settings: Settings,
+    output: Output,
+    status: str = "",
+    times: Mapping[str, str] | None = None,
+    parent: str = "",
+    limit: int = _LIMIT,
+) -> Exit:
+    """List up to ``limit`` sessions."""
+    wanted = sessions.ListSessionsRequest(agent_session_parent=parent)
+    if status:
+        wanted.status = dag.SessionStatus.Value(f"SESSION_STATUS_{status}")  # type: ignore[assignment]  # an enum's number
+    for name, text in (times or {}).items():
+        if text:
+            getattr(wanted, name).FromDatetime(moment_of(name, text))
+    found: list[sessions.SessionSummary] = []
+    async with connect(settings, Part.SESSIONS) as suite:
+        while True:
+            wanted.page_size = min(_PAGE, limit - len(found))
+            page: sessions.ListSessionsResponse = await suite.call(suite.sessions.ListSessions, wanted)
+            found.extend(page.sessions)
+            wanted.page_token = page.next_page_token
+            if not page.next_page_token or len(found) >= limit:
+                break
+    _show(found, output)
+    if wanted.page_token:
+        output.say(f"there are more; --limit {10 * limit} shows them", style="yellow")
+    output.result({"sessions": [render.response_json(each) for each in found], "more": bool(wanted.page_token)})
+    return Exit.OK
+
+
+def moment_of(name: str, text: str) -> datetime:
+    """Read a time of the command line; one without an offset is UTC.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        option = "--" + name.replace("_", "-")
+        raise InvalidRequestError.of(FieldViolation(option, "must be ISO 8601, as 2026-05-24T09:00")) from None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _show(found: list[sessions.SessionSummary], output: Output) -> None:
+    if not found:
+        output.say('none; `groundtrail ask "…"` starts one', style="dim")
+        return
+    columns = ("session, last report", "state", "risk", "budget", "last write")
+    rows: list[tuple[str | Text, ...]] = []
+    for each in found:
+        if each.unreadable:
+            rows.append((each.session.session_id, "cannot be read", "", "", ""))
+            continue
+        count = each.windows_committed
+        state = enum_text(dag.SessionStatus, each.session.status) + (", held" if each.legal_hold else "")
+        level = enum_text(taxonomy.RiskLevel, each.risk_level) if each.risk_level else "-"
+        tier = f"\ntier {enum_text(taxonomy.QualityTier, each.quality_tier)}" if each.quality_tier else ""
+        rows.append(
+            (
+                f"{each.session.session_id}\n{each.last_report_id}".strip(),
+                f"{state}\n{count} window{'' if count == 1 else 's'}",
+                render.coloured(level).append(tier, style="default"),
+                f"{each.session.safety_budget:.2f}\n{enum_text(taxonomy.BreakerState, each.session.circuit_breaker)}",
+                f"{each.updated_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC",
+            )
+        )
+    output.table(f"Sessions ({len(found)})", columns, rows, whole=columns[0])
