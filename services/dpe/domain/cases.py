@@ -52,7 +52,13 @@ def is_case(text: str, value: Value) -> bool:
     if opening is None:
         return False
     # "A hospital three kilometres away": nothing is asserted between the one and the other.
-    between, behind = words(before[opening.end() :]), words(text[value.end : clause.end])
-    if opening.group() and opening.start() > 0 and finite_verb_at(between) is None:
+    between, behind = words(before[opening.end() :]), words(text[value.end : clause.end].partition(",")[0])
+    asserts = finite_verb_at(between) is not None
+    if opening.group() and opening.start() > 0 and not asserts:
         return True
-    return finite_verb_at(behind) is not None
+    # A verb before the value makes it part of what is said, but in a relative clause: "a rotor that has run a year".
+    is_said = asserts and not any(word.text in _RELATIVE for word in between)
+    return not is_said and finite_verb_at(behind) is not None
+
+
+_RELATIVE: Final = frozenset({"that", "who", "which", "whose"})

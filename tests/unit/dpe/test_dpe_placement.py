@@ -4,6 +4,7 @@ import pytest
 
 from services.dpe.domain.alignment import align_values
 from services.dpe.domain.bounds import Bound, limit_of, out_of_bounds
+from services.dpe.domain.cases import is_case
 from services.dpe.domain.facts import EnvelopeFact, agrees, read_fact
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.notation import in_fact_notation, restated
@@ -153,6 +154,21 @@ def test_a_number_agrees_with_what_it_counts(claimed, known, same):
 )
 def test_a_value_is_held_against_that_of_a_paraphrase(answer, fact, conflict):
     assert bool(conflicts(answer, fact)) is conflict
+
+
+@pytest.mark.parametrize(
+    ("text", "case"),
+    [
+        ("A file has to be kept for five years, counted from the day the answer was given.", False),
+        ("A rotor that has been in use for eight years must be retired.", True),
+        ("The radius leaves a hospital three kilometres from the shop open to others.", True),
+        ("Once a hire has lasted 18 weeks, the owner pays for the removal.", True),
+        ("The notice period is 14 days.", False),
+    ],
+)
+def test_a_value_of_a_case_is_told_from_one_that_is_said(text, case):
+    value = scan_values(text)[-1]
+    assert is_case(text, value) is case
 
 
 def test_claims_are_restated_as_the_facts_write_their_values():
