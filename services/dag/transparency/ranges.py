@@ -1,21 +1,8 @@
-"""Hashes of ranges of a tenant's tree, out of the full subtrees that the store holds (RFC 9162 §2.1)."""
+"""Proofs out of the full subtrees that the store holds (RFC 9162 §2.1)."""
 
-from collections.abc import Sequence
-
-from services.common.merkle import Place, Span, consistency_spans, fold, places
+from services.common.merkle import consistency_spans
 from services.common.ports.sessions import TransparencyLog
-
-
-async def range_hashes(log: TransparencyLog, tenant_id: str, spans: Sequence[Span]) -> list[bytes]:
-    """Return the hash of each range; what several need is read once.
-
-    Raises:
-        ValueError: a range is not of the log.
-    """
-    parts = [places(span) for span in spans]
-    wanted = list(dict.fromkeys(place for part in parts for place in part))
-    found: dict[Place, bytes] = dict(zip(wanted, await log.tree_hashes(tenant_id, wanted), strict=True))
-    return [fold([found[place] for place in part]) for part in parts]
+from services.dag.log_keeper import span_hashes
 
 
 async def growth_proof(log: TransparencyLog, tenant_id: str, first: int, second: int) -> tuple[bytes, ...]:
@@ -24,4 +11,4 @@ async def growth_proof(log: TransparencyLog, tenant_id: str, first: int, second:
     Raises:
         ValueError: the log is smaller than the second size, or the second than the first.
     """
-    return tuple(await range_hashes(log, tenant_id, consistency_spans(first, second)))
+    return tuple(await span_hashes(log, tenant_id, consistency_spans(first, second)))

@@ -24,8 +24,8 @@ _RECKONED: Final = re.compile(
     r"\b(?:in all|all in all|altogether|in total|together|combined|in sum|taken together|the sum of|counting|adding"
     r"|difference|differ by|on average|remain(?:s|ing|der)?|left over|times (?:as|the)|twice|double[ds]?|half|halved"
     r"|(?:more|less|fewer|dearer|cheaper|longer|shorter|higher|lower|later|earlier|older|younger|faster|slower) than"
-    r"|dearer|cheaper|saves?|saving|equivalent|net of|beat|exceed(?:s|ed)? .{1,40} by|(?:rose|fell|grew|increased"
-    r"|decreased|declined|dropped) by|plus|minus|on top|with the extension|thirds|quarters|fifths|sixths|tenths)\b",
+    r"|dearer|cheaper|saves?|saving|equivalent|net of|exceed(?:s|ed)? .{1,40} by|(?:rose|fell|grew|increased"
+    r"|decreased|declined|dropped) by|plus|minus|on top|thirds|quarters|fifths|sixths|tenths)\b",
     re.IGNORECASE,
 )
 

@@ -15,7 +15,7 @@ _YEARLY: Final = {
     "hour": 8760, "day": 365, "night": 365, "evening": 365, "morning": 365, "week": 52, "fortnight": 26, "month": 12,
     "quarter": 4, "year": 1, "annum": 1,
 }  # fmt: skip
-_ADVERBS: Final = {
+ADVERBS: Final = {
     "hourly": 8760, "daily": 365, "nightly": 365, "weekly": 52, "fortnightly": 26, "monthly": 12, "quarterly": 4,
     "yearly": 1, "annually": 1,
 }  # fmt: skip
@@ -88,7 +88,7 @@ def _often(reading: Reading) -> list[_Often]:
 
 def _a_year(match: re.Match[str]) -> Fraction:
     if match["adverb"]:
-        return Fraction(_ADVERBS[match["adverb"].lower()])
+        return Fraction(ADVERBS[match["adverb"].lower()])
     if match["day_of"]:
         return Fraction(_YEARLY[match["day_of"].lower()])
     if match["every"]:

@@ -14,6 +14,7 @@ from services.dpe.domain.clauses import finite_verb_at
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.lexicon import AUXILIARIES, FINITE_VERBS
 from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.frequency import ADVERBS
 from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share
 from services.dpe.domain.words import Word
 
@@ -31,21 +32,7 @@ _PREPOSITIONS: Final = frozenset(
 )
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _ADVERB: Final = re.compile(r".{3,}ly$|^(?:then|also|now|still|first|always|never|only|not)$")
-_OFTEN: Final = frozenset(
-    {
-        "hourly",
-        "daily",
-        "nightly",
-        "weekly",
-        "fortnightly",
-        "monthly",
-        "quarterly",
-        "yearly",
-        "annually",
-        "once",
-        "twice",
-    }
-)
+_OFTEN: Final = ADVERBS.keys() | {"once", "twice"}
 _RELATIVE: Final = frozenset({"who", "which", "that"})
 _MIN_VERB: Final = 3
 _BREAK: Final = re.compile(r"[,;:.()]")
@@ -65,7 +52,7 @@ def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where the parties of an act are others than in the source, or ``None``."""
     near = [source for _, source in nearest(claim.content, sources, claim.names)[:_READ]]
     # "The engineer calibrates pumps" shows its verb to whoever knows it from "calibrated by the engineer".
-    verbs = frozenset(act.verb for one in (claim, *near) for act in _acts(one))
+    verbs = frozenset(act.verb for one in (claim, *near) for act in one.once(_acts))
     own = _acts(claim, verbs)
     if not own:
         return None
