@@ -150,7 +150,7 @@ SENTENCES = st.lists(
 BLOCKS = st.lists(
     st.builds(
         lambda kind, sentences, level: Block(kind, " ".join(" ".join(sentences).split()), level),
-        st.sampled_from([BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.TABLE_ROW, BlockKind.CODE]),
+        st.sampled_from([BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.CODE]),
         SENTENCES,
         st.integers(0, 2),
     ),

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table, row_text
 from services.common.documents.sentences import split_sentences
 from services.common.names import plain_name
 
@@ -70,7 +70,7 @@ class _LeadIn:
     """Text that announces what follows; ``used`` once something took it up (or there is nothing to take up)."""
 
     text: str = ""
-    place: str = ""
+    place: Place = NOWHERE
     used: bool = False
 
 
@@ -105,9 +105,10 @@ class _Chunker:
             elif block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
                 self._close_lead_in()
                 self._paragraph(block)
+            elif block.table is not None:
+                self._table(block.table, block.place)
             else:
-                context = self._table_context() if block.kind is BlockKind.TABLE_ROW else self._context()
-                self._emit(_joined(context, block.text), block.place, joinable=False)
+                self._emit(_joined(self._context(), block.text), block.place, joinable=False)
         self._close_parents(0)
         self._close_lead_in()
         return self._units
@@ -141,6 +142,16 @@ class _Chunker:
             return
         for text in merge_short(group_leaning(list(split_sentences(block.text))), self._count):
             self._emit(_joined(context, text), block.place, joinable=False)
+
+    def _table(self, table: Table, place: Place) -> None:
+        """Write a fact for each row below the heads, with the names of its columns."""
+        context = self._table_context()
+        columns = table.rows[table.header_rows - 1] if table.header_rows else ()
+        for index, row in enumerate(table.rows[table.header_rows :], start=table.header_rows):
+            text = row_text(columns, row)
+            if text:
+                where = table.places[index] if table.places else place
+                self._emit(_joined(context, text), where, joinable=False)
 
     def _needs_title(self, text: str, *, first: bool) -> bool:
         """Say whether the heading tells something that the text alone does not."""
@@ -178,11 +189,11 @@ class _Chunker:
             if not parent.used:
                 self._emit(parent.text, parent.place, joinable=False)
 
-    def _emit(self, text: str, place: str, *, joinable: bool) -> None:
+    def _emit(self, text: str, place: Place, *, joinable: bool) -> None:
         if not _has_words(text):
             return
         section = " > ".join(f"{'#' * max(level, 1)} {title}" for level, title in self._headings)
-        location = plain_name(", ".join(part for part in (place, section) if part))
+        location = plain_name(", ".join(part for part in (str(place), section) if part))
         self._units.append(_Unit(text, section, location, joinable))
 
 

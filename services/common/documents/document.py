@@ -1,11 +1,18 @@
-"""A parsed document: what every parser gives and the chunker reads. Reading order is kept."""
+"""A parsed document: the model that every reader fills and the chunker reads (ADR 0106). Reading order is kept.
 
-from dataclasses import dataclass
+Readers say what stands where; what becomes a fact, and in which words, is the chunker's alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum, unique
-from typing import Final
+from typing import Final, TypeAlias
 
 MAX_COLUMN_CHARS: Final = 500
 """A longer head of a column is not repeated in each of its cells."""
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, top, right, bottom, as shares of the page's width and height from its upper left corner, 0 to 1."""
 
 
 @unique
@@ -15,8 +22,60 @@ class BlockKind(StrEnum):
     HEADING = "HEADING"
     PARAGRAPH = "PARAGRAPH"
     LIST_ITEM = "LIST_ITEM"
-    TABLE_ROW = "TABLE_ROW"
+    DEFINITION = "DEFINITION"
+    """``text`` says what ``term`` is."""
+    TABLE = "TABLE"
+    """``table`` holds the grid; ``text`` is empty."""
     CODE = "CODE"
+    FOOTNOTE = "FOOTNOTE"
+    """``number`` is the mark that refers to it."""
+    CAPTION = "CAPTION"
+    """Of a picture or listing; a table's own is its ``caption``. A picture's ``alt`` text is one as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in the original.
+
+    Attributes:
+        page: page or slide, from 1; 0 where the format has none.
+        box: on that page; ``None`` where it is unknown.
+        path: what the format calls the place: ``paragraph 3``, ``sheet Rates``, ``lines 10-14``, ``$.items[2]``.
+    """
+
+    page: int = 0
+    box: Box | None = None
+    path: str = ""
+
+    def __str__(self) -> str:
+        """Return the place for people: ``p. 3``, ``sheet Rates``; empty when nothing is known."""
+        return ", ".join(part for part in (f"p. {self.page}" if self.page else "", self.path) if part)
+
+
+NOWHERE: Final = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as a grid: every cell that covers several positions is repeated at each of them.
+
+    Attributes:
+        rows: texts of the cells, row by row, all of one length; an empty cell is ``""``.
+        header_rows: how many rows at the top name the columns.
+        header_columns: how many columns at the left name the rows.
+        caption: what stands above or below it; empty when nothing does.
+        spanned: positions (row, column) that repeat a cell which begins elsewhere.
+        places: of each row; empty when unknown.
+        doubtful: why rows or columns may be wrong, for people; empty when nothing is.
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    header_rows: int = 0
+    header_columns: int = 0
+    caption: str = ""
+    spanned: frozenset[tuple[int, int]] = frozenset()
+    places: tuple[Place, ...] = ()
+    doubtful: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +83,36 @@ class Block:
     """One block of a document.
 
     Attributes:
-        text: white space collapsed, except in CODE; for a TABLE_ROW its cells, already named by their columns.
+        text: white space collapsed, except in CODE.
         level: 1-6 for a HEADING, nesting depth from 0 for a LIST_ITEM, else 0.
-        place: page or paragraph that the format knows, e.g. ``p. 3``; empty where headings say it better.
+        place: where it stands.
+        number: what the list or the footnote calls it, as a reader sees it: ``3.``, ``(b)``; empty for a bullet.
+        term: what a DEFINITION defines; several terms are joined by `` / ``.
+        table: the grid of a TABLE.
+        language: ISO 639-1 code where the document says so; empty otherwise.
     """
 
     kind: BlockKind
     text: str
     level: int = 0
-    place: str = ""
+    place: Place = NOWHERE
+    number: str = ""
+    term: str = ""
+    table: Table | None = None
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenText:
+    """Text that nobody who opens the document sees; it never becomes a fact.
+
+    Attributes:
+        why: what hides it: ``style display:none``, ``class d-none``, ``hidden sheet``.
+    """
+
+    text: str
+    why: str
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +123,35 @@ class Document:
         media_type: what it was read as.
         title: the document's own title; empty when it has none.
         warnings: what was left out or repaired, for people; never content.
+        hidden: what was dropped since no reader sees it.
+        furniture: running heads and feet, page numbers, navigation: dropped, each text once.
+        language: ISO 639-1 code where the document says so; empty otherwise.
+        pages: pages or slides; 0 where the format has none.
+        properties: what the document says of itself: ``valid_from``, ``author``, ``date``; names in lower case.
     """
 
     media_type: str
     title: str
     blocks: tuple[Block, ...]
     warnings: tuple[str, ...] = ()
+    hidden: tuple[HiddenText, ...] = ()
+    furniture: tuple[str, ...] = ()
+    language: str = ""
+    pages: int = 0
+    properties: dict[str, str] = field(default_factory=dict)
 
 
-def row_text(columns: tuple[str, ...], cells: tuple[str, ...]) -> str:
+def texts_of(block: Block) -> Iterator[str]:
+    """Return every text of a block."""
+    yield block.term
+    yield block.text
+    if block.table is not None:
+        yield block.table.caption
+        for row in block.table.rows:
+            yield from row
+
+
+def row_text(columns: Sequence[str], cells: Sequence[str]) -> str:
     """Return a table row as text that stands on its own: ``Plan: Basic; Deductible: 250 EUR``.
 
     Cells without a column name, and empty cells, are joined as they are or left out.

@@ -7,7 +7,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from services.common.documents.attributes import most_attributes
-from services.common.documents.document import Block, BlockKind, Document, row_text
+from services.common.documents.document import Block, BlockKind, Document, Table
 from services.common.documents.limits import require_at_most
 from services.common.documents.text import collapse
 
@@ -78,7 +78,8 @@ class _Walk:
     """Those of ``_MARKS`` that are open, outermost first; no list of all tags, which would have to be searched."""
     lists: int = 0
     """How many lists are open."""
-    columns: tuple[str, ...] = ()
+    table: list[tuple[str, ...]] = field(default_factory=list)
+    header_rows: int = 0
     row: _Row | None = None
 
 
@@ -148,7 +149,7 @@ def _enter(walk: _Walk, tag: str) -> None:
     if tag not in _CELLS:
         _flush(walk)
     if tag == "table":
-        walk.columns = ()
+        _close_table(walk)
     elif tag == "tr":
         walk.row = _Row()
     elif tag in _CELLS:
@@ -169,6 +170,8 @@ def _leave(walk: _Walk, tag: str) -> None:
         _close_row(walk)
     else:
         _flush(walk)
+    if tag == "table":
+        _close_table(walk)
     walk.lists -= tag in _LISTS
     if tag in _MARKS:
         walk.marks.pop()
@@ -179,11 +182,18 @@ def _close_row(walk: _Walk) -> None:
     if row is None or not row.cells:
         return
     if row.headers == len(row.cells):
-        walk.columns = tuple(row.cells)
-        return
-    text = row_text(walk.columns, tuple(row.cells))
-    if text:
-        walk.blocks.append(Block(BlockKind.TABLE_ROW, text))
+        _close_table(walk)
+        walk.header_rows = 1
+    walk.table.append(tuple(row.cells))
+
+
+def _close_table(walk: _Walk) -> None:
+    """Make a block of the rows gathered so far; rows that are shorter are filled."""
+    width = max((len(row) for row in walk.table), default=0)
+    rows = tuple((*row, *[""] * (width - len(row))) for row in walk.table)
+    if rows:
+        walk.blocks.append(Block(BlockKind.TABLE, "", table=Table(rows, walk.header_rows)))
+    walk.table, walk.header_rows = [], 0
 
 
 def _flush(walk: _Walk) -> None:

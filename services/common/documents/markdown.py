@@ -7,7 +7,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from services.common.documents.document import Block, BlockKind, Document, row_text
+from services.common.documents.document import Block, BlockKind, Document, Table
 from services.common.documents.html import read_html
 from services.common.documents.text import collapse
 
@@ -23,9 +23,8 @@ class _Walk:
     blocks: list[Block] = field(default_factory=list)
     depth: int = -1
     items: list[list[str]] = field(default_factory=list)
-    columns: tuple[str, ...] = ()
+    rows: list[tuple[str, ...]] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
-    in_head: bool = False
 
 
 def read_markdown(text: str) -> Document:
@@ -83,16 +82,14 @@ def _inline(walk: _Walk, token: Token, before: Token | None) -> None:
 
 
 def _table(walk: _Walk, kind: str) -> None:
-    if kind == "thead_open":
-        walk.in_head = True
-    elif kind == "thead_close":
-        walk.in_head = False
+    if kind == "table_open":
+        walk.rows = []
     elif kind == "tr_open":
         walk.cells = []
-    elif kind == "tr_close" and walk.in_head:
-        walk.columns = tuple(walk.cells)
     elif kind == "tr_close":
-        _add(walk, BlockKind.TABLE_ROW, row_text(walk.columns, tuple(walk.cells)))
+        walk.rows.append(tuple(walk.cells))
+    elif kind == "table_close":
+        walk.blocks.append(Block(BlockKind.TABLE, "", table=Table(tuple(walk.rows), header_rows=1)))
 
 
 def _flush_item(walk: _Walk) -> None:

@@ -9,7 +9,7 @@ from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
 from services.common.documents.detection import unsupported_media
-from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.document import Block, BlockKind, Document, Place
 from services.common.documents.limits import require_at_most
 from services.common.documents.text import collapse, lines_to_blocks
 
@@ -42,9 +42,9 @@ def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:
     for number, lines in enumerate(pages, start=1):
         kept = _without_running(lines, running)
         empty += not any(line.strip() for line in kept)
-        blocks.extend(_page_blocks(kept, f"p. {number}"))
+        blocks.extend(_page_blocks(kept, Place(number)))
     warnings = (f"{empty} of {len(pages)} pages without text",) if empty else ()
-    return Document("application/pdf", title, tuple(blocks), warnings)
+    return Document("application/pdf", title, tuple(blocks), warnings, pages=len(pages))
 
 
 def _extract(content: bytes, max_pages: int, max_chars: int) -> tuple[list[list[str]], str]:
@@ -83,7 +83,7 @@ def _without_running(lines: list[str], running: frozenset[str]) -> list[str]:
     return [line for index, line in enumerate(lines) if index not in dropped]
 
 
-def _page_blocks(lines: list[str], place: str) -> list[Block]:
+def _page_blocks(lines: list[str], place: Place) -> list[Block]:
     """Return a page's blocks: blank lines and headings separate paragraphs, marks begin list items."""
     blocks: list[Block] = []
     gathered: list[str] = []

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.common.documents.detection import MediaType, detect_media_type
-from services.common.documents.document import Document
+from services.common.documents.document import Document, texts_of
 from services.common.documents.html import read_html
 from services.common.documents.limits import require_at_most
 from services.common.documents.markdown import read_markdown
@@ -42,7 +42,7 @@ def read_document(content: bytes, declared: str, name: str, limits: ReadingLimit
         require_at_most("characters", len(text), limits.max_chars)
         reader = {MediaType.TEXT: read_text, MediaType.MARKDOWN: read_markdown, MediaType.HTML: read_html}[media]
         document = reader(text)
-    if not any(character.isalnum() for block in document.blocks for character in block.text):
+    if not any(character.isalnum() for block in document.blocks for text in texts_of(block) for character in text):
         raise InvalidRequestError(
             ErrorReason.DOCUMENT_WITHOUT_TEXT,
             "the document holds no text; a scanned document needs text recognition first",

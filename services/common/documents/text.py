@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.document import Block, BlockKind, Document, Place
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t]*\n\s*")
 _ITEM: Final = re.compile(r"^(\s*)(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+(?=\S)")
@@ -21,20 +21,21 @@ def read_text(text: str) -> Document:
     normal = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     paragraphs = [part for part in _BLANK_LINES.split(normal) if part.strip()]
     for number, paragraph in enumerate(paragraphs, start=1):
-        blocks.extend(lines_to_blocks(paragraph.split("\n"), f"paragraph {number}"))
+        blocks.extend(lines_to_blocks(paragraph.split("\n"), Place(path=f"paragraph {number}")))
     return Document("text/plain", "", tuple(blocks))
 
 
-def lines_to_blocks(lines: list[str], place: str) -> list[Block]:
+def lines_to_blocks(lines: list[str], place: Place) -> list[Block]:
     """Return the paragraph and list items that consecutive lines make; a line without a mark continues its block."""
     blocks: list[Block] = []
     texts: list[str] = []
+    number = ""
     kind, level = BlockKind.PARAGRAPH, 0
 
     def close() -> None:
         joined = collapse(" ".join(texts))
         if joined:
-            blocks.append(Block(kind, joined, level, place))
+            blocks.append(Block(kind, joined, level, place, number))
         texts.clear()
 
     for line in lines:
@@ -42,6 +43,8 @@ def lines_to_blocks(lines: list[str], place: str) -> list[Block]:
         if match:
             close()
             kind, level = BlockKind.LIST_ITEM, len(match.group(1).expandtabs(4)) // _INDENT_CHARS
+            mark = match.group().strip()
+            number = mark if mark[-1] in ".)" else ""
             texts.append(line[match.end() :])
         else:
             texts.append(line)

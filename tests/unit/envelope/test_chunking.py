@@ -3,7 +3,7 @@
 import pytest
 
 from services.common.documents.chunking import chunk, group_leaning, merge_short, windows
-from services.common.documents.document import Block, BlockKind, Document, row_text
+from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table, row_text
 from services.common.documents.sentences import split_sentences
 
 
@@ -12,7 +12,7 @@ def words(text):
     return len(text.split())
 
 
-def paragraph(text, place=""):
+def paragraph(text, place=NOWHERE):
     return Block(BlockKind.PARAGRAPH, text, 0, place)
 
 
@@ -104,8 +104,8 @@ def test_an_announcing_parent_that_is_too_long_to_be_a_prefix_is_a_fact_of_its_o
 
 
 def test_a_row_names_its_columns_its_heading_and_its_document():
-    row = Block(BlockKind.TABLE_ROW, row_text(("Cover", "Limit"), ("Cash", "500 EUR")))
-    assert contents(heading("Home insurance", 1), heading("Limits"), row) == [
+    table = Block(BlockKind.TABLE, "", table=Table((("Cover", "Limit"), ("Cash", "500 EUR")), header_rows=1))
+    assert contents(heading("Home insurance", 1), heading("Limits"), table) == [
         "Home insurance, Limits: Cover: Cash; Limit: 500 EUR"
     ]
 
@@ -134,7 +134,7 @@ def test_sections_and_locations_follow_the_headings():
     document = Document(
         "text/markdown",
         "",
-        (heading("Claims", 1), heading("Motor"), paragraph(LONG, "p. 3"), heading("Home"), paragraph(OTHER)),
+        (heading("Claims", 1), heading("Motor"), paragraph(LONG, Place(3)), heading("Home"), paragraph(OTHER)),
     )
     drafts = chunk(document, words)
     assert [(draft.section, draft.location) for draft in drafts] == [

@@ -8,6 +8,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from services.common.documents import ReadingLimits, read_document
+from services.common.documents.document import Place
 from services.common.errors import CrpError
 
 LIMITS = ReadingLimits(max_bytes=1_000_000, max_pages=5, max_chars=100_000)
@@ -20,7 +21,7 @@ def read(content, declared="", name="doc", limits=LIMITS):
 
 
 def kinds(document):
-    return [(block.kind.name, block.level, block.text) for block in document.blocks]
+    return [(b.kind.name, b.level, b.table.rows if b.table else b.text) for b in document.blocks]
 
 
 def pdf(*pages, title=None, encrypt=None):
@@ -71,7 +72,7 @@ def test_markdown():
         ("LIST_ITEM", 0, "war"),
         ("LIST_ITEM", 1, "civil war"),
         ("LIST_ITEM", 0, "wear"),
-        ("TABLE_ROW", 0, "Plan: Basic; Fee: 12 EUR"),
+        ("TABLE", 0, (("Plan", "Fee"), ("Basic", "12 EUR"))),
         ("CODE", 0, "code line"),
         ("PARAGRAPH", 0, "Raw html text."),
     ]
@@ -97,7 +98,7 @@ def test_html():
         ("LIST_ITEM", 0, "one"),
         ("LIST_ITEM", 0, "two"),
         ("LIST_ITEM", 1, "inner"),
-        ("TABLE_ROW", 0, "Plan: Basic; Fee: 12 EUR"),
+        ("TABLE", 0, (("Plan", "Fee"), ("Basic", "12 EUR"))),
         ("CODE", 0, "a\n b"),
     ]
 
@@ -117,7 +118,7 @@ def test_text():
         ("LIST_ITEM", 1, "inner"),
         ("LIST_ITEM", 0, "two"),
     ]
-    assert [block.place for block in document.blocks] == ["paragraph 1"] + ["paragraph 2"] * 4
+    assert [str(block.place) for block in document.blocks] == ["paragraph 1"] + ["paragraph 2"] * 4
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -151,7 +152,7 @@ def test_pdf():
         ("LIST_ITEM", 0, "two"),
         ("PARAGRAPH", 0, "Page two has text of its own."),
     ]
-    assert [block.place for block in document.blocks] == ["p. 1"] * 4 + ["p. 2"]
+    assert [block.place for block in document.blocks] == [Place(1)] * 4 + [Place(2)]
 
 
 def test_running_lines_of_a_pdf_are_left_out_and_empty_pages_reported():

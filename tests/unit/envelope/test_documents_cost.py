@@ -5,6 +5,7 @@ import time
 import pytest
 
 from services.common.documents.chunking import chunk
+from services.common.documents.document import Place
 from services.common.documents.html import MAX_DEPTH, read_html
 from services.common.documents.pdf import _page_blocks, _running_lines, _without_running
 from services.common.documents.text import read_text
@@ -12,7 +13,7 @@ from services.common.errors import ErrorReason, LimitExceededError
 
 
 def read_page(lines):
-    return _page_blocks(_without_running(lines, _running_lines([lines])), "p. 1")
+    return _page_blocks(_without_running(lines, _running_lines([lines])), Place(1))
 
 
 @pytest.mark.parametrize(
