@@ -63,6 +63,22 @@ _LOGICAL: Final = {
     "truth": ("true correct", "false incorrect"),
     "safety": ("safe", "unsafe"),
     "profit": ("profitable", "unprofitable"),
+    "edge": ("start starting beginning commencement", "end ending expiry termination"),
+    "extreme": ("minimum", "maximum"),
+    "size": ("smallest lowest shortest", "largest highest longest"),
+    "age": ("earliest oldest", "latest newest"),
+    "travel": ("arrival arriving inbound incoming", "departure departing outbound outgoing"),
+    "trade": ("import imports imported", "export exports exported"),
+    "scope": ("internal domestic", "external foreign"),
+    "amount": ("gross", "net"),
+    "span": ("temporary temporarily", "permanent permanently"),
+    "form": ("oral orally verbal verbally", "written writing"),
+    "place": ("indoor indoors", "outdoor outdoors"),
+    "side": ("left upper front", "right lower rear"),
+    "tenancy": ("landlord lessor", "tenant lessee"),
+    "employment": ("employer", "employee"),
+    "sale": ("buyer purchaser", "seller vendor"),
+    "loan": ("lender creditor", "borrower debtor"),
 }
 _STANCE: Final = {
     "stance": (

@@ -319,8 +319,10 @@ def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
         bare is None or bare.counted or one.label or units & {TIMES, SHARE} or agreeing
     ):
         return False
-    if (want.value.per == APART) != (one.value.per == APART):
+    if (want.value.per == APART) != (one.value.per == APART) or (agreeing and want.value.per != one.value.per):
         return False
+    if not (want.value.unit or want.value.counted or one.value.unit) and one.value.counted:
+        return one.value.counted in want.weights  # "At 22 you may ..." counts no seats
     if want.value.kind is EntityKind.DATE and len(want.value.normal) < len(one.value.normal):
         return False  # a year or a month is a time at which something holds, not the day that a fact names
     return _is_ordinal(want.value) == _is_ordinal(one.value)

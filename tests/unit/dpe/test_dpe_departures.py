@@ -155,6 +155,22 @@ def test_a_verb_that_one_side_shows_is_known_on_the_other(claim, departs):
     assert (Rule.PARTIES in found(claim, *DUTIES)) is departs
 
 
+CARDS = "Debit cards are accepted only if the guest also buys full cover."
+
+
+@pytest.mark.parametrize(
+    ("claim", "departs"),
+    [
+        ("Debit cards are accepted only if the guest does not also buy full cover.", True),
+        ("Debit cards are accepted only if the guest also buys full cover.", False),
+        ("Debit cards are not accepted if the guest does not also buy full cover.", False),
+    ],
+    ids=["turned", "the same", "both turned"],
+)
+def test_a_condition_is_turned_by_its_negation_alone(claim, departs):
+    assert (Rule.CONDITION in found(claim, CARDS)) is departs
+
+
 @pytest.mark.parametrize(
     ("claim", "fact"),
     [

@@ -130,6 +130,25 @@ def test_a_number_agrees_with_what_it_counts(claimed, known, same):
     assert agrees(scan_values(claimed)[0], scan_values(known)[0]) is same
 
 
+HIRE = (
+    "Hire terms, 2. Vehicle groups: Group: D; Example: Nine-seat minibus; Excess: 1,800 EUR; Full cover: 16 EUR per day"
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "conflict"),
+    [
+        ("At 22 you may hire a minibus of these vehicle groups.", False),
+        ("The minibus has seven seats.", True),
+        ("Without full cover the excess of the minibus is 1,800 EUR.", False),
+        ("The excess of the minibus is 1,200 EUR.", True),
+    ],
+    ids=["an age", "a count", "of another measure", "another value"],
+)
+def test_the_number_of_a_section_and_values_of_another_measure_displace_nothing(answer, conflict):
+    assert bool(conflicts(answer, HIRE)) is conflict
+
+
 @pytest.mark.parametrize(
     ("answer", "fact", "conflict"),
     [

@@ -64,7 +64,11 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
                     continue
                 own_main = roots(without_conditions(source.text)) - theirs
                 alike = min(share(governed, theirs), share(theirs, governed), share(own_main, main))
-                if _denied(condition, other) or (alike >= ALIKE and _turned(condition, other)):
+                is_turned = _turned(condition, other) or (
+                    _negated_alone(condition, other)
+                    and is_negated(without_conditions(claim.text)) == is_negated(without_conditions(source.text))
+                )
+                if _denied(condition, other) or (alike >= ALIKE and is_turned):
                     return Departure(
                         DistortionType.CONDITION_ALTERED,
                         Rule.CONDITION,
@@ -83,6 +87,11 @@ def _turned(ours: Condition, theirs: Condition) -> bool:
     """Say whether one has "unless" where the other has "if", of the same words."""
     same_polarity = is_negated(ours.governed) == is_negated(theirs.governed)
     return {ours.kind, theirs.kind} == {Kind.IF, Kind.UNLESS} and same_polarity
+
+
+def _negated_alone(ours: Condition, theirs: Condition) -> bool:
+    """Say whether both have "if", and one of them before the negation of what the other has."""
+    return ours.kind is theirs.kind is Kind.IF and is_negated(ours.governed) != is_negated(theirs.governed)
 
 
 def changed_exception(claim: Reading, sources: list[Reading]) -> Departure | None:
