@@ -29,6 +29,7 @@ from training.grounding import PASSAGE_WORDS, Example, Part, examples, grounding
 from training.grounding_rows import Sizes, grounding_rows
 from training.loop import Schedule, Trainer, batches, pad
 from training.nli import Encoded, encode, inference_loss, mixed
+from training.own_corpus import own_rows
 from training.public_rows import as_grounding, chosen
 from training.rows import GroundingRow, NliRow, read_grounding, read_more, read_nli
 
@@ -54,7 +55,9 @@ def rows_to_learn(options: argparse.Namespace, console: Console) -> tuple[list[G
     fit = [row for row in read_grounding(data) if row.fold == "fit"]
     made = grounding_rows([row for row in passages if row.clear], fit, seed, Sizes.scaled(options.share))
     public = [as_grounding(row) for row in chosen(read_more(data), Random(f"{seed}:public"))]  # noqa: S311
-    grounding = [*made, *public]
+    Random(f"{seed}:cut").shuffle(public)  # noqa: S311 - not for secrets
+    own = own_rows() * options.own_times
+    grounding = [*made, *public[: options.public], *own]
     Random(f"{seed}:joint").shuffle(grounding)  # noqa: S311 - not for secrets
     pairs, _ = clean(train, dev, seed)
     console.print(dict(Counter(row.origin.split("/")[0] for row in grounding)))
@@ -165,6 +168,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--start", type=Path, required=True, help="checkpoint of the trained entailment encoder")
     parser.add_argument("--work", type=Path, required=True, help="where rows, state and checkpoint are kept")
     parser.add_argument("--share", type=float, default=0.45, help="of the usual number of rows that are made")
+    parser.add_argument("--public", type=int, default=40_000, help="most rows of the public sets")
+    parser.add_argument("--own-times", type=int, default=2, help="how often the corpus of our own is gone through")
     parser.add_argument("--epochs", type=float, default=1.0, help="over the grounding rows")
     parser.add_argument("--inference-every", type=int, default=5, help="each so-manieth step is one of entailment")
     parser.add_argument("--rate", type=float, default=3e-5, help="peak learning rate")
