@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,7 +16,14 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
-from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason, miss_status
+from services.envelope.domain.caching import (
+    BESIDE_THE_BUILD,
+    RELEVANT_COSINE,
+    MissReason,
+    miss_reason,
+    miss_status,
+    plan_key,
+)
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -64,10 +71,10 @@ class _Plan:
     sub_queries: tuple[str, ...]
     time_sensitive: bool
     token_budget: int
-    key: str
-    now: datetime
+    now: datetime = field(metadata=BESIDE_THE_BUILD)
     terms: RankingTerms
     counting: ModelProfile
+    key: str = field(default="", metadata=BESIDE_THE_BUILD)
 
 
 class EnvelopeApp:
@@ -135,8 +142,9 @@ class EnvelopeApp:
         # What a model's absence made worse must not stand once the model is back (ADR 0067).
         as_asked = built.summary.retrieval_mode is self._mode(request)
         keep = self._conditional(request) and as_asked and not request.directives.no_store
+        arrived = await self._states.arrived(tenant_id) if keep else ()
         if keep and version == await self._states.version(tenant_id):
-            remembered = RememberedBuild(built.summary, built.continuation_recommended, built.stands_until)
+            remembered = RememberedBuild(built.summary, built.continuation_recommended, built.stands_until, arrived)
             self._builds.put(tenant_id, plan.key, remembered)
         ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
         with suppress(CrpError):  # access counts are best effort
@@ -150,7 +158,7 @@ class EnvelopeApp:
         if reason is not None or remembered is None:
             return reason or MissReason.UNKNOWN_ETAG
         present = await self._states.of(tenant_id, remembered.summary.communities or ("",))
-        if present != remembered.summary.state_hash:
+        if present != remembered.summary.state_hash or await self._states.arrived(tenant_id) != remembered.arrived:
             return MissReason.FACTS_UPDATED
         return self._not_modified(remembered, plan, request)
 
@@ -189,16 +197,15 @@ class EnvelopeApp:
         horizon = horizon_days(settings.freshness_horizon_days, time_sensitive=time_sensitive)
         counting = self._profile(request)
         budget = self._budget(request, counting)
-        sub_queries = decompose(request.query, settings.max_sub_queries)
-        return _Plan(
-            sub_queries=sub_queries,
+        plan = _Plan(
+            sub_queries=decompose(request.query, settings.max_sub_queries),
             time_sensitive=time_sensitive,
             token_budget=budget,
-            key=self._key(request, sub_queries, budget, counting),
             now=now,
             terms=RankingTerms(weights, now, horizon, settings.compare_duplicate_values),
             counting=counting,
         )
+        return replace(plan, key=self._key(plan, request))
 
     def _budget(self, request: EnvelopeRequest, profile: ModelProfile) -> int:
         """Measure what surrounds the facts and return what is left (SPEC-003 §7.2)."""
@@ -225,34 +232,22 @@ class EnvelopeApp:
             )
         return budget
 
-    def _key(self, request: EnvelopeRequest, sub_queries: Sequence[str], budget: int, counting: ModelProfile) -> str:
-        """Return what the build depends on beside the knowledge (architecture decision 5)."""
-        carried = [
-            part
-            for text in request.carried
-            for part in (text.source_window_id, text.transfer_type, repr(text.importance_weight), text.content)
-        ]
-        scope = [request.session_id] if self._settings.etag_salt else []
-        return build_key(
-            [
-                sub_queries,
-                [
-                    str(budget),
-                    request.model,
-                    counting.tokenizer,
-                    request.grounding_mode.value,
-                    request.strategy.value,
-                    self._model,
-                ],
-                [self._mode(request).value],
-                sorted(request.facts_seen),
-                sorted(request.deferred_fact_ids),
-                sorted(request.transferred_fact_ids),
-                [*sorted(request.active_fact_ids), str(request.max_memory_tier)],
-                carried,
-                scope,
-            ]
+    def _key(self, plan: _Plan, request: EnvelopeRequest) -> str:
+        """Return what the build depends on beside the knowledge: the whole plan (ADR 0111).
+
+        In which order a request names facts and how its query is laid out changes nothing, and the mode of the settings
+        is as good as a named one.
+        """
+        named = replace(
+            request,
+            query=" ".join(request.query.split()),
+            retrieval_mode=self._mode(request),
+            deferred_fact_ids=tuple(sorted(set(request.deferred_fact_ids))),
+            transferred_fact_ids=tuple(sorted(set(request.transferred_fact_ids))),
+            active_fact_ids=tuple(sorted(set(request.active_fact_ids))),
         )
+        scope = request.session_id if self._settings.etag_salt else ""
+        return plan_key(plan, named, self._model, scope)
 
     async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:
         counted = replace(request, model=plan.counting.counting_name)

@@ -32,6 +32,10 @@ class GrantedStates:
         ]
         return combined_state(own, dict(zip(readable[1:], shared, strict=True)))
 
+    async def arrived(self, tenant_id: str) -> tuple[int, ...]:
+        """Return what differs whenever a fact that the tenant may read may have become retrievable."""
+        return tuple([await self._states.arrived(each) for each in self._namespaces.readable(tenant_id)])
+
     async def version(self, tenant_id: str) -> Moment:
         """Return what differs after every write to anything that the tenant reads."""
         return tuple([await self._states.version(each) for each in self._namespaces.readable(tenant_id)])

@@ -15,6 +15,8 @@ class RememberedBuild:
     summary: EnvelopeSummary
     continuation_recommended: bool
     stands_until: datetime | None = None
+    arrived: tuple[int, ...] = ()
+    """What was retrievable then, as a number of each namespace that was read (``GrantedStates.arrived``)."""
 
     @property
     def standing(self) -> Standing:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from services.common.ports.graph import SourceRecord
 from services.common.ports.receipts import Receipt
 from services.common.ports.tokens import ModelProfile
-from services.envelope.domain.caching import NO_DIRECTIVES, CacheDirectives
+from services.envelope.domain.caching import BESIDE_THE_BUILD, NO_DIRECTIVES, CacheDirectives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
 from services.envelope.domain.quality_gap import QualityGap
@@ -138,31 +138,35 @@ class CarriedText:
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeRequest:
-    """One build; ``None`` takes the setting."""
+    """One build; ``None`` takes the setting.
+
+    What is marked ``BESIDE_THE_BUILD`` changes no envelope, or does so only through the token budget of the plan; every
+    other field, those to come included, is part of the key that a conditional request is judged under (ADR 0111).
+    """
 
     query: str = field(repr=False)
     model: str
-    session_id: str = ""
-    window_id: str = ""
-    window_number: int = 1
+    session_id: str = field(default="", metadata=BESIDE_THE_BUILD)
+    window_id: str = field(default="", metadata=BESIDE_THE_BUILD)
+    window_number: int = field(default=1, metadata=BESIDE_THE_BUILD)
     grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
     strategy: Strategy = Strategy.PUSH
-    system_prompt: str = field(default="", repr=False)
-    expected_response_tokens: int | None = None
-    max_envelope_tokens: int | None = None
+    system_prompt: str = field(default="", repr=False, metadata=BESIDE_THE_BUILD)
+    expected_response_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
+    max_envelope_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
     facts_seen: frozenset[str] = frozenset()
     deferred_fact_ids: tuple[str, ...] = ()
     transferred_fact_ids: tuple[str, ...] = ()
     active_fact_ids: tuple[str, ...] = ()
     max_memory_tier: int = 3
     carried: tuple[CarriedText, ...] = ()
-    if_match_etag: str = ""
-    directives: CacheDirectives = NO_DIRECTIVES
-    accept_quality: tuple[QualityTier, ...] = ()
+    if_match_etag: str = field(default="", metadata=BESIDE_THE_BUILD)
+    directives: CacheDirectives = field(default=NO_DIRECTIVES, metadata=BESIDE_THE_BUILD)
+    accept_quality: tuple[QualityTier, ...] = field(default=(), metadata=BESIDE_THE_BUILD)
     retrieval_mode: SearchMode | None = None
-    upgrade_on_risk: bool = False
-    approximate_tokens: bool = False
-    context_window_tokens: int | None = None
+    upgrade_on_risk: bool = field(default=False, metadata=BESIDE_THE_BUILD)
+    approximate_tokens: bool = field(default=False, metadata=BESIDE_THE_BUILD)
+    context_window_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
 
 
 @dataclass(frozen=True, slots=True)

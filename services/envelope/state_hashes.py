@@ -64,6 +64,22 @@ class StateHashes:
         own = self._versions.get(tenant_id, 0)
         return own, await self._changes.state_change(tenant_id) if self._changes and self._shared else 0
 
+    async def arrived(self, tenant_id: str) -> int:
+        """Return a number that is another whenever a fact may have become retrievable, wherever it stands.
+
+        A hash over a build's communities tells what became of the facts that it saw; a fact that is restored, or that
+        another process adopts, in a community that it did not see is told by this number alone (ADR 0111).
+        """
+        if self._changes is None:
+            return self._versions.get(tenant_id, 0)
+        tenant = self._tenants.setdefault(tenant_id, _Tenant())
+        self._tenants.move_to_end(tenant_id)
+        async with tenant.lock:
+            change = await self._changes.state_change(tenant_id)
+            if tenant.index.known.change < change:
+                await self._follow(self._changes, tenant, tenant_id, tenant.index.known.communities)
+            return tenant.index.arrived
+
     def written(self, tenant_id: str) -> None:
         """Note a write; call it before and after, so that no reader takes a state for settled in between."""
         self._versions[tenant_id] = self._versions.get(tenant_id, 0) + 1
@@ -86,12 +102,18 @@ class StateHashes:
         async with tenant.lock:
             index = tenant.index
             if index.known.change < change or not index.knows(selected):
-                changes = await store.state_changes(tenant_id, index.known, selected)
-                await _beside(len(changes.added) + len(changes.changed), index.apply, changes, selected)
-                self._evict()
+                await self._follow(store, tenant, tenant_id, selected)
             value = await _beside(index.size(selected), self._hash, index, selected, epoch)
             self._remember(tenant_id, selected, (index.known.change, epoch), value)
             return value
+
+    async def _follow(
+        self, store: FactChanges, tenant: _Tenant, tenant_id: str, selected: frozenset[str] | None
+    ) -> None:
+        """Bring a tenant's index level with the store; its lock is held."""
+        changes = await store.state_changes(tenant_id, tenant.index.known, selected)
+        await _beside(len(changes.added) + len(changes.changed), tenant.index.apply, changes, selected)
+        self._evict()
 
     def _hash(self, index: StateIndex, selected: frozenset[str] | None, epoch: int) -> str:
         return state_hash(index.entries(selected), epoch, self._model)

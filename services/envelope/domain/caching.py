@@ -2,11 +2,15 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum, unique
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum, StrEnum, unique
+from types import MappingProxyType
 from typing import Final
+
+from services.common.encoding import canonical_json
 
 ANY_ETAG: Final = "*"
 RELEVANT_COSINE: Final = 0.50
@@ -61,6 +65,45 @@ def read_directives(texts: Sequence[str]) -> CacheDirectives:
         only_if_ckf="only-if-ckf" in texts,
         max_age_s=min(ages, default=None),
     )
+
+
+BESIDE_THE_BUILD: Final[Mapping[str, bool]] = MappingProxyType({"beside the build": True})
+"""Metadata of a field that no build depends on, or only through other fields that the key holds."""
+
+
+def plan_key(*parts: object) -> str:
+    """Return one key over everything in the parts: a field that is added tomorrow counts unless it says otherwise.
+
+    Fields with ``BESIDE_THE_BUILD`` are left out, sets and mappings have no order (ADR 0111).
+
+    Raises:
+        TypeError: a value of a kind that has no plain form here.
+    """
+    return hashlib.sha256(canonical_json([_plain(part) for part in parts])).hexdigest()
+
+
+def _plain(value: object) -> object:  # noqa: PLR0911 - a form for each kind
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if value is None or isinstance(value, str | bool | float):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return str(value // timedelta(microseconds=1))
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, AbstractSet):
+        return sorted((_plain(inner) for inner in value), key=repr)
+    if isinstance(value, Sequence):
+        return [_plain(inner) for inner in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        counted = (one for one in fields(value) if not one.metadata.get("beside the build"))
+        return {one.name: _plain(getattr(value, one.name)) for one in counted}
+    msg = f"a {type(value).__name__} cannot be part of a build's key"
+    raise TypeError(msg)
 
 
 def build_key(parts: Sequence[Sequence[str]]) -> str:

@@ -7,7 +7,7 @@ six decimals and ties go by content hash, then id: the order of the candidates n
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.ports.facts import FactStatus
+from services.envelope.domain.caching import BESIDE_THE_BUILD
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.duplicates import Statements
 from services.envelope.domain.freshness import ages_days, freshness_scores
@@ -47,7 +48,7 @@ class RankingTerms:
     """
 
     weights: RankWeights
-    now: datetime
+    now: datetime = field(metadata=BESIDE_THE_BUILD)
     horizon_days: float
     compare_values: bool = True
 

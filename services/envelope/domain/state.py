@@ -81,6 +81,7 @@ class StateIndex:
     def __init__(self) -> None:
         self.known = StateKnown()
         self.touched = 0
+        self.arrived = -1
         self._communities: dict[str, _Community] = {}
         self._places: dict[int, str] = {}
 
@@ -90,8 +91,13 @@ class StateIndex:
     def apply(self, changes: StateChanges, wanted: frozenset[str] | None) -> None:
         """Become level with the store; afterwards the communities ``wanted`` are known, ``None`` = all.
 
-        ``touched`` counts the entries that this and former calls moved: the work that writes have caused.
+        ``touched`` counts the entries that this and former calls moved: the work that writes have caused. ``arrived``
+        is the last change by which, for all that was told, a fact of any community may have become retrievable; it
+        only grows, and what was seen at one number is no longer the whole when the number is another (ADR 0111).
         """
+        is_active = any(row.entry.status is FactStatus.ACTIVE for row in changes.changed)
+        if changes.starts_over or is_active or (changes.added and changes.change > self.known.change):
+            self.arrived = max(self.arrived, changes.change)
         known = frozenset[str]() if changes.starts_over else self.known.communities
         if changes.starts_over:
             self._communities, self._places = {}, {}
