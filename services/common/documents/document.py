@@ -14,6 +14,9 @@ MAX_COLUMN_CHARS: Final = 500
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, top, right, bottom, as shares of the page's width and height from its upper left corner, 0 to 1."""
 
+Span: TypeAlias = tuple[int, int]
+"""First and last position in a grid, from 1, both included."""
+
 
 @unique
 class BlockKind(StrEnum):
@@ -41,11 +44,17 @@ class Place:
         page: page or slide, from 1; 0 where the format has none.
         box: on that page; ``None`` where it is unknown.
         path: what the format calls the place: ``paragraph 3``, ``sheet Rates``, ``lines 10-14``, ``$.items[2]``.
+        table: the document's how-manieth table, from 1; 0 outside tables. The chunker counts them.
+        rows: of the table's grid, heads included; ``None`` outside tables.
+        columns: of the table's grid; ``None`` outside tables.
     """
 
     page: int = 0
     box: Box | None = None
     path: str = ""
+    table: int = 0
+    rows: Span | None = None
+    columns: Span | None = None
 
     def __str__(self) -> str:
         """Return the place for people: ``p. 3``, ``sheet Rates``; empty when nothing is known."""
@@ -67,6 +76,8 @@ class Table:
         spanned: positions (row, column) that repeat a cell which begins elsewhere.
         places: of each row; empty when unknown.
         doubtful: why rows or columns may be wrong, for people; empty when nothing is.
+        notes: marks of footnotes in the caption (row -1) and in cells: (row, column, mark).
+        current: what still holds of a cell of which a part is struck out: (row, column, text).
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -76,6 +87,8 @@ class Table:
     spanned: frozenset[tuple[int, int]] = frozenset()
     places: tuple[Place, ...] = ()
     doubtful: str = ""
+    notes: tuple[tuple[int, int, str], ...] = ()
+    current: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +97,16 @@ class Block:
 
     Attributes:
         text: white space collapsed, except in CODE.
-        level: 1-6 for a HEADING, nesting depth from 0 for a LIST_ITEM, else 0.
+        level: 1-6 for a HEADING, nesting depth from 0 for a LIST_ITEM or DEFINITION, else 0.
         place: where it stands.
         number: what the list or the footnote calls it, as a reader sees it: ``3.``, ``(b)``; empty for a bullet.
         term: what a DEFINITION defines; several terms are joined by `` / ``.
         table: the grid of a TABLE.
         language: ISO 639-1 code where the document says so; empty otherwise.
+        within: in how many items and definitions a block stands that is none itself: a second paragraph of an item of
+            level 0, its table, its code: 1.
+        notes: marks of footnotes, each with the place in ``text`` where it stood: (offset, mark).
+        linked: it is a link and nothing else.
     """
 
     kind: BlockKind
@@ -100,6 +117,9 @@ class Block:
     term: str = ""
     table: Table | None = None
     language: str = ""
+    within: int = 0
+    notes: tuple[tuple[int, str], ...] = ()
+    linked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +131,22 @@ class HiddenText:
     """
 
     text: str
+    why: str
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulTable:
+    """A table whose rows or columns may be wrong.
+
+    Attributes:
+        rows: how many it was read as.
+        why: for people.
+    """
+
+    caption: str
+    rows: int
+    columns: int
     why: str
     place: Place = NOWHERE
 
