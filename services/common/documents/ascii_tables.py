@@ -18,7 +18,7 @@ _RULE: Final = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{2,})+\s*")
 _DASHES: Final = re.compile(r"[-=]+")
 _GAP: Final = re.compile(r"\S(?:\s{2,}|\t+)(?=\S)")
 _CELL: Final = re.compile(r"\S+(?:\s\S+)*")
-_MARK: Final = re.compile(r"(?<=\d)\s\*{1,3}\Z|(?<=\S)\s?[†‡]+\Z")
+_MARK: Final = re.compile(r"(?<=\S)\s?(\*{1,3}|[†‡]+)\Z")
 _MIN_ROWS: Final = 3
 _MIN_COLUMNS: Final = 2
 
@@ -34,9 +34,11 @@ def table_in(lines: Sequence[str], first_line: int) -> tuple[Table | None, int]:
         rows, numbers, heads, used = read(lines)
         if len(rows) > 1 and max(map(len, rows)) >= _MIN_COLUMNS:
             width = max(map(len, rows))
+            found = [(i, j, _MARK.search(cell)) for i, row in enumerate(rows) for j, cell in enumerate(row)]
+            notes = tuple((i, j, match[1]) for i, j, match in found if match)
             grid = tuple((*(_MARK.sub("", cell) for cell in row), *[""] * (width - len(row))) for row in rows)
             places = tuple(_place(first_line + start, first_line + end) for start, end in numbers)
-            return Table(grid, heads if heads is not None else header_rows_of(grid), places=places), used
+            return Table(grid, heads if heads is not None else header_rows_of(grid), places=places, notes=notes), used
     return None, 0
 
 

@@ -4,7 +4,7 @@ Notes follow the section that refers to them, so that no paragraph or list is to
 block: they say one thing, beside the text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -77,12 +77,18 @@ class Paragraphs:
         style = value_of(properties, "w:pStyle")
         self.hidden.extend(HiddenText(text, why, place) for text, why in line.hidden)
         number = self._number(properties, style)
-        text = line.text
+        marks = self._marks(line)
+        text, notes = line.settled(marks)
+        before = len(self.blocks)
         if text and self._styles.is_contents(style):
             self.furniture.append(text)
         elif text:
             self._write(line, properties, style, number, place)
-        self._hanging(line, place)
+            if notes and len(self.blocks) > before and self.blocks[-1].text.endswith(text):
+                lead = len(self.blocks[-1].text) - len(text)
+                moved = tuple((lead + at, mark) for at, mark in notes)
+                self.blocks[-1] = replace(self.blocks[-1], notes=moved)
+        self._hanging(line, place, marks)
 
     def _write(self, line: Line, properties: Any | None, style: str, number: tuple[str, int] | None, place: Place) -> None:
         text = line.text
@@ -142,17 +148,23 @@ class Paragraphs:
         number = self._numbering.number(num_id, level)
         return None if number is None else (number, level)
 
-    def _hanging(self, line: Line, place: Place) -> None:
+    def _marks(self, line: Line) -> list[str]:
+        """Return the marks of the notes that a paragraph refers to, counted through the document."""
+        marks = []
+        for kind, _ in line.notes:
+            self._noted[kind] += 1
+            marks.append(roman(self._noted[kind]) if kind == "endnote" else str(self._noted[kind]))
+        return marks
+
+    def _hanging(self, line: Line, place: Place, marks: Sequence[str]) -> None:
         """Write what hangs on a paragraph: text boxes, descriptions of pictures; keep notes for the section's end."""
         for box in line.boxes:
             self._box(box, place)
         self.blocks.extend(Block(BlockKind.CAPTION, text, place=place) for text in line.pictures)
-        for kind, name in line.notes:
+        for (kind, name), mark in zip(line.notes, marks, strict=True):
             note = self._notes.get(kind, {}).get(name)
             if note is None:
                 continue
-            self._noted[kind] += 1
-            mark = roman(self._noted[kind]) if kind == "endnote" else str(self._noted[kind])
             where = Place(path=f"{kind} {mark}")
             text = " ".join(self._plain(paragraph, where) for paragraph in note.iter(qn("w:p")))
             if text.strip():
@@ -178,7 +190,7 @@ class Paragraphs:
         where = Place(path=f"{place.path}, text box")
         self.blocks.extend(Block(BlockKind.PARAGRAPH, text, place=where) for text in texts if text)
         for line in lines:
-            self._hanging(line, place)
+            self._hanging(line, place, self._marks(line))
 
     def _in_list(self, paragraph: Any) -> bool:
         properties = paragraph.find(qn("w:pPr"))
@@ -193,12 +205,13 @@ class Paragraphs:
             return
         self._tables += 1
         place = Place(path=f"table {self._tables}")
-        lines: list[Line] = []
+        lines: list[tuple[Line, list[str]]] = []
 
         def read_cell(of: Any, cell: Any) -> Cell:
             read = list(self._cell_lines(cell, is_shaded(of, cell)))
-            lines.extend(line for _, line in read)
-            return cell_of(read, tuple(child for child in cell if child.tag == qn("w:tbl")))
+            marked = [(number, line, self._marks(line)) for number, line in read]
+            lines.extend((line, marks) for _, line, marks in marked)
+            return cell_of(marked, tuple(child for child in cell if child.tag == qn("w:tbl")))
 
         def drop_row(row: Any) -> None:
             text = collapse(" ".join(one.text or "" for one in row.iter(qn("w:t"), qn("w:delText"))))
@@ -214,9 +227,9 @@ class Paragraphs:
             self.blocks.append(Block(BlockKind.CAPTION, caption, place=place))
         for nested in grid.nested:
             self._table(nested)
-        for line in lines:
+        for line, marks in lines:
             self.hidden.extend(HiddenText(text, why, place) for text, why in line.hidden)
-            self._hanging(line, place)
+            self._hanging(line, place, marks)
 
     def _cell_lines(self, cell: Any, shaded: bool) -> Iterator[tuple[str, Line]]:  # noqa: FBT001 - of the cell
         for child in cell:

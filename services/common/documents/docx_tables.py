@@ -21,11 +21,12 @@ _UNSHADED: Final = frozenset({"", "auto", "FFFFFF"})
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell holds: its text, whether it is all bold, and the tables inside of it."""
+    """What a cell holds: its text, whether it is all bold, the tables inside of it, marks of notes."""
 
     text: str
     bold: bool
     tables: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -37,6 +38,7 @@ class Grid:
     strong: list[bool] = field(default_factory=list)
     heads: list[bool] = field(default_factory=list)
     nested: list[Any] = field(default_factory=list)
+    notes: list[tuple[int, int, str]] = field(default_factory=list)
     cells: int = 0
 
 
@@ -116,6 +118,7 @@ def _read_row(grid: Grid, table: Any, row: Any, read_cell: Callable[[Any, Any], 
             cell = read_cell(table, element)
             text = cell.text
             grid.nested.extend(cell.tables)
+            grid.notes.extend((index, at, mark) for mark in cell.notes)
             grid.spanned.update((index, at + offset) for offset in range(1, span))
             if text:
                 bold.append(cell.bold)
@@ -142,11 +145,13 @@ def as_table(grid: Grid, place: Place, caption: str) -> Table:
     marked = next((index for index, head in enumerate(grid.heads) if not head), len(grid.heads))
     headers = marked if 0 < marked < len(rows) else header_rows_of(rows, spanned, grid.strong)
     places = tuple(Place(path=f"{place.path}, row {number}") for number in range(1, len(rows) + 1))
-    return Table(rows, headers, header_columns_of(rows, headers, spanned), caption, spanned, places)
+    return Table(rows, headers, header_columns_of(rows, headers, spanned), caption, spanned, places, notes=tuple(grid.notes))
 
 
-def cell_of(lines: list[tuple[str, Line]], tables: tuple[Any, ...]) -> Cell:
+def cell_of(lines: list[tuple[str, Line, list[str]]], tables: tuple[Any, ...]) -> Cell:
     """Return a cell's paragraphs, each with its number, as one text."""
-    texts = [" ".join(part for part in (number, line.text) if part) for number, line in lines]
-    filled = [line for _, line in lines if line.text]
-    return Cell(" ".join(text for text in texts if text), bool(filled) and all(line.is_bold for line in filled), tables)
+    texts = [" ".join(part for part in (number, line.text) if part) for number, line, _ in lines]
+    filled = [line for _, line, _ in lines if line.text]
+    bold = bool(filled) and all(line.is_bold for line in filled)
+    marks = tuple(mark for _, _, of in lines for mark in of)
+    return Cell(" ".join(text for text in texts if text), bold, tables, marks)

@@ -4,13 +4,14 @@ Insertions are text, deletions are not; of a field the result is read, not its c
 smaller than anybody reads is kept apart.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from docx.oxml.ns import qn
 
 from services.common.documents.docx_styles import Styles, is_on, value_of
+from services.common.documents.note_marks import NOTE, settle
 from services.common.documents.raising import lowered, raised
 from services.common.documents.text import collapse
 
@@ -31,6 +32,7 @@ _NOTES: Final = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference")
 _WHITE: Final = frozenset({"FFFFFF", "FEFEFE", "FDFDFD", "FCFCFC"})
 _UNSHADED: Final = frozenset({"", "auto", "FFFFFF"})
 _UNREADABLE_HALF_POINTS: Final = 4
+_BLANK: Final = f" \t\n\u00a0{NOTE}"
 _TEXT_BOX: Final = qn("w:txbxContent")
 
 
@@ -56,23 +58,27 @@ class Line:
 
     @property
     def text(self) -> str:
-        """Return the visible text, white space collapsed."""
-        return collapse("".join(self.parts))
+        """Return the visible text, white space collapsed, without signs of notes."""
+        return self.settled(())[0]
+
+    def settled(self, marks: Sequence[str]) -> tuple[str, tuple[tuple[int, str], ...]]:
+        """Return the visible text, and where in it the notes of the given marks are referred to."""
+        return settle(collapse("".join(self.parts)), marks)
 
     @property
     def is_bold(self) -> bool:
         """Say whether all visible text is bold."""
-        return any(part.strip() for part in self.parts) and all(
-            bold for part, bold in zip(self.parts, self.bold, strict=True) if part.strip()
+        return any(part.strip(_BLANK) for part in self.parts) and all(
+            bold for part, bold in zip(self.parts, self.bold, strict=True) if part.strip(_BLANK)
         )
 
     def leading_bold(self) -> str:
         """Return the bold words that a paragraph begins with; empty when it is bold throughout or begins otherwise."""
         lead: list[str] = []
         for part, bold in zip(self.parts, self.bold, strict=True):
-            if part.strip() and not bold:
+            if part.strip(_BLANK) and not bold:
                 return "".join(lead)
-            lead.append(part)
+            lead.append(part.replace(NOTE, ""))
         return ""
 
 
@@ -126,14 +132,18 @@ class LineReader:
                 style, "w:b"
             )
         texts: list[str] = []
+        noted = len(line.notes)
         for child in _expanded(run):
             self._content(child, line, texts)
         text = "".join(texts)
         if why:
-            _hide(line, text, why)
+            del line.notes[noted:]
+            _hide(line, text.replace(NOTE, ""), why)
         elif text:
             place = value_of(properties, "w:vertAlign")
-            if place == "superscript":
+            if NOTE in text:
+                pass  # raised anyway
+            elif place == "superscript":
                 text = raised("".join(line.parts[-2:]), text)
             elif place == "subscript":
                 text = lowered("".join(line.parts[-2:]), text)
@@ -151,6 +161,7 @@ class LineReader:
             texts.append(_BREAKS[tag])
         elif tag in _NOTES:
             line.notes.append((_NOTES[tag], child.get(qn("w:id"), "")))
+            texts.append(NOTE)
         elif tag == qn("w:delText"):
             _hide(line, child.text or "", "deleted (tracked change)")
         elif tag == qn("w:ruby"):

@@ -9,14 +9,16 @@ is read as names and values. ``null`` and what is missing say nothing.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
+from services.common.documents.heads import header_columns_of, header_rows_of
 from services.common.documents.limits import require_at_most
 from services.common.documents.refusals import unsupported_media
-from services.common.documents.text import collapse, read_text
+from services.common.documents.markdown import read_markdown
+from services.common.documents.text import collapse
 
 MAX_DEPTH: Final = 200
 MAX_VALUES: Final = 5_000_000
@@ -149,7 +151,7 @@ class _Reading:
             self._counted(1)
             self.blocks.append(Block(BlockKind.PARAGRAPH, _written(value), place=Place(path=path)))
 
-    def _list(self, values: Sequence[Json], path: str) -> None:
+    def _list(self, values: Sequence[Json], path: str, caption: str = "") -> None:
         if all(_is_plain(value) for value in values):
             self._counted(len(values))
             for index, value in enumerate(values):
@@ -157,20 +159,18 @@ class _Reading:
                     place = Place(path=f"{path}[{index}]")
                     self.blocks.append(Block(BlockKind.LIST_ITEM, _written(value), place=place))
         elif values and all(isinstance(value, list) and all(map(_is_plain, value)) for value in values):
-            self._rows(values, path)
+            self._rows(values, path, caption)
         else:
-            self.records([(f"{path}[{index}]", value) for index, value in enumerate(values)])
+            self.records([(f"{path}[{index}]", value) for index, value in enumerate(values)], caption)
 
-    def _rows(self, rows: Sequence[Sequence[Json]], path: str) -> None:
+    def _rows(self, rows: Sequence[Sequence[Json]], path: str, caption: str) -> None:
         """Read a list of lists as the rows of a table; a first row of names is its head."""
-        from services.common.documents.heads import header_columns_of, header_rows_of
-
         width = max(len(row) for row in rows)
         self._counted(width * len(rows))
         grid = tuple((*map(_written, row), *[""] * (width - len(row))) for row in rows)
         heads = header_rows_of(grid)
         places = tuple(Place(path=f"{path}[{index}]") for index in range(len(rows)))
-        table = Table(grid, heads, header_columns_of(grid, heads), places=places)
+        table = Table(grid, heads, header_columns_of(grid, heads), caption, places=places)
         self.blocks.append(Block(BlockKind.TABLE, "", place=Place(path=path), table=table))
 
     def _object(self, value: Mapping[str, Json], path: str) -> None:
@@ -183,19 +183,18 @@ class _Reading:
             self.blocks.append(Block(BlockKind.DEFINITION, text, place=Place(path=f"{path}.{column}"), term=column))
         for column, where, below in record.below:
             if isinstance(below, list):
-                self.blocks.append(Block(BlockKind.PARAGRAPH, f"{column}:", place=Place(path=where)))
-                self._list(below, where)
+                self._list(below, where, column)
             else:
                 self._text(str(below), column, where)
 
-    def records(self, values: Sequence[tuple[str, Json]]) -> None:
+    def records(self, values: Sequence[tuple[str, Json]], caption: str = "") -> None:
         """Read a list of records as tables: a new one where the fields become others, or something stands below one."""
         waiting: list[_Record] = []
         columns: dict[Column, None] = {}
         filled = 0
         for path, value in values:
             if not isinstance(value, dict):
-                self._records_table(waiting, columns)
+                self._records_table(waiting, columns, caption)
                 waiting, columns, filled = [], {}, 0
                 self.value(value, path)
                 continue
@@ -205,17 +204,17 @@ class _Reading:
             if waiting and (
                 len(waiting) >= _MAX_TABLE_ROWS or width * (len(waiting) + 1) > _SPARSE * filled + _SLACK_CELLS
             ):
-                self._records_table(waiting, columns)
+                self._records_table(waiting, columns, caption)
                 waiting, columns, filled = [], {}, len(record.values)
             waiting.append(record)
             columns.update(dict.fromkeys(record.values))
             if record.below:
-                self._records_table(waiting, columns)
+                self._records_table(waiting, columns, caption)
                 waiting, columns, filled = [], {}, 0
                 self._below(record)
-        self._records_table(waiting, columns)
+        self._records_table(waiting, columns, caption)
 
-    def _records_table(self, records: Sequence[_Record], columns: Mapping[Column, None]) -> None:
+    def _records_table(self, records: Sequence[_Record], columns: Mapping[Column, object], caption: str = "") -> None:
         filled = [record for record in records if record.values]
         if not filled or not columns:
             return
@@ -228,7 +227,7 @@ class _Reading:
         names = [row[0] for row in rows[1:]]
         places = (Place(path=filled[0].path), *(Place(path=record.path) for record in filled))
         keyed = int(len(heads) > 1 and all(names) and len(set(names)) == len(names))
-        table = Table(tuple(rows), 1, keyed, places=places)
+        table = Table(tuple(rows), 1, keyed, caption, places=places)
         self.blocks.append(Block(BlockKind.TABLE, "", place=Place(path=filled[0].path), table=table))
 
     def _below(self, record: _Record) -> None:
@@ -294,11 +293,11 @@ class _Reading:
             record.below.append((column, path, values))
 
     def _text(self, text: str, context: str, path: str) -> None:
-        """Read a text of several lines that holds a table."""
+        """Read a text of several lines that holds a table; what stands around the table is said of its place."""
         place = Place(path=path)
-        self.blocks.append(Block(BlockKind.PARAGRAPH, f"{context}:", place=place))
-        from services.common.documents.markdown import read_markdown
-
-        read = read_markdown(text).blocks or read_text(text).blocks
-        for block in read:
-            self.blocks.append(Block(block.kind, block.text, block.level, place, block.number, block.term, block.table))
+        for block in read_markdown(text).blocks:
+            if block.table is not None:
+                table = replace(block.table, caption=block.table.caption or context)
+                self.blocks.append(Block(BlockKind.TABLE, "", place=place, table=table))
+            else:
+                self.blocks.append(Block(BlockKind.DEFINITION, block.text, place=place, term=context))

@@ -1,7 +1,7 @@
 """E-mails (RFC 5322, MIME): who wrote what to whom and when, the text, the quoted mails below it.
 
 Kept: the heads that a reader sees, the HTML part where there is one (it has the tables), else the plain one; quoted mails, each
-under its own head; forwarded mails. Hidden: what the HTML part hides. Furniture: signatures. Not read, but named: attachments.
+under its own head; forwarded mails. Hidden: what the HTML part hides. Not read, but named: attachments.
 """
 
 import email
@@ -29,10 +29,7 @@ MAX_HEAD_BYTES: Final = 1 << 20
 _HEADS: Final = ("From", "To", "Cc", "Date")
 _BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-_SIGNATURE: Final = re.compile(r"^-- ?$", re.MULTILINE)
-_SIGNATURE_CLASS: Final = re.compile(
-    r"<(div|p|table|span)\b[^>]{0,500}\b(?:class|id)\s*=\s*[\"']?[^\"'>]{0,200}signature", re.IGNORECASE
-)
+_SIGNATURE: Final = re.compile(r"-- ?")
 _QUOTED: Final = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _REPLY: Final = re.compile(r"(?:re|aw|fwd?|wg|sv|vs|ref|rif)\s*(?:\[\d+\])?:\s*", re.IGNORECASE)
 _FLOWED: Final = re.compile(r"(?<=\S) \n(?!>)")
@@ -106,13 +103,13 @@ def _read(
             blocks.append(Block(BlockKind.DEFINITION, value, place=Place(path=f"{where}head {name}"), term=name))
     if mail.html:
         for text in mail.html:
-            body = read_html(_without_signature(text, furniture))
+            body = read_html(text)
             hidden.extend(body.hidden)
             furniture.extend(body.furniture)
             blocks.extend(_placed(body.blocks, f"{where}body"))
     else:
         for text in mail.plain:
-            blocks.extend(_placed(_plain_blocks(text, furniture), f"{where}body"))
+            blocks.extend(_placed(_plain_blocks(text), f"{where}body"))
     warnings.extend(f"attachment {name} was not read: bring it by itself" for name in mail.attached)
     if mail.repaired:
         warnings.append("characters that are none in the declared charset were replaced")
@@ -180,42 +177,16 @@ def _date(message: Message) -> str:
         return ""
 
 
-def _without_signature(html: str, furniture: list[str]) -> str:
-    """Return a mail's HTML without the element that its program calls the signature."""
-    found = _SIGNATURE_CLASS.search(html)
-    if found is None:
-        return html
-    tag = found[1].lower()
-    depth = 0
-    for match in re.finditer(rf"<(/?){tag}\b[^>]*>", html[found.start() :], re.IGNORECASE):
-        depth += -1 if match[1] else 1
-        if depth == 0:
-            end = found.start() + match.end()
-            furniture.extend(block.text for block in read_html(html[found.start() : end]).blocks if block.text)
-            return html[: found.start()] + html[end:]
-    return html
-
-
-def _plain_blocks(text: str, furniture: list[str]) -> Iterator[Block]:
-    """Yield the blocks of a plain text; quoted lines are read without their marks, a signature is left out."""
+def _plain_blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of a plain text; quoted lines are read without their marks, apart from what is around them."""
     lines: list[str] = []
     quoted = False
-    leaving = False
     for line in text.split("\n"):
         now = line.startswith(">")
         if now != quoted:
             lines.append("")
-            quoted, leaving = now, False
-        if _SIGNATURE.fullmatch(line):
-            leaving = True
-        if leaving and not line.strip() and lines and not lines[-1]:
-            leaving = False
-        if leaving and not now:
-            if line.strip(" -"):
-                furniture.append(collapse(line))
-            lines.append("")
-        else:
-            lines.append(_QUOTED.sub("", line))
+            quoted = now
+        lines.append("" if _SIGNATURE.fullmatch(line) else _QUOTED.sub("", line))
     yield from read_text("\n".join(lines)).blocks
 
 

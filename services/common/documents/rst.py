@@ -11,9 +11,11 @@ from typing import Any, Final
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst import Directive, directives, roles
+from docutils.parsers.rst.languages import en as directive_names
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, Table
+from services.common.documents.note_marks import NOTE, settle
 from services.common.documents.numerals import letters, roman
 from services.common.documents.raising import lowered, raised
 from services.common.documents.refusals import refusing_damage
@@ -111,10 +113,9 @@ class _Unknown:
 
     def __init__(self, text: str) -> None:
         names = dict.fromkeys(match[1].lower() for match in _DIRECTIVE.finditer(text))
-        known = directives._directive_registry  # noqa: SLF001
-        self._directives = [name for name in names if name not in known][:_MAX_UNKNOWN]
+        self._directives = [name for name in names if name not in directive_names.directives][:_MAX_UNKNOWN]
         used = dict.fromkeys(match[1].lower() for match in _ROLE.finditer(text))
-        self._roles = [name for name in used if name not in roles._role_registry][:_MAX_UNKNOWN]  # noqa: SLF001
+        self._roles = [name for name in used if name not in directive_names.roles][:_MAX_UNKNOWN]
 
     def __enter__(self) -> None:
         for name in self._directives:
@@ -167,8 +168,10 @@ class _Walk:
             self.children(node)
 
     def add(self, kind: BlockKind, text: str, node: Any, **more: Any) -> None:
+        text, notes = settle(text, _marks(node))
         if text:
-            self.blocks.append(Block(kind, text, place=_place(node), **more))
+            more.setdefault("within", 0 if kind is BlockKind.LIST_ITEM else self._lists)
+            self.blocks.append(Block(kind, text, place=_place(node), notes=notes, **more))
 
     def section(self, node: Any) -> None:
         self._level += 1
@@ -215,14 +218,17 @@ class _Walk:
         for child in item.children:
             if isinstance(child, nodes.paragraph):
                 text = collapse(text_of(child))
-                self.add(BlockKind.LIST_ITEM, text, child, level=level, number=number if first else "")
+                if first:
+                    self.add(BlockKind.LIST_ITEM, text, child, level=level, number=number)
+                else:
+                    self.add(BlockKind.PARAGRAPH, text, child)
                 first = False
             else:
                 self.node(child)
         self._lists -= 1
 
     def definition(self, node: Any) -> None:
-        terms = [collapse(text_of(child)) for child in node.children if isinstance(child, nodes.term)]
+        terms = [_plain(child) for child in node.children if isinstance(child, nodes.term)]
         kinds = [collapse(text_of(child)) for child in node.children if isinstance(child, nodes.classifier)]
         self._said(" / ".join(terms) + "".join(f" ({kind})" for kind in kinds), node)
 
@@ -238,14 +244,14 @@ class _Walk:
                     self.node(child)
 
     def field(self, node: Any) -> None:
-        name = next((collapse(text_of(child)) for child in node.children if isinstance(child, nodes.field_name)), "")
+        name = next((_plain(child) for child in node.children if isinstance(child, nodes.field_name)), "")
         self._said(name, node)
         self._property(name, next((child for child in node.children if isinstance(child, nodes.field_body)), None))
 
     def _property(self, name: str, node: Any | None) -> None:
         text = "" if node is None else collapse(text_of(node))
         if text and isinstance(name, str) and name:
-            self.properties.setdefault("_".join(name.lower().split()), text)
+            self.properties.setdefault("_".join(name.lower().split()), text.replace(NOTE, ""))
 
     def bibliographic(self, node: Any) -> None:
         """Read a field that docutils knows, as author and date."""
@@ -277,7 +283,7 @@ class _Walk:
         self.add(BlockKind.CAPTION, collapse(text_of(node)), node)
 
     def table(self, node: Any) -> None:
-        caption = next((collapse(text_of(child)) for child in node.children if isinstance(child, nodes.title)), "")
+        caption = next((_plain(child) for child in node.children if isinstance(child, nodes.title)), "")
         for group in node.findall(nodes.tgroup):
             table = _table(group, caption)
             if table.rows:
@@ -290,12 +296,15 @@ def _table(group: Any, caption: str) -> Table:
     rows = heads + [row for part in group.children if isinstance(part, nodes.tbody) for row in part.children]
     grid: list[dict[int, str]] = [{} for _ in rows]
     spanned = set()
+    notes: list[tuple[int, int, str]] = []
     for index, row in enumerate(rows):
         column = 0
         for entry in row.children:
             while column in grid[index]:
                 column += 1
-            text = collapse(" ".join(text_of(child) for child in entry.children))
+            marks = _marks(entry)
+            text, _ = settle(collapse(" ".join(text_of(child) for child in entry.children)), marks)
+            notes.extend((index, column, mark) for mark in marks)
             across, down = int(entry.get("morecols", 0)) + 1, int(entry.get("morerows", 0)) + 1
             for line in range(index, min(index + down, len(rows))):
                 for place in range(column, min(column + across, len(columns) or column + across)):
@@ -312,11 +321,18 @@ def _table(group: Any, caption: str) -> Table:
         caption,
         frozenset(spanned),
         tuple(_place(row) for row in rows),
+        notes=tuple(notes),
     )
 
 
+def _marks(node: Any) -> list[str]:
+    """Return the marks of the notes that a node refers to."""
+    kinds = nodes.footnote_reference | nodes.citation_reference
+    return [one.astext() for one in node.findall(lambda one: isinstance(one, kinds))]
+
+
 def text_of(node: Any) -> str:
-    """Return the text of a node as a reader sees it: no marks of notes, superscripts as ``^``."""
+    """Return the text of a node as a reader sees it: a sign where a note is referred to, superscripts as ``^``."""
     parts: list[str] = []
     _gather(node, parts)
     return "".join(parts)
@@ -325,9 +341,10 @@ def text_of(node: Any) -> str:
 def _gather(node: Any, parts: list[str]) -> None:
     if isinstance(node, nodes.Text):
         parts.append(node.astext())
-    elif isinstance(node, nodes.footnote_reference | nodes.citation_reference | nodes.system_message | nodes.raw):
-        if parts and isinstance(node, nodes.footnote_reference):
-            parts[-1] = parts[-1].rstrip()
+    elif isinstance(node, nodes.footnote_reference | nodes.citation_reference):
+        parts.append(NOTE)
+    elif isinstance(node, nodes.system_message | nodes.raw):
+        return
     elif isinstance(node, nodes.superscript):
         parts.append(raised("".join(parts[-2:]), node.astext()))
     elif isinstance(node, nodes.subscript):
@@ -339,6 +356,10 @@ def _gather(node: Any, parts: list[str]) -> None:
             if index and isinstance(child, nodes.Body | nodes.Part):
                 parts.append(" ")
             _gather(child, parts)
+
+
+def _plain(node: Any) -> str:
+    return settle(collapse(text_of(node)), ())[0]
 
 
 def _bibliographic() -> Iterator[str]:

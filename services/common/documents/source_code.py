@@ -24,8 +24,10 @@ _DEFINING: Final = frozenset(
         *("table", "trait", "type", "typedef", "union", "view", "procedure"),
     }
 )
+_C: Final = frozenset({"c", "cpp"})
+_OF_OTHERS: Final = frozenset({"struct", "union", "enum", "typedef", "type", "object", "message", "table", "view"})
+"""What in C names a type wherever it is used."""
 _INDENTED: Final = frozenset({"python", "yaml"})
-_SECTIONS: Final = re.compile(r"^\s*\[{1,2}([^\]\n]+)\]{1,2}", re.MULTILINE)
 _MARKS: Final = re.compile(r"^[ \t]*(?:/\*+!?|\*+/|\*(?!/)|//+[!/]?|\#+!?|--+|;+|%+|<!--|-->|\"\"\"|''')?[ \t]?", re.MULTILINE)
 _TAIL: Final = re.compile(r"[ \t]*(?:\*+/|-->|\"\"\"|''')\s*\Z")
 _QUOTES: Final = re.compile(r"\A[rRuUbB]{0,2}(\"\"\"|'''|\"|')(.*?)(?:\1)?\s*\Z", re.DOTALL)
@@ -78,6 +80,10 @@ class _Sections:
         self._column = 0
         self._indent = 0
         self._fresh = True
+        self._worded = False
+        self._decorated = False
+        self._parentheses = 0
+        self._defined = _DEFINING - _OF_OTHERS if language in _C else _DEFINING
         self._defining = ""
         self._waiting: list[tuple[int, str]] = []
         """Comments of whole lines: of what comes next."""
@@ -95,27 +101,53 @@ class _Sections:
                 self._open[-1].code.append(value)
             return
         if kind in Comment and kind not in Comment.Preproc and kind not in Comment.PreprocFile:
-            self._waiting.append((self._line, value))
+            self._comment(kind, value)
         elif kind in String.Doc:
-            self._flush()
+            self._settle()
             self._open[-1].texts.append((self._line, _unquoted(value)))
         else:
             self._word(kind, value)
         self._fresh = False
 
+    def _comment(self, kind: Any, value: str) -> None:
+        """Keep a comment of whole lines for what follows it; one beside code stays with the code."""
+        if kind in Comment.Hashbang:
+            return
+        if self._fresh or "\n" in value.strip("\n"):
+            self._settle()
+            self._waiting.append((self._line, value))
+        elif self._open[-1].code:
+            self._open[-1].code.append(value)
+        if value.endswith("\n"):
+            self._new_line()
+
+    def _new_line(self) -> None:
+        self._fresh = True
+        if self._decorated:
+            self._decorated = self._worded = False
+        self._settle()
+
+    def _settle(self) -> None:
+        """Give comments to the section that goes on, once a line of code has come that defines nothing."""
+        if self._worded:
+            self._flush()
+        self._worded = False
+
     def _blank(self, value: str) -> None:
         if "\n" in value:
-            self._fresh = True
+            self._new_line()
             self._column = len(value.rpartition("\n")[2].expandtabs(4))
         elif self._fresh:
             self._column = len(value.expandtabs(4))
 
     def _word(self, kind: Any, value: str) -> None:
+        self._worded = True
+        self._decorated = self._decorated or kind in Name.Decorator
+        self._parentheses += value.count("(") - value.count(")")
         if self._fresh:
             self._indent = self._column
             if self._indented:
                 self._close(self._indent)
-            self._column = 0 if "\n" not in value else self._column
         named = kind in Name.Class or kind in Name.Function or kind in Name.Namespace
         word = value.strip()
         if self._defining and (kind in Name) and word:
@@ -123,10 +155,9 @@ class _Sections:
         elif named and not self._defining and kind in Name.Function and self._fresh_definition():
             self._begin(word)
         if kind in Keyword:
-            self._defining = word if word in _DEFINING else self._defining
+            self._defining = word if word in self._defined and self._parentheses == 0 else self._defining
         elif word and kind not in Keyword:
             self._defining = ""
-        self._flush()
         section = self._open[-1]
         if not section.code:
             section.code_line = self._line
@@ -159,6 +190,7 @@ class _Sections:
         head, last.code[:] = "".join(last.code[start:]), last.code[:start]
         section = _Section(name, min(len(self._open), _MAX_LEVEL), self._line, depth, [*self._waiting], [head], self._line)
         self._waiting.clear()
+        self._worded = False
         self._open.append(section)
         self.found.append(section)
 
