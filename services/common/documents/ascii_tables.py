@@ -1,7 +1,7 @@
 """Tables drawn with characters in plain text: frames of ``+--+``, bars, rules of dashes, columns of blanks.
 
-A row whose first cell is empty goes on with the row above it. Footnote marks after a cell are left out. Columns of blanks are
-a table only when three lines or more agree on them: two lines that happen to have a gap in one place do not.
+A row whose first cell is empty goes on with the row above it. Footnote marks after a cell are left out. Columns of
+blanks are a table only when three lines or more agree on them: two lines that happen to have a gap in one place do not.
 """
 
 import re
@@ -124,7 +124,7 @@ def _ruled(lines: Sequence[str]) -> _Read:
         goes_on = (index > at or bool(rows)) and bool(rows) and (not cells[0] or index < at)
         _add(rows, numbers, cells, index, goes_on=goes_on and not (index > at and len(rows) == heads))
         used = index + 1
-    return rows, numbers, heads if heads else (1 if not top else 0), used
+    return rows, numbers, heads or (1 if not top else 0), used
 
 
 def _sliced(line: str, columns: Sequence[tuple[int, int]]) -> list[str]:

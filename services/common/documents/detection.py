@@ -93,9 +93,7 @@ def _binary_kind(content: bytes) -> MediaType | None:
     return MediaType.PDF if _PDF_MAGIC in content[:_PDF_MAGIC_WITHIN] else None
 
 
-def _agree(
-    found: MediaType | None, really: str, wanted: MediaType | None, called: MediaType | None, name: str
-) -> None:
+def _agree(found: MediaType | None, really: str, wanted: MediaType | None, called: MediaType | None, name: str) -> None:
     """Raise UNSUPPORTED_MEDIA when what was found is not what was declared or, undeclared, how it is called."""
     if wanted is not None:
         if wanted is not found:

@@ -1,8 +1,8 @@
 """Word documents (DOCX): paragraphs and tables in the order of the text, with what Word writes by itself.
 
-Kept: headings by style and outline level, automatic numbers, lists, tables with merged cells, foot- and endnotes, text boxes,
-captions, descriptions of pictures, tracked insertions, properties. Hidden: hidden and unreadable text, tracked deletions,
-comments. Furniture: running heads and feet, tables of contents. Lost: pictures, charts, colours, pages.
+Kept: headings by style and outline level, automatic numbers, lists, tables with merged cells, foot- and endnotes, text
+boxes, captions, descriptions of pictures, tracked insertions, properties. Hidden: hidden and unreadable text, tracked
+deletions, comments. Furniture: running heads and feet, tables of contents. Lost: pictures, charts, colours, pages.
 """
 
 import io
@@ -13,11 +13,11 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RELATION
 from docx.oxml.ns import qn
 from docx.package import Package
 
+from services.common.documents.document import Block, BlockKind, Document, HiddenText
 from services.common.documents.docx_numbering import Numbering
 from services.common.documents.docx_paragraphs import Paragraphs
 from services.common.documents.docx_styles import Styles
 from services.common.documents.docx_text import LineReader
-from services.common.documents.document import Block, BlockKind, Document, HiddenText
 from services.common.documents.limits import require_at_most
 from services.common.documents.office_properties import core_properties, custom_properties, own_title
 from services.common.documents.packages import check_package
@@ -50,7 +50,10 @@ class _Reading:
         self._root = _root(self._main)
         self._styles = Styles(self._related(RELATION.STYLES))
         background = self._root.find(qn("w:background"))
-        shaded = background is not None and (background.get(qn("w:color")) or "FFFFFF").upper() not in {"FFFFFF", "AUTO"}
+        shaded = background is not None and (background.get(qn("w:color")) or "FFFFFF").upper() not in {
+            "FFFFFF",
+            "AUTO",
+        }
         self._lines = LineReader(self._styles, shaded=shaded)
 
     def document(self) -> Document:
@@ -87,11 +90,7 @@ class _Reading:
     def _notes(self, kind: str, tag: str) -> dict[str, Any]:
         root = self._related(kind)
         found = [] if root is None else root.findall(qn(tag))
-        return {
-            note.get(qn("w:id"), ""): note
-            for note in found
-            if note.get(qn("w:type"), "normal") == "normal"
-        }
+        return {note.get(qn("w:id"), ""): note for note in found if note.get(qn("w:type"), "normal") == "normal"}
 
     def _comments(self) -> list[HiddenText]:
         root = self._related(RELATION.COMMENTS)

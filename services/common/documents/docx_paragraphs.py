@@ -1,7 +1,7 @@
 """From the body of a Word document to blocks, in the order of the text.
 
-Notes follow the section that refers to them, so that no paragraph or list is torn apart. The paragraphs of a text box are one
-block: they say one thing, beside the text.
+Notes follow the section that refers to them, so that no paragraph or list is torn apart. The paragraphs of a text box
+are one block: they say one thing, beside the text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,18 +10,27 @@ from typing import Any, Final
 
 from docx.oxml.ns import qn
 
+from services.common.documents.document import Block, BlockKind, HiddenText, Place
 from services.common.documents.docx_numbering import Numbering
 from services.common.documents.docx_styles import Styles, value_of
-from services.common.documents.docx_tables import Cell, as_table, cell_of, cells_of, is_layout, is_shaded, read_grid, rows_of
+from services.common.documents.docx_tables import (
+    Cell,
+    as_table,
+    cell_of,
+    cells_of,
+    is_layout,
+    is_shaded,
+    read_grid,
+    rows_of,
+)
 from services.common.documents.docx_text import Line, LineReader
-from services.common.documents.document import Block, BlockKind, HiddenText, Place
 from services.common.documents.joining import joined_lines
 from services.common.documents.numerals import roman
 from services.common.documents.text import collapse
 
 _WRAPPERS: Final = frozenset({qn("w:sdt"), qn("w:sdtContent"), qn("w:customXml"), qn("w:ins"), qn("w:moveTo")})
 _TERM_CHARS: Final = 80
-_TERM_ENDS: Final = (":", " –", " —", " -")
+_TERM_ENDS: Final = (":", " \u2013", " \u2014", " -")
 _TABLE_WORDS: Final = ("table", "tab.", "tabelle", "tableau", "tabla", "tabella", "tabel")
 _MAX_BOX_CHARS: Final = 600
 
@@ -90,7 +99,9 @@ class Paragraphs:
                 self.blocks[-1] = replace(self.blocks[-1], notes=moved)
         self._hanging(line, place, marks)
 
-    def _write(self, line: Line, properties: Any | None, style: str, number: tuple[str, int] | None, place: Place) -> None:
+    def _write(
+        self, line: Line, properties: Any | None, style: str, number: tuple[str, int] | None, place: Place
+    ) -> None:
         text = line.text
         level = self._styles.heading_level(style, properties)
         if self._styles.is_caption(style):
@@ -196,19 +207,23 @@ class Paragraphs:
         properties = paragraph.find(qn("w:pPr"))
         return properties is not None and properties.find(qn("w:numPr")) is not None
 
+    def _frame(self, table: Any) -> None:
+        """Read a frame around text."""
+        self._drop_captions()
+        for row in rows_of(table):
+            for cell in cells_of(row):
+                self.read(cell, shaded=is_shaded(table, cell))
+
     def _table(self, table: Any) -> None:
         if is_layout(table):
-            self._drop_captions()
-            for row in rows_of(table):
-                for cell in cells_of(row):
-                    self.read(cell, shaded=is_shaded(table, cell))
+            self._frame(table)
             return
         self._tables += 1
         place = Place(path=f"table {self._tables}")
         lines: list[tuple[Line, list[str]]] = []
 
         def read_cell(of: Any, cell: Any) -> Cell:
-            read = list(self._cell_lines(cell, is_shaded(of, cell)))
+            read = list(self._cell_lines(cell, shaded=is_shaded(of, cell)))
             marked = [(number, line, self._marks(line)) for number, line in read]
             lines.extend((line, marks) for _, line, marks in marked)
             return cell_of(marked, tuple(child for child in cell if child.tag == qn("w:tbl")))
@@ -231,14 +246,14 @@ class Paragraphs:
             self.hidden.extend(HiddenText(text, why, place) for text, why in line.hidden)
             self._hanging(line, place, marks)
 
-    def _cell_lines(self, cell: Any, shaded: bool) -> Iterator[tuple[str, Line]]:  # noqa: FBT001 - of the cell
+    def _cell_lines(self, cell: Any, *, shaded: bool) -> Iterator[tuple[str, Line]]:
         for child in cell:
             if child.tag == qn("w:p"):
                 properties = child.find(qn("w:pPr"))
                 number = self._number(properties, value_of(properties, "w:pStyle"))
                 yield number[0] if number else "", self._lines.read(child, shaded=shaded)
             elif child.tag in _WRAPPERS:
-                yield from self._cell_lines(child, shaded)
+                yield from self._cell_lines(child, shaded=shaded)
 
 
 def _definition(line: Line, place: Place) -> Block | None:
@@ -248,9 +263,9 @@ def _definition(line: Line, place: Place) -> Block | None:
     if not lead or len(lead) > _TERM_CHARS or not text.startswith(lead):
         return None
     rest = text[len(lead) :]
-    if lead.endswith((":", "–", "—")):
+    if lead.endswith((":", "\u2013", "\u2014")):
         said = rest
-        lead = lead.rstrip(":–— ")
+        lead = lead.rstrip(":\u2013\u2014 ")
     else:
         end = next((end for end in _TERM_ENDS if rest.startswith(end)), "")
         if not end:

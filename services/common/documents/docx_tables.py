@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from docx.oxml.ns import qn
 
+from services.common.documents.document import Place, Table
 from services.common.documents.docx_styles import is_on, value_of
 from services.common.documents.docx_text import Line
 from services.common.documents.heads import header_columns_of, header_rows_of
 from services.common.documents.limits import require_at_most
-from services.common.documents.document import Place, Table
 
 MAX_CELLS: Final = 2_000_000
 _MAX_SPAN: Final = 63
@@ -145,7 +145,9 @@ def as_table(grid: Grid, place: Place, caption: str) -> Table:
     marked = next((index for index, head in enumerate(grid.heads) if not head), len(grid.heads))
     headers = marked if 0 < marked < len(rows) else header_rows_of(rows, spanned, grid.strong)
     places = tuple(Place(path=f"{place.path}, row {number}") for number in range(1, len(rows) + 1))
-    return Table(rows, headers, header_columns_of(rows, headers, spanned), caption, spanned, places, notes=tuple(grid.notes))
+    return Table(
+        rows, headers, header_columns_of(rows, headers, spanned), caption, spanned, places, notes=tuple(grid.notes)
+    )
 
 
 def cell_of(lines: list[tuple[str, Line, list[str]]], tables: tuple[Any, ...]) -> Cell:

@@ -1,10 +1,10 @@
 """The text of a Word paragraph as a reader sees it: runs, tracked changes, fields, formulas, what hangs on it.
 
-Insertions are text, deletions are not; of a field the result is read, not its code; text that is hidden, white on white or
-smaller than anybody reads is kept apart.
+Insertions are text, deletions are not; of a field the result is read, not its code; text that is hidden, white on white
+or smaller than anybody reads is kept apart.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -256,26 +256,29 @@ def _hang(drawing: Any, line: Line) -> None:
 
 def formula_text(formula: Any) -> str:
     """Return an Office formula in one line: ``x^2``, ``(a + b)/(c)``, ``sqrt(x)``."""
-    name = str(formula.tag).removeprefix(_MATH)
+    name = _local(formula)
     if name == "t":
         return formula.text or ""
-    if name.endswith("Pr"):
-        return ""
-    parts = {str(child.tag).removeprefix(_MATH): formula_text(child) for child in formula if isinstance(child.tag, str)}
-    match name:
-        case "sSup":
-            return f"{parts.get('e', '')}^{_grouped(parts.get('sup', ''))}"
-        case "sSub":
-            return f"{parts.get('e', '')}_{_grouped(parts.get('sub', ''))}"
-        case "f":
-            return f"{_grouped(parts.get('num', ''))}/{_grouped(parts.get('den', ''))}"
-        case "rad":
-            return f"sqrt({parts.get('e', '')})"
-        case "d":
-            return f"({parts.get('e', '')})"
-        case _:
-            return "".join(formula_text(child) for child in formula if isinstance(child.tag, str))
+    children = [child for child in formula if isinstance(child.tag, str) and not _local(child).endswith("Pr")]
+    written = _WRITTEN.get(name)
+    if written is None:
+        return "".join(formula_text(child) for child in children)
+    parts = {_local(child): formula_text(child) for child in children}
+    return written(parts)
+
+
+def _local(element: Any) -> str:
+    return str(element.tag).removeprefix(_MATH)
 
 
 def _grouped(text: str) -> str:
     return text if len(text) == 1 or text.isalnum() else f"({text})"
+
+
+_WRITTEN: Final[Mapping[str, Callable[[Mapping[str, str]], str]]] = {
+    "sSup": lambda parts: f"{parts.get('e', '')}^{_grouped(parts.get('sup', ''))}",
+    "sSub": lambda parts: f"{parts.get('e', '')}_{_grouped(parts.get('sub', ''))}",
+    "f": lambda parts: f"{_grouped(parts.get('num', ''))}/{_grouped(parts.get('den', ''))}",
+    "rad": lambda parts: f"sqrt({parts.get('e', '')})",
+    "d": lambda parts: f"({parts.get('e', '')})",
+}

@@ -20,7 +20,8 @@ _MARKS: Final = (
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MAX_CONTROL_RATIO: Final = 0.001
 _WESTERN: Final = frozenset(
-    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüŒœŠšŽžÿ" + "€£¥§©®°±²³µ·¹º»«¼½¾¿¡ª¬×÷–—‘’‚“”„†‡•…‰‹›™´¨¸\u00a0\u00ad"
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüŒœŠšŽžÿ"
+    "€£¥§©®°±²³µ·¹º»«¼½¾¿¡ª¬\u00d7÷\u2013\u2014\u2018\u2019\u201a“”„†‡•…‰\u2039\u203a™\u00b4¨\u00b8\u00a0\u00ad"
 )
 _FOREIGN_RUN: Final = re.compile(r"[^\W\x00-\x7f]{3,}")
 _UTF8: Final = frozenset({"", "utf-8", "utf8", "utf-8-sig", "us-ascii", "ascii"})

@@ -13,7 +13,7 @@ _HEAD_CHARS: Final = 120
 _LOOKED_AT_ROWS: Final = 200
 """So many rows tell what a column holds."""
 _FIGURE: Final = re.compile(
-    r"[\s(<>~≈±+\-−–$€£¥]*(?:[A-Z]{2,3}\s)?\d[\d.,:/'’\s\u00a0\u202f-]*(?:e[+-]?\d+)?"
+    r"[\s(<>~≈±+\-\u2212\u2013$€£¥]*(?:[A-Z]{2,3}\s)?\d[\d.,:/'\u2019\s\u00a0\u202f-]*(?:e[+-]?\d+)?"
     r"[\s)]*(?:%|‰|°|[$€£¥]|[^\W\d_]{1,4}[²³]?|[^\W\d_]{1,3}/[^\W\d_]{1,3})?[\s)*†‡]*",
     re.IGNORECASE,
 )
@@ -23,7 +23,7 @@ _UNIT: Final = re.compile(
     r"m\^[23]|[km]?g?/(?:m[²³]?|l|h|s|d)|EUR/\w{1,5}|n|no\.?|yyyy-mm-dd|days?|hours?|years?|pieces?|persons?)[\])]?",
     re.IGNORECASE,
 )
-_EMPTY: Final = frozenset({"", "-", "–", "—", "n/a", "na", "."})
+_EMPTY: Final = frozenset({"", "-", "\u2013", "\u2014", "n/a", "na", "."})
 
 Grid = Sequence[Sequence[str]]
 
@@ -49,10 +49,8 @@ def header_rows_of(rows: Grid, spanned: frozenset[tuple[int, int]] = frozenset()
     if not _names(rows[0]):
         return 0
     end = _end_of_spans(rows, spanned)
-    if end < len(rows) and all(_names(rows[index], gaps=True) for index in range(1, end)):
-        count = end
-    else:
-        count = 1
+    named = end < len(rows) and all(_names(rows[index], gaps=True) for index in range(1, end))
+    count = end if named else 1
     if count < len(rows) - 1 and _are_units(rows[count]):
         return count + 1
     if count > 1 or _differs(rows, count) or _looks_like_names(rows, count):

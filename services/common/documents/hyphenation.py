@@ -1,4 +1,4 @@
-"""Words that a line's end has torn apart: ``writ-`` and ``ten`` are ``written``, ``well-`` and ``known`` stay ``well-known``.
+"""Words that a line's end has torn apart: ``writ-``, ``ten`` is ``written``; ``well-``, ``known`` is ``well-known``.
 
 A soft hyphen is always one of a line's end. A hard one may belong to the word: what the same document writes elsewhere
 decides, then whether the first part is one that compounds begin with.
@@ -61,5 +61,7 @@ def _joined(text: str, torn: re.Match[str], following: str, after: str, known: f
     before = text[: torn.start()]
     if f"{first}{rest}" in known or f"{first}{after.lower()}" in known:
         return whole
-    keeps = f"{first}-{rest}" in known or (first in _COMPOUNDS and after.lower() not in _ENDINGS) or before.endswith("-")
+    keeps = (
+        f"{first}-{rest}" in known or (first in _COMPOUNDS and after.lower() not in _ENDINGS) or before.endswith("-")
+    )
     return f"{whole}-" if keeps else whole

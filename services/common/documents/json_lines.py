@@ -1,9 +1,9 @@
 """JSON and JSON Lines (RFC 8259): records become rows that can be read alone, each with its path.
 
-A list of records is a table: a column for each path of a plain value, nested objects by their path (``customer.name``), lists
-of plain values in one cell. Lists of records inside of a record become tables of their own below it, whose rows repeat what
-the record is called. Text of several lines is read as text, tables in it as tables. An object that is no record of a list
-is read as names and values. ``null`` and what is missing say nothing.
+A list of records is a table: a column for each path of a plain value, nested objects by their path (``customer.name``),
+lists of plain values in one cell. Lists of records inside of a record become tables of their own below it, whose rows
+repeat what the record is called. Text of several lines is read as text, tables in it as tables. An object that is no
+record of a list is read as names and values. ``null`` and what is missing say nothing.
 """
 
 import json
@@ -16,8 +16,8 @@ from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
 from services.common.documents.heads import header_columns_of, header_rows_of
 from services.common.documents.limits import require_at_most
-from services.common.documents.refusals import unsupported_media
 from services.common.documents.markdown import read_markdown
+from services.common.documents.refusals import unsupported_media
 from services.common.documents.text import collapse
 
 MAX_DEPTH: Final = 200

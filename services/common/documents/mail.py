@@ -1,7 +1,7 @@
 """E-mails (RFC 5322, MIME): who wrote what to whom and when, the text, the quoted mails below it.
 
-Kept: the heads that a reader sees, the HTML part where there is one (it has the tables), else the plain one; quoted mails, each
-under its own head; forwarded mails. Hidden: what the HTML part hides. Not read, but named: attachments.
+Kept: the heads that a reader sees, the HTML part where there is one (it has the tables), else the plain one; quoted
+mails, each under its own head; forwarded mails. Hidden: what the HTML part hides. Not read, but named: attachments.
 """
 
 import email

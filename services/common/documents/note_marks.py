@@ -1,4 +1,4 @@
-"""Where notes are referred to in a text: a sign of the Unicode private use area while it is put together, an offset after."""
+"""Where notes are referred to in a text: a private sign while it is put together, an offset after."""
 
 from collections.abc import Sequence
 from typing import Final

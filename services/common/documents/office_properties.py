@@ -4,12 +4,22 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 _NAMES: Final = {
-    **{"title": "title", "author": "author", "creator": "author", "subject": "subject", "keywords": "keywords"},
-    **{"category": "category", "content_status": "status", "contentStatus": "status", "language": "language"},
-    **{"version": "version", "created": "created", "modified": "modified", "identifier": "identifier"},
+    "title": "title",
+    "author": "author",
+    "creator": "author",
+    "subject": "subject",
+    "keywords": "keywords",
+    "category": "category",
+    "content_status": "status",
+    "contentStatus": "status",
+    "language": "language",
+    "version": "version",
+    "created": "created",
+    "modified": "modified",
+    "identifier": "identifier",
 }
 _GENERIC_TITLES: Final = frozenset(
     {"", "word document", "powerpoint presentation", "untitled", "document", "presentation", "untitled document"}
@@ -37,7 +47,7 @@ def custom_properties(xml: bytes) -> dict[str, str]:
     """Return the custom properties of a part that ``check_package`` let pass; spaces in names become underscores."""
     if not xml:
         return {}
-    root = ElementTree.fromstring(xml)  # noqa: S314 - check_package refuses XML that declares types or entities
+    root = ET.fromstring(xml)  # noqa: S314 - check_package refuses XML that declares types or entities
     found = {}
     for one in root.findall(_PROPERTY)[:_MAX_PROPERTIES]:
         text = "".join(one.itertext()).strip()

@@ -1,8 +1,9 @@
 """Office Open XML packages (ISO/IEC 29500-2): what they hold, checked before anything is unpacked.
 
-Such a file is a ZIP archive of XML parts. What a hostile one can do is barred here, so that no parser meets it: archives
-that unpack to more than is taken, parts of another size than the directory says, encryption, document type definitions
-(which the standard forbids, and which make entities expand). Elements nested without end end at the parsers' own bound.
+Such a file is a ZIP archive of XML parts. What a hostile one can do is barred here, so that no parser meets it:
+archives that unpack to more than is taken, parts of another size than the directory says, encryption, document type
+definitions (which the standard forbids, and which make entities expand). Elements nested without end end at the
+parsers' own bound.
 """
 
 import io

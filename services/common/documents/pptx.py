@@ -1,9 +1,9 @@
 """PowerPoint presentations (PPTX): slide by slide, in the order in which a person reads a slide.
 
-Kept: titles as headings, lists with their numbers, tables with merged cells, grouped shapes, charts as tables, diagrams,
-descriptions of pictures, speaker notes (said to be such), properties. Hidden: hidden slides and shapes, what stands beyond the
-slide, what is too small to read, comments. Furniture: feet, dates, slide numbers, what stands on most slides. Lost: pictures,
-animations, colours.
+Kept: titles as headings, lists with their numbers, tables with merged cells, grouped shapes, charts as tables,
+diagrams, descriptions of pictures, speaker notes (said to be such), properties. Hidden: hidden slides and shapes, what
+stands beyond the slide, what is too small to read, comments. Furniture: feet, dates, slide numbers, what stands on most
+slides. Lost: pictures, animations, colours.
 """
 
 import io
@@ -78,9 +78,9 @@ def _slides(show: Any, max_chars: int) -> Iterator[_Slide]:
 
 
 def _comment_texts(xml: bytes) -> Iterator[str]:
-    from xml.etree import ElementTree
+    from xml.etree import ElementTree as ET
 
-    root = ElementTree.fromstring(xml)  # noqa: S314 - check_package refuses XML that declares types or entities
+    root = ET.fromstring(xml)  # noqa: S314 - check_package refuses XML that declares types or entities
     for element in root.iter():
         if element.tag.rpartition("}")[2] in {"text", "t"} and element.text:
             yield element.text

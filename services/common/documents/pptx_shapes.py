@@ -16,8 +16,12 @@ from services.common.documents.text import collapse
 
 MAX_CELLS: Final = 2_000_000
 _TITLES: Final = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})
-_FURNITURE: Final = frozenset({PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER})
-_BODY: Final = frozenset({PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY, PP_PLACEHOLDER.VERTICAL_OBJECT})
+_FURNITURE: Final = frozenset(
+    {PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
+)
+_BODY: Final = frozenset(
+    {PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY, PP_PLACEHOLDER.VERTICAL_OBJECT}
+)
 _DIAGRAM: Final = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _RELATION: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _MAX_HEAD_CHARS: Final = 80
@@ -55,7 +59,7 @@ class Shape:
         return sum(map(len, self.texts()))
 
     def key(self) -> tuple[str, float, float]:
-        """Return what makes it the same as a shape on another slide: its text, but for the slide's number, and place."""
+        """Return what makes it the same as one on another slide: its text, but for the slide's number, and place."""
         text = "\n".join(self.texts())
         return ("#" if text == self.number else text, round(self.edges[0], 2), round(self.edges[1], 2))
 
@@ -180,7 +184,13 @@ def _inherited(shape: Any, slide: Any, kind: Any) -> tuple[Any, ...]:
         style = None if body is None else body.find(f"{A}lstStyle")
         if style is not None:
             styles.append(style)
-    name = "titleStyle" if kind in _TITLES else "bodyStyle" if kind in _BODY or kind == PP_PLACEHOLDER.SUBTITLE else "otherStyle"
+    name = (
+        "titleStyle"
+        if kind in _TITLES
+        else "bodyStyle"
+        if kind in _BODY or kind == PP_PLACEHOLDER.SUBTITLE
+        else "otherStyle"
+    )
     style = master.element.find(f"{P}txStyles/{P}{name}")
     if style is not None:
         styles.append(style)
@@ -244,9 +254,9 @@ def _diagram(shape: Any, slide: Any, place: Place) -> Iterator[Block]:
     """Yield the texts of a diagram (SmartArt) in the order in which they were written."""
     for ids in shape.element.findall(f".//{{{_DIAGRAM}}}relIds"):
         part = slide.part.related_part(ids.get(f"{_RELATION}dm"))
-        from xml.etree import ElementTree
+        from xml.etree import ElementTree as ET
 
-        root = ElementTree.fromstring(part.blob)  # noqa: S314 - check_package let it pass
+        root = ET.fromstring(part.blob)  # noqa: S314 - check_package let it pass
         for point in root.iter(f"{{{_DIAGRAM}}}pt"):
             if point.get("type", "node") != "node":
                 continue

@@ -1,7 +1,7 @@
 """Superscripts and subscripts in plain text: ``10^6`` and ``x_1``, never ``106`` and ``x1``.
 
-What is raised only as a habit of print (``2nd``, ``Mme``) and what is lowered in a chemical formula (``CO2``) is written as
-everybody writes it in plain text.
+What is raised only as a habit of print (``2nd``, ``Mme``) and what is lowered in a chemical formula (``CO2``) is
+written as everybody writes it in plain text.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Final
 
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th|er|re|e|ème|o|a|º|ª|te|ter|me|lle|r|TM|SM|®|©|™)\.?", re.IGNORECASE)
 _FORMULA: Final = re.compile(r"[A-Za-z)\]]\Z")
-_SIMPLE: Final = re.compile(r"[+\-−–]?\w+|[+\-−–*°†‡§¶#]+")
+_SIMPLE: Final = re.compile(r"[+\-\u2212\u2013]?\w+|[+\-\u2212\u2013*°†‡§¶#]+")
 
 
 def raised(before: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Where the tables of a sheet stand: regions between blank rows and columns, each a title, a table, notes or loose text."""
+"""Where the tables of a sheet stand: regions between blank rows and columns, of titles, tables and notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,10 +24,12 @@ class Region:
 
     @property
     def top(self) -> int:
+        """Return the first row."""
         return min(row for row, _ in self.cells)
 
     @property
     def left(self) -> int:
+        """Return the first column."""
         return min(column for _, column in self.cells)
 
 
@@ -81,7 +83,9 @@ def _cut(cells: list[Position], axis: int) -> list[list[Position]]:
     return parts
 
 
-def parts_of(region: Region, texts: Mapping[Position, str], merged: Mapping[Position, Position], bold: frozenset[Position]) -> Parts:
+def parts_of(
+    region: Region, texts: Mapping[Position, str], merged: Mapping[Position, Position], bold: frozenset[Position]
+) -> Parts:
     """Return what a region consists of.
 
     Args:
@@ -114,9 +118,7 @@ def parts_of(region: Region, texts: Mapping[Position, str], merged: Mapping[Posi
 
 def own_cells(parts: Parts, row: int) -> list[int]:
     """Return the columns in which cells of a row begin."""
-    return [
-        column for column, text in enumerate(parts.rows[row]) if text and (row, column) not in parts.spanned
-    ]
+    return [column for column, text in enumerate(parts.rows[row]) if text and (row, column) not in parts.spanned]
 
 
 def _divide(parts: Parts, bold: frozenset[Position]) -> None:
@@ -131,9 +133,7 @@ def _divide(parts: Parts, bold: frozenset[Position]) -> None:
     filled = [own_cells(parts, row) for row in range(parts.titles, len(rows) - parts.notes)]
     strong = [
         bool(columns)
-        and all(
-            (parts.first_row + parts.titles + row, parts.first_column + column) in bold for column in columns
-        )
+        and all((parts.first_row + parts.titles + row, parts.first_column + column) in bold for column in columns)
         for row, columns in enumerate(filled)
     ]
     if width == 1:

@@ -1,7 +1,8 @@
 """reStructuredText, by docutils: its tree walked; nothing is included from files or the network.
 
-Kept: headings, lists with their numbers, definitions, fields, tables with spans, captions, notes, code, substitutions, what stands
-in directives and roles that docutils does not know (those of Sphinx). Hidden: comments. Lost: raw parts of other formats.
+Kept: headings, lists with their numbers, definitions, fields, tables with spans, captions, notes, code, substitutions,
+what stands in directives and roles that docutils does not know (those of Sphinx). Hidden: comments. Lost: raw parts of
+other formats.
 """
 
 import re
@@ -47,7 +48,14 @@ _ENUMERATIONS: Final = {
     "lowerroman": roman,
     "upperroman": lambda number: roman(number).upper(),
 }
-_SKIPPED: Final = (nodes.raw, nodes.system_message, nodes.substitution_definition, nodes.target, nodes.pending, nodes.meta)
+_SKIPPED: Final = (
+    nodes.raw,
+    nodes.system_message,
+    nodes.substitution_definition,
+    nodes.target,
+    nodes.pending,
+    nodes.meta,
+)
 _NAMED: Final = (
     *(nodes.attention, nodes.caution, nodes.danger, nodes.error, nodes.hint, nodes.important, nodes.note),
     *(nodes.tip, nodes.warning),
@@ -71,7 +79,7 @@ class _Content(Directive):
         return [held]
 
 
-def _role(  # noqa: PLR0913 - the signature that docutils calls
+def _role(  # noqa: PLR0913, PLR0917 - the signature that docutils calls
     name: str,
     rawtext: str,
     text: str,

@@ -1,7 +1,8 @@
-"""Source code, by the lexers of Pygments: symbols as sections, what comments and documentation say as text, the rest as code.
+"""Source code, by the lexers of Pygments: symbols as sections, comments and documentation as text, the rest as code.
 
-A symbol is what a definition names; what stands deeper (by indentation, or by braces) belongs to it. Comments and documentation
-strings are read as plain text without their marks. Code follows the text of its section, so that both are found.
+A symbol is what a definition names; what stands deeper (by indentation, or by braces) belongs to it. Comments and
+documentation strings are read as plain text without their marks. Code follows the text of its section, so that both are
+found.
 """
 
 import re
@@ -28,10 +29,14 @@ _C: Final = frozenset({"c", "cpp"})
 _OF_OTHERS: Final = frozenset({"struct", "union", "enum", "typedef", "type", "object", "message", "table", "view"})
 """What in C names a type wherever it is used."""
 _INDENTED: Final = frozenset({"python", "yaml"})
-_MARKS: Final = re.compile(r"^[ \t]*(?:/\*+!?|\*+/|\*(?!/)|//+[!/]?|\#+!?|--+|;+|%+|<!--|-->|\"\"\"|''')?[ \t]?", re.MULTILINE)
+_MARKS: Final = re.compile(
+    r"^[ \t]*(?:/\*+!?|\*+/|\*(?!/)|//+[!/]?|\#+!?|--+|;+|%+|<!--|-->|\"\"\"|''')?[ \t]?", re.MULTILINE
+)
 _TAIL: Final = re.compile(r"[ \t]*(?:\*+/|-->|\"\"\"|''')\s*\Z")
 _QUOTES: Final = re.compile(r"\A[rRuUbB]{0,2}(\"\"\"|'''|\"|')(.*?)(?:\1)?\s*\Z", re.DOTALL)
-_DIRECTIVE: Final = re.compile(r"(?:!|\s*-\*-|\s*(?:noqa|type:|pylint|eslint|clang-format|pragma|mypy:|ruff:))", re.IGNORECASE)
+_DIRECTIVE: Final = re.compile(
+    r"(?:!|\s*-\*-|\s*(?:noqa|type:|pylint|eslint|clang-format|pragma|mypy:|ruff:))", re.IGNORECASE
+)
 _GUESSED_CHARS: Final = 10_000
 _MAX_LEVEL: Final = 6
 _RULE: Final = re.compile(r"[\W_]*")
@@ -188,7 +193,9 @@ class _Sections:
         last = self._open[-1]
         start = _line_start(last.code)
         head, last.code[:] = "".join(last.code[start:]), last.code[:start]
-        section = _Section(name, min(len(self._open), _MAX_LEVEL), self._line, depth, [*self._waiting], [head], self._line)
+        section = _Section(
+            name, min(len(self._open), _MAX_LEVEL), self._line, depth, [*self._waiting], [head], self._line
+        )
         self._waiting.clear()
         self._worded = False
         self._open.append(section)
@@ -222,7 +229,9 @@ def _blocks(section: _Section) -> Iterator[Block]:
         for block in read_text(plain).blocks:
             kind = BlockKind.PARAGRAPH if block.kind is BlockKind.HEADING else block.kind
             place = Place(path=_shifted(block.place.path, line))
-            yield Block(kind, block.text, block.level if kind is block.kind else 0, place, block.number, block.term, block.table)
+            yield Block(
+                kind, block.text, block.level if kind is block.kind else 0, place, block.number, block.term, block.table
+            )
     code = "".join(section.code).strip("\n").rstrip()
     if any(character.isalnum() for character in code):
         last = section.code_line + code.count("\n")

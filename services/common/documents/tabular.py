@@ -1,7 +1,7 @@
 """CSV and tab-separated values (RFC 4180): the dialect is found, heads are told from data, each row knows its lines.
 
-Kept: every cell as it is written; titles above and notes below a table; several tables between blank lines. Not guessed: a
-quotation mark that is never closed, which would swallow the rest of the file, is refused.
+Kept: every cell as it is written; titles above and notes below a table; several tables between blank lines. Not
+guessed: a quotation mark that is never closed, which would swallow the rest of the file, is refused.
 """
 
 import csv
@@ -139,7 +139,7 @@ def _groups(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
 def _blocks(rows: list[_Row], warnings: list[str]) -> Iterator[Block]:
     start, end = 0, len(rows)
     if max(len(row.cells) for row in rows) > 1:
-        while start < end - 1 and (rows[start].filled == 1 and rows[start].cells[0] or _is_comment(rows[start])):
+        while start < end - 1 and ((rows[start].filled == 1 and rows[start].cells[0]) or _is_comment(rows[start])):
             start += 1
         while end - 1 > start + 1 and _is_note(rows[end - 1]):
             end -= 1

@@ -1,7 +1,7 @@
 """Plain text: headings, paragraphs, lists, tables drawn with characters, notes; pages with what runs on each of them.
 
-Lines that a program has wrapped are one text, torn words are joined. A heading stands alone and is written large, underlined or
-numbered. Items of a list begin with a bullet or a number, which is kept.
+Lines that a program has wrapped are one text, torn words are joined. A heading stands alone and is written large,
+underlined or numbered. Items of a list begin with a bullet or a number, which is kept.
 """
 
 import re
@@ -19,7 +19,10 @@ _INDENT_CHARS: Final = 2
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^*#])\1{2,}\s*")
 _RULE_LINE: Final = re.compile(r"[\s\W_]*")
 _NUMBERED: Final = re.compile(r"((?:\d+\.)+\d*|\d+(?:\.\d+)+|[IVX]+\.|[A-Z]\.)\s+\S")
-_PAGE_NUMBER: Final = re.compile(r"[\s\-–—|\[(]*(?:page|seite|página|pagina|p\.)?\s*\d+(?:\s*(?:of|von|/|de|di)\s*\d+)?[\s\-–—|\])]*", re.IGNORECASE)
+_PAGE_NUMBER: Final = re.compile(
+    r"[\s\-\u2013\u2014|\[(]*(?:page|seite|página|pagina|p\.)?\s*\d+(?:\s*(?:of|von|/|de|di)\s*\d+)?[\s\-\u2013\u2014|\])]*",
+    re.IGNORECASE,
+)
 _CAPTION: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella)\s*\d*\s*[:.]?\s*\S", re.IGNORECASE)
 _STARRED: Final = re.compile(r"(\*{1,3}|[†‡]|\[\d{1,3}\]|\(\d{1,2}\))\s+(?=\S)")
 _INITIAL: Final = re.compile(r"\s*[B-Z]\.\s+[A-Z][a-z]")
@@ -112,7 +115,9 @@ def _place(paragraph: _Paragraph, first: int, last: int) -> Place:
     return Place(path=f"line {start}" if start == end else f"lines {start}-{end}")
 
 
-def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: frozenset[str], *, opens: bool) -> Iterator[Block]:
+def _blocks(
+    paragraph: _Paragraph, following: _Paragraph | None, known: frozenset[str], *, opens: bool
+) -> Iterator[Block]:
     lines = paragraph.lines
     place = _place(paragraph, 0, len(lines) - 1)
     if all(_RULE_LINE.fullmatch(line) for line in lines):
@@ -125,7 +130,7 @@ def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: frozense
     if heading is not None:
         level, text = heading
         yield Block(BlockKind.HEADING, text, level, place)
-        rest = [line for line in lines[2:]] if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) else []
+        rest = list(lines[2:]) if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) else []
         if rest:
             yield from _numbered_lines(_Paragraph(rest, paragraph.first + 2), known)
         return
@@ -157,7 +162,11 @@ def _heading(paragraph: _Paragraph, following: _Paragraph | None, *, opens: bool
     if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) and len(text) <= _HEADING_CHARS and not _ITEM.match(lines[0]):
         return (1 if "=" in lines[1] else 2), text
     whole = collapse(" ".join(lines))
-    if following is None or len(whole) > (_TITLE_CHARS if opens else _HEADING_CHARS) or whole.endswith((".", ",", ";", ":", "!")):
+    if (
+        following is None
+        or len(whole) > (_TITLE_CHARS if opens else _HEADING_CHARS)
+        or whole.endswith((".", ",", ";", ":", "!"))
+    ):
         return None
     letters = [character for character in whole if character.isalpha()]
     large = len(letters) > 2 and "".join(letters).isupper()  # noqa: PLR2004 - more than an abbreviation

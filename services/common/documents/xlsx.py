@@ -1,8 +1,8 @@
 """Excel workbooks (XLSX): the tables of each sheet, with values as a person sees them.
 
-Kept: several tables on a sheet, merged heads, number formats, stored values of formulas, titles and notes around tables, text
-boxes, properties. Hidden: hidden sheets, rows and columns, white text, comments. Furniture: printed heads and feet. Lost:
-charts, pictures, formulas as such, colours.
+Kept: several tables on a sheet, merged heads, number formats, stored values of formulas, titles and notes around
+tables, text boxes, properties. Hidden: hidden sheets, rows and columns, white text, comments. Furniture: printed heads
+and feet. Lost: charts, pictures, formulas as such, colours.
 """
 
 from bisect import bisect_left
@@ -155,9 +155,7 @@ class _Reading:
     def _visible(self, name: str, cells: dict[Position, SheetCell], parts: SheetParts) -> _Sheet:
         """Return the sheet without what is hidden, which is noted."""
         last = max((column for _, column in cells), default=0)
-        columns = {
-            column for first, end in parts.hidden_columns for column in range(first, min(end, last) + 1)
-        }
+        columns = {column for first, end in parts.hidden_columns for column in range(first, min(end, last) + 1)}
         sheet = _Sheet(name, parts, rows=sorted(parts.hidden_rows), columns=sorted(columns))
         where = Place(path=f"sheet {name}")
         by_row: dict[Position, SheetCell] = {}
@@ -234,7 +232,7 @@ class _Reading:
         text = " ".join(parts.rows[row][column] for column in columns)
         alone = len(columns) == 1 and cell is not None
         if alone and cell is not None and cell.bold and not text.endswith((".", ":")):
-            level = 1 if not titled and (cell.size >= _LARGE_POINTS or row == 0 and parts.first_row == 1) else 2
+            level = 1 if not titled and (cell.size >= _LARGE_POINTS or (row == 0 and parts.first_row == 1)) else 2
             self.blocks.append(Block(BlockKind.HEADING, text, level, place))
             return True
         self.blocks.append(Block(BlockKind.PARAGRAPH, text, place=place))
@@ -243,9 +241,7 @@ class _Reading:
     def _table(self, sheet: _Sheet, parts: Parts) -> None:
         rows = parts.rows[parts.titles : len(parts.rows) - parts.notes]
         top, left, width = parts.first_row + parts.titles, parts.first_column, len(rows[0])
-        places = tuple(
-            sheet.place((top + row, left), (top + row, left + width - 1)) for row in range(len(rows))
-        )
+        places = tuple(sheet.place((top + row, left), (top + row, left + width - 1)) for row in range(len(rows)))
         whole = sheet.place((top, left), (top + len(rows) - 1, left + width - 1))
         spanned = frozenset((row - parts.titles, column) for row, column in parts.spanned)
         table = Table(tuple(map(tuple, rows)), parts.heads, parts.head_columns, "", spanned, places)
@@ -272,4 +268,6 @@ def _inside(sheet: _Sheet, area: Area, cells: dict[Position, None]) -> list[Posi
     size = (bottom - top + 1) * (last - first + 1)
     if size > len(cells):
         return [one for one in cells if top <= one[0] <= bottom and first <= one[1] <= last]
-    return [(row, column) for row in range(top, bottom + 1) for column in range(first, last + 1) if (row, column) in cells]
+    return [
+        (row, column) for row in range(top, bottom + 1) for column in range(first, last + 1) if (row, column) in cells
+    ]

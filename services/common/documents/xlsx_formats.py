@@ -1,8 +1,8 @@
 """Numbers of a workbook as a person sees them: number formats (ISO/IEC 29500-1 §18.8.31) in English.
 
-A format has up to four sections: positive, negative, zero, text. What a section cannot be read as shows the number plainly,
-never wrongly. Dates whose format follows the reader's own country are written as ISO 8601: no two countries read
-``3/4/2025`` alike.
+A format has up to four sections: positive, negative, zero, text. What a section cannot be read as shows the number
+plainly, never wrongly. Dates whose format follows the reader's own country are written as ISO 8601: no two countries
+read ``3/4/2025`` alike.
 """
 
 import re
@@ -17,7 +17,22 @@ _TOKEN: Final = re.compile(
     r"|(AM/PM|A/P)|(y+|m+|d+|h+|s+(?:\.0+)?)|(@)|(/)|(.)",
     re.IGNORECASE | re.DOTALL,
 )
-_STRING, _ESCAPED, _SPACE, _FILL, _BRACKET, _GENERAL, _DIGITS, _EXPONENT, _PERCENT, _NOON, _DATE, _TEXT, _SLASH, _OTHER = range(1, 15)
+(
+    _STRING,
+    _ESCAPED,
+    _SPACE,
+    _FILL,
+    _BRACKET,
+    _GENERAL,
+    _DIGITS,
+    _EXPONENT,
+    _PERCENT,
+    _NOON,
+    _DATE,
+    _TEXT,
+    _SLASH,
+    _OTHER,
+) = range(1, 15)
 _CONDITION: Final = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)")
 _CURRENCY: Final = re.compile(r"\$([^-\]]*)(?:-[0-9A-Fa-f]+)?")
 _ELAPSED: Final = re.compile(r"([hms])\1*", re.IGNORECASE)
@@ -84,7 +99,9 @@ def hides(value: object, code: str) -> bool:
 
 def _text(value: str, code: str) -> str:
     sections = _sections(code)
-    section = sections[3] if len(sections) == _SECTIONS else next((one for one in sections if (_TEXT, "@") in one), None)
+    section = (
+        sections[3] if len(sections) == _SECTIONS else next((one for one in sections if (_TEXT, "@") in one), None)
+    )
     if section is None:
         return value
     return "".join(value if kind == _TEXT else _literal(kind, text) for kind, text in section)

@@ -1,7 +1,8 @@
 """The parts of a workbook, by openpyxl: sheets, styles, shared strings, tables, comments, drawings.
 
-Its worksheets would hold every cell as an object and every merged area cell by cell, which a hostile file makes endless; its
-parser of one sheet, which streams rows, is used by itself. All that is private to the library is touched here alone.
+Its worksheets would hold every cell as an object and every merged area cell by cell, which a hostile file makes
+endless; its parser of one sheet, which streams rows, is used by itself. All that is private to the library is touched
+here alone.
 """
 
 import io
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.comments.comment_sheet import CommentSheet
@@ -184,7 +185,7 @@ class Workbook:
             sheet = CommentSheet.from_tree(fromstring(self._archive.read(target)))
             parts.comments.extend((str(ref), " ".join(str(comment.text).split())) for ref, comment in sheet.comments)
         elif kind == "drawing":
-            root = ElementTree.fromstring(self._archive.read(target))  # noqa: S314 - check_package let it pass
+            root = ET.fromstring(self._archive.read(target))  # noqa: S314 - check_package let it pass
             for shape in root.iter(f"{_XDR}sp"):
                 lines = ["".join(text.text or "" for text in line.iter(f"{_A}t")) for line in shape.iter(f"{_A}p")]
                 parts.boxes.append("\n".join(line.strip() for line in lines if line.strip()))
