@@ -30,7 +30,7 @@ _MAIL_START: Final = re.compile(
     r"(?:[ \t][^\n]*+\n)*+){3}",
     re.IGNORECASE,
 )
-_JSON_LINE: Final = re.compile(r"\{\"[^\n]*+\}\s*+\n\s*+\{\"")
+_JSON_LINE: Final = re.compile(r"\{\"[^\n]*\}[ \t\r]*+\n\s*+\{\"")
 _JSON_START: Final = re.compile(r"(?<!\s)\s*+(?:\{\s*+(?:\"|\})|\[\s*+[\[{\"\d\]-])")
 _JSON_END: Final = re.compile(r"[}\]]\s*\Z")
 _SNIFFED_CHARS: Final = 65_536

@@ -25,7 +25,7 @@ MAX_VALUES: Final = 5_000_000
 _MAX_TABLE_ROWS: Final = 10_000
 _SPARSE: Final = 3
 """A table may have so many times as many cells as there are values: records of other fields begin a new one."""
-_SLACK_CELLS: Final = 1_000
+_SLACK_CELLS: Final = 100
 _KEYS: Final = ("id", "key", "name", "title", "code", "number", "sku", "slug", "uuid", "label")
 _NAME_CHARS: Final = 80
 _MARKDOWN_TABLE: Final = re.compile(r"^ {0,3}\|?(?: ?:?-{3,}:? ?\|)+", re.MULTILINE)

@@ -117,6 +117,7 @@ class _Sections:
     def _comment(self, kind: Any, value: str) -> None:
         """Keep a comment of whole lines for what follows it; one beside code stays with the code."""
         if kind in Comment.Hashbang:
+            self._new_line()
             return
         if self._fresh or "\n" in value.strip("\n"):
             self._settle()

@@ -67,8 +67,15 @@ def _shape(line: str) -> str:
 
 
 def _edges(lines: Sequence[str]) -> set[int]:
+    """Return the first and the last lines of a page, up to a blank one."""
     filled = [index for index, line in enumerate(lines) if line.strip()]
-    return {*filled[:_EDGE_LINES], *filled[-_EDGE_LINES:]}
+    edges: set[int] = set()
+    for some in (filled, filled[::-1]):
+        for before, index in zip(some[:1] + some, some[:_EDGE_LINES], strict=False):
+            if abs(index - before) > 1:
+                break
+            edges.add(index)
+    return edges
 
 
 def _running(pages: Sequence[str]) -> frozenset[str]:
