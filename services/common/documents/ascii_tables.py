@@ -14,7 +14,7 @@ from services.common.documents.heads import header_rows_of
 _FRAME: Final = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _BAR_ROW: Final = re.compile(r"\s*\|.*\|\s*")
 _BAR_RULE: Final = re.compile(r"\s*\|?(?:\s?:?-{2,}:?\s?[|+])+(?:\s?:?-{2,}:?\s?)?\s*")
-_RULE: Final = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{2,})+\s*")
+_COLUMN_RULE: Final = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{2,})+\s*")
 _DASHES: Final = re.compile(r"[-=]+")
 _GAP: Final = re.compile(r"\S(?:\s{2,}|\t+)(?=\S)")
 _CELL: Final = re.compile(r"\S+(?:\s\S+)*")
@@ -102,7 +102,7 @@ def _barred(lines: Sequence[str]) -> _Read:
 
 def _ruled(lines: Sequence[str]) -> _Read:
     """Read columns that a rule of dashes under the heads marks; heads may take two lines."""
-    at = next((index for index, line in enumerate(lines[:4]) if _RULE.fullmatch(line)), -1)
+    at = next((index for index, line in enumerate(lines[:4]) if _COLUMN_RULE.fullmatch(line)), -1)
     if at < 0:
         return _NOTHING
     columns = [(match.start(), match.end()) for match in _DASHES.finditer(lines[at])]
@@ -112,7 +112,7 @@ def _ruled(lines: Sequence[str]) -> _Read:
     heads = 0
     used = 0
     for index, line in enumerate(lines):
-        if _RULE.fullmatch(line):
+        if _COLUMN_RULE.fullmatch(line):
             if index == at or (top and not heads):
                 heads = len(rows)
             elif top and index == len(lines) - 1:

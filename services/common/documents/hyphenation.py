@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_TORN: Final = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])\Z")
+_TORN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]++)([-\u2010\u00ad])\Z")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _WORDS: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _COMPOUNDS: Final = frozenset(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 
-from services.common.documents.document import NOWHERE, Block, BlockKind, Place, Table, texts_of
+from services.common.documents.document import Block, BlockKind, Place, Table, texts_of
 from services.common.documents.heads import header_columns_of, header_rows_of
 from services.common.documents.joining import joined_lines
 from services.common.documents.limits import require_at_most
@@ -262,4 +262,4 @@ def _diagram(shape: Any, slide: Any, place: Place) -> Iterator[Block]:
                 continue
             text = collapse(" ".join(one.text or "" for one in point.iter(f"{A}t")))
             if text:
-                yield Block(BlockKind.LIST_ITEM, text, place=place or NOWHERE)
+                yield Block(BlockKind.LIST_ITEM, text, place=place)

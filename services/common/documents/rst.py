@@ -6,7 +6,7 @@ other formats.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from docutils import nodes
@@ -37,11 +37,11 @@ _SETTINGS: Final = {
     "doctitle_xform": True,
     "sectsubtitle_xform": False,
 }
-_DIRECTIVE: Final = re.compile(r"^\s*\.\. (?:\|[^|\n]+\| )?([a-zA-Z][\w:.+-]*)::", re.MULTILINE)
-_ROLE: Final = re.compile(r"(?<![\w`]):([a-zA-Z][\w:.+-]*):`")
-_TARGET: Final = re.compile(r"\s*<[^<>]*>\Z")
+_DIRECTIVE: Final = re.compile(r"^[ \t]*+\.\. (?:\|[^|\n]++\| )?([a-zA-Z][\w:.+-]{0,60})::", re.MULTILINE)
+_ROLE: Final = re.compile(r"(?<![\w`]):([a-zA-Z][\w:.+-]{0,60}):`")
+_TARGET: Final = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
 _MAX_UNKNOWN: Final = 500
-_ENUMERATIONS: Final = {
+_ENUMERATIONS: Final[Mapping[str, Callable[[int], str]]] = {
     "arabic": str,
     "loweralpha": letters,
     "upperalpha": lambda number: letters(number).upper(),
@@ -62,7 +62,7 @@ _NAMED: Final = (
 )
 
 
-class _Content(Directive):
+class _Content(Directive):  # type: ignore[misc]
     """A directive that docutils does not know: its argument and what it holds are text."""
 
     has_content = True
@@ -258,7 +258,7 @@ class _Walk:
 
     def _property(self, name: str, node: Any | None) -> None:
         text = "" if node is None else collapse(text_of(node))
-        if text and isinstance(name, str) and name:
+        if text and name:
             self.properties.setdefault("_".join(name.lower().split()), text.replace(NOTE, ""))
 
     def bibliographic(self, node: Any) -> None:

@@ -32,9 +32,9 @@ _INDENTED: Final = frozenset({"python", "yaml"})
 _MARKS: Final = re.compile(
     r"^[ \t]*(?:/\*+!?|\*+/|\*(?!/)|//+[!/]?|\#+!?|--+|;+|%+|<!--|-->|\"\"\"|''')?[ \t]?", re.MULTILINE
 )
-_TAIL: Final = re.compile(r"[ \t]*(?:\*+/|-->|\"\"\"|''')\s*\Z")
+_TAIL: Final = re.compile(r"(?<![ \t])[ \t]*+(?:(?<!\*)\*++/|-->|\"\"\"|''')\s*+\Z")
 _QUOTES: Final = re.compile(r"\A[rRuUbB]{0,2}(\"\"\"|'''|\"|')(.*?)(?:\1)?\s*\Z", re.DOTALL)
-_DIRECTIVE: Final = re.compile(
+_TOOL_DIRECTIVE: Final = re.compile(
     r"(?:!|\s*-\*-|\s*(?:noqa|type:|pylint|eslint|clang-format|pragma|mypy:|ruff:))", re.IGNORECASE
 )
 _GUESSED_CHARS: Final = 10_000
@@ -112,7 +112,7 @@ class _Sections:
             self._open[-1].texts.append((self._line, _unquoted(value)))
         else:
             self._word(kind, value)
-        self._fresh = False
+        self._fresh = value.endswith("\n")
 
     def _comment(self, kind: Any, value: str) -> None:
         """Keep a comment of whole lines for what follows it; one beside code stays with the code."""
@@ -225,7 +225,7 @@ def _blocks(section: _Section) -> Iterator[Block]:
         yield Block(BlockKind.HEADING, section.name, section.level, Place(path=f"line {section.line}"))
     for line, text in _joined(section.texts):
         plain = _MARKS.sub("", _TAIL.sub("", text))
-        if _RULE.fullmatch(plain) or _DIRECTIVE.match(plain):
+        if _RULE.fullmatch(plain) or _TOOL_DIRECTIVE.match(plain):
             continue
         for block in read_text(plain).blocks:
             kind = BlockKind.PARAGRAPH if block.kind is BlockKind.HEADING else block.kind
@@ -242,7 +242,8 @@ def _blocks(section: _Section) -> Iterator[Block]:
 
 def _joined(texts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield comments, those of consecutive lines as one."""
-    start, lines, following = 0, [], -1
+    lines: list[str] = []
+    start, following = 0, -1
     for line, text in texts:
         if lines and line == following:
             lines.append(text.rstrip("\n"))

@@ -18,14 +18,15 @@ _ITEM: Final = re.compile(r"^(\s*)(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|
 _INDENT_CHARS: Final = 2
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^*#])\1{2,}\s*")
 _RULE_LINE: Final = re.compile(r"[\s\W_]*")
-_NUMBERED: Final = re.compile(r"((?:\d+\.)+\d*|\d+(?:\.\d+)+|[IVX]+\.|[A-Z]\.)\s+\S")
+_NUMBERED_HEADING: Final = re.compile(r"((?:\d+\.)+\d*|\d+(?:\.\d+)+|[IVX]+\.|[A-Z]\.)\s+\S")
 _PAGE_NUMBER: Final = re.compile(
-    r"[\s\-\u2013\u2014|\[(]*(?:page|seite|página|pagina|p\.)?\s*\d+(?:\s*(?:of|von|/|de|di)\s*\d+)?[\s\-\u2013\u2014|\])]*",
+    r"[\s\-\u2013\u2014|\[(]*+(?:page|seite|página|pagina|p\.)?+\s*+\d++(?:\s*+(?:of|von|/|de|di)\s*+\d++)?+"
+    r"[\s\-\u2013\u2014|\])]*+",
     re.IGNORECASE,
 )
 _CAPTION: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella)\s*\d*\s*[:.]?\s*\S", re.IGNORECASE)
 _STARRED: Final = re.compile(r"(\*{1,3}|[†‡]|\[\d{1,3}\]|\(\d{1,2}\))\s+(?=\S)")
-_INITIAL: Final = re.compile(r"\s*[B-Z]\.\s+[A-Z][a-z]")
+_SINGLE_INITIAL: Final = re.compile(r"\s*[B-Z]\.\s+[A-Z][a-z]")
 """A single line that begins so is a name, no list of one item."""
 _HEADING_CHARS: Final = 90
 _TITLE_CHARS: Final = 200
@@ -179,7 +180,7 @@ def _heading(paragraph: _Paragraph, following: _Paragraph | None, *, opens: bool
     large = len(letters) > 2 and "".join(letters).isupper()  # noqa: PLR2004 - more than an abbreviation
     if large and len(lines) <= 2:  # noqa: PLR2004 - a heading of two lines
         return (1 if opens else 2), whole
-    numbered = _NUMBERED.match(whole)
+    numbered = _NUMBERED_HEADING.match(whole)
     if len(lines) == 1 and numbered and not _ITEM.match(following.lines[0]) and whole[-1].isalnum():
         return 2, whole
     return None
@@ -189,7 +190,7 @@ def _levelled(blocks: list[Block]) -> list[Block]:
     """Return the blocks with numbered headings one level deeper for each further number."""
     result = []
     for block in blocks:
-        numbered = _NUMBERED.match(block.text) if block.kind is BlockKind.HEADING else None
+        numbered = _NUMBERED_HEADING.match(block.text) if block.kind is BlockKind.HEADING else None
         if numbered and block.level > 1:
             depth = len(_DIGITS.findall(numbered[1])) or 1
             result.append(replace(block, level=min(1 + depth, 6)))
@@ -219,7 +220,7 @@ def _noted(blocks: Sequence[Block]) -> Iterator[Block]:
 
 def _numbered_lines(paragraph: _Paragraph, known: frozenset[str]) -> Iterator[Block]:
     """Yield paragraph and list items of consecutive lines, each with its own lines as its place."""
-    if len(paragraph.lines) == 1 and _INITIAL.match(paragraph.lines[0]):
+    if len(paragraph.lines) == 1 and _SINGLE_INITIAL.match(paragraph.lines[0]):
         yield Block(BlockKind.PARAGRAPH, collapse(paragraph.lines[0]), place=_place(paragraph, 0, 0))
         return
     groups: list[tuple[int, list[str]]] = []

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 _TOKEN: Final = re.compile(
-    r"\"([^\"]*)\"|\\(.)|_(.)|\*(.)|\[([^\]]*)\]|(General)|([#0?][#0?,.]*(?:[#0?]|,+)?|[.][#0?]+)|(E[+-]0+)|(%)"
+    r"\"([^\"]*)\"|\\(.)|_(.)|\*(.)|\[([^\[\]]*+)\]|(General)|([#0?][#0?,.]*(?:[#0?]|,+)?|[.][#0?]+)|(E[+-]0+)|(%)"
     r"|(AM/PM|A/P)|(y+|m+|d+|h+|s+(?:\.0+)?)|(@)|(/)|(.)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -46,8 +46,7 @@ _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturda
 _SECTIONS: Final = 4
 _MAX_FORMAT_CHARS: Final = 255
 _MAX_PLAIN: Final = 1e15
-_NUMBER: Final = int | float
-Token = tuple[int, str]
+Token: TypeAlias = tuple[int, str]
 
 
 def shown(value: object, code: str, format_id: int = 0) -> str:
@@ -73,7 +72,7 @@ def shown(value: object, code: str, format_id: int = 0) -> str:
             return _text(str(value), code)
 
 
-def plain_number(value: _NUMBER) -> str:
+def plain_number(value: float) -> str:
     """Return a number as the format General shows it: at most 11 significant digits."""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.10g}"
@@ -107,7 +106,7 @@ def _text(value: str, code: str) -> str:
     return "".join(value if kind == _TEXT else _literal(kind, text) for kind, text in section)
 
 
-def _number(value: _NUMBER, code: str) -> str:
+def _number(value: float, code: str) -> str:
     sections = _sections(code)
     section, signed = _chosen(sections, value)
     if not section:
@@ -120,7 +119,7 @@ def _number(value: _NUMBER, code: str) -> str:
         return plain_number(value)
 
 
-def _chosen(sections: tuple[tuple[Token, ...], ...], value: _NUMBER) -> tuple[tuple[Token, ...], bool]:
+def _chosen(sections: tuple[tuple[Token, ...], ...], value: float) -> tuple[tuple[Token, ...], bool]:
     """Return the section for a value, and whether a minus is to be written before it."""
     numeric = sections[:3]
     conditions = [_condition(section) for section in numeric]
@@ -164,12 +163,12 @@ def _literal(kind: int, text: str) -> str:
     return text if kind in {_STRING, _ESCAPED, _OTHER, _SLASH} else ""
 
 
-def _written(section: tuple[Token, ...], value: _NUMBER, *, negative: bool) -> str:
+def _written(section: tuple[Token, ...], value: float, *, negative: bool) -> str:
     kinds = [kind for kind, _ in section]
     if _SLASH in kinds and kinds.count(_DIGITS) > 1:
         raise ValueError  # a fraction: the plain number says as much
     pattern = "".join(text for kind, text in section if kind == _DIGITS)
-    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    number = Decimal(repr(value))
     number *= Decimal(100) ** kinds.count(_PERCENT)
     number /= Decimal(1000) ** (len(pattern) - len(pattern.rstrip(",")))
     exponent = next((text for kind, text in section if kind == _EXPONENT), "")
