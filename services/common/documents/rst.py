@@ -79,17 +79,11 @@ class _Content(Directive):  # type: ignore[misc]
         return [held]
 
 
-def _role(  # noqa: PLR0913, PLR0917 - the signature that docutils calls
-    name: str,
-    rawtext: str,
-    text: str,
-    lineno: int,
-    inliner: Any,
-    options: Any = None,
-    content: Any = (),
+def _role(
+    name: str, rawtext: str, text: str, lineno: int, inliner: Any, **more: Any
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Return what a role that docutils does not know shows: its text, without the target that it names."""
-    del name, lineno, inliner, options, content
+    del name, lineno, inliner, more
     shown = _TARGET.sub("", text) or text
     return [nodes.inline(rawtext, shown.lstrip("~!"))], []
 

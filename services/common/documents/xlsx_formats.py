@@ -74,7 +74,7 @@ def shown(value: object, code: str, format_id: int = 0) -> str:
 
 def plain_number(value: float) -> str:
     """Return a number as the format General shows it: at most 11 significant digits."""
-    if isinstance(value, float) and not value.is_integer():
+    if not float(value).is_integer():
         return f"{value:.10g}"
     return str(int(value)) if abs(value) < _MAX_PLAIN else f"{value:.10g}"
 
