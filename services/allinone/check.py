@@ -41,7 +41,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text, Markdown, HTML or PDF document; the name's suffix tells Markdown from plain text."""
+    """A document of any kind that is read; the name's suffix tells kinds of text from each other."""
 
     name: str
     content: bytes = field(repr=False)

@@ -13,6 +13,7 @@ from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.session_commands import session_app
+from services.common.document_kinds import ACCEPTED
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
@@ -98,7 +99,7 @@ def serve(
         raise typer.BadParameter(str(error), param_hint="SERVICE") from None
 
 
-@app.command("ingest")
+@app.command("ingest", help=f"Ingest documents: {ACCEPTED}.")
 def ingest_documents(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
     source_type: Annotated[
@@ -107,7 +108,7 @@ def ingest_documents(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Ingest text, Markdown, HTML and PDF files."""
+    """Ingest documents."""
     run(partial(ingest.ingest, paths=paths, source_type=source_type), as_json=as_json)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from services.cli.forms import LevelWord
 from services.cli.later import run
+from services.common.document_kinds import ACCEPTED
 
 
 def check_answer(  # noqa: PLR0913 - an argument for each option
@@ -15,7 +16,8 @@ def check_answer(  # noqa: PLR0913 - an argument for each option
     more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further documents.")] = None,
     *,
     facts: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="A document, or a folder of them; repeatable.")
+        list[Path] | None,
+        typer.Option(metavar="FILE", help=f"A document, or a folder of them: {ACCEPTED}; repeatable."),
     ] = None,
     fact: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="A single fact; repeatable.")] = None,
     question: Annotated[str, typer.Option(help="The question that it answers; none = not known.")] = "",

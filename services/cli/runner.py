@@ -8,6 +8,7 @@ import typer
 
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
+from services.common.document_kinds import ACCEPTED
 from services.common.errors import CrpError, ErrorReason, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
@@ -24,7 +25,7 @@ _HINTS: Final = {
     ErrorReason.SESSION_HELD: "`groundtrail sessions release` ends a session's hold, `sessions set-rules` the tenant's",
     ErrorReason.TOKEN_EXPIRED: "ask again without --session to start a new session",
     ErrorReason.TOKEN_SPENT: "the session went on elsewhere; ask again without --session",
-    ErrorReason.UNSUPPORTED_MEDIA: "text, Markdown, HTML and PDF files can be ingested",
+    ErrorReason.UNSUPPORTED_MEDIA: f"{ACCEPTED} can be ingested",
     ErrorReason.DOCUMENT_WITHOUT_TEXT: "run a text recogniser (OCR) over the file first",
     ErrorReason.LLM_UNAVAILABLE: "check GROUNDTRAIL_LLM__*, or unset it to use the extractive answerer",
     ErrorReason.STORAGE_FULL: "free some space under GROUNDTRAIL_STORE__DATA_DIR; nothing was half-written",

@@ -92,7 +92,7 @@ async def test_a_beginning_that_is_none_is_refused(alice, prefix):
         ("p. 12, # T > ## A, and B", "T", Place("A, and B", 12)),
         ("p. 12, # Chapter", "T", Place("Chapter", 12)),
         ("## a > b > ## c", "T", Place("a > b › c", 0)),  # noqa: RUF001
-        ("paragraph 4", "T", Place("paragraph 4", 0)),
+        ("lines 4-7", "T", Place("lines 4-7", 0)),
         ("p. 0", "T", Place("p. 0", 0)),
         ("p. 99999999999999999999", "T", Place("p. 99999999999999999999", 0)),
     ],

@@ -17,6 +17,7 @@ from services.allinone.embedded import embedded
 from services.common.composition import Adapters
 from services.common.settings import Settings, StoreSettings, WorkerSettings
 from tests.fakes.dag_world import fresh_uuid
+from tests.fakes.office_files import rewritten, slides, word, workbook
 from tests.rpc.test_gateway_suite import MemoryAdapters
 
 pytestmark = pytest.mark.timeout(240)
@@ -179,3 +180,19 @@ async def test_readiness_starts_no_process(tmp_path):
     async with ReadingAdapters(settings) as adapters, embedded(settings, adapters=adapters):
         await asyncio.sleep(0.2)
         assert children() == []
+
+
+@pytest.mark.parametrize(
+    ("make", "name"), [(word, "a.docx"), (slides, "a.pptx"), (workbook, "a.xlsx")], ids=["word", "slides", "workbook"]
+)
+async def test_office_files_are_read_in_their_process_and_hostile_ones_leave_nothing(tmp_path, make, name):
+    async with suite(tmp_path, document_processes=1) as caller:
+        assert (await caller.ingest(make(), f"file:{name}")).facts_created > 0
+        before = await caller.state()
+        for content in (make()[:-200], rewritten(make(), {"word/more.xml": b" " * (600 << 20)}), b"just text"):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await caller.ingest(content, f"file:bad/{name}")
+            assert reason(refused.value).reason in {"UNSUPPORTED_MEDIA", "MESSAGE_TOO_LARGE"}
+        after = await caller.state()
+        assert after.active_fact_count == before.active_fact_count
+        assert caller.counts("documents").ended == {}

@@ -1,7 +1,6 @@
 """``groundtrail ingest PATH…``: documents into the knowledge fabric."""
 
 import asyncio
-import mimetypes
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -15,14 +14,11 @@ from services.allinone.parts import Part
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
+from services.common.document_kinds import SUFFIXES
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
-SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf")
-"""What a folder is searched for; a file that is named is sent whatever its suffix."""
-
 _SOURCE_TYPES: Final = "regulation, official-document, research, internal, user, web"
-_MEDIA_TYPES: Final = {".md": "text/markdown", ".markdown": "text/markdown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,8 @@ def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     found: list[tuple[Path, str]] = []
     for path in paths:
         if path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in SUFFIXES)
+            # A file that is named is sent whatever its suffix; what begins with a dot is no document of a folder's.
+            files = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES and _is_shown(p, path))
             found.extend((file, f"{path.name}/{file.relative_to(path).as_posix()}") for file in files)
         elif path.is_file():
             found.append((path, path.name))
@@ -58,6 +55,10 @@ def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
         raise InvalidRequestError.of(FieldViolation("PATH", f"no file ends in one of {', '.join(SUFFIXES)}"))
     _refuse_twins(found)
     return found
+
+
+def _is_shown(file: Path, folder: Path) -> bool:
+    return not any(part.startswith(".") for part in file.relative_to(folder).parts) and file.is_file()
 
 
 def _refuse_twins(found: list[tuple[Path, str]]) -> None:
@@ -80,7 +81,6 @@ async def ingest_all(suite: Suite, files: list[tuple[Path, str]], source_type: s
 
 
 async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> Ingested:
-    suffix = path.suffix.lower()
     # A name is bytes to the system; those that are no UTF-8 are written as escapes, the same at each ingestion.
     name = name.encode(errors="backslashreplace").decode()
     try:
@@ -90,7 +90,6 @@ async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> 
             knowledge.IngestSourceRequest(
                 request_id=str(uuid.uuid4()),
                 uri=f"file:{name}",
-                media_type=_MEDIA_TYPES.get(suffix) or mimetypes.types_map.get(suffix, ""),
                 source_type=source_type,
                 content=content,
             ),

@@ -1,0 +1,192 @@
+"""CSV and tab-separated values (RFC 4180): the dialect is found, heads are told from data, each row knows its lines.
+
+Kept: every cell as it is written; titles above and notes below a table; several tables between blank lines. Not
+guessed: a quotation mark that is never closed, which would swallow the rest of the file, is refused.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.document_kinds import MediaType
+from services.common.documents.document import Block, BlockKind, Document, Place, Table
+from services.common.documents.heads import header_columns_of, header_rows_of
+from services.common.documents.limits import require_at_most
+from services.common.documents.refusals import unsupported_media
+from services.common.documents.text import collapse
+
+MAX_CELLS: Final = 5_000_000
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_SEPARATOR_LINE: Final = re.compile(r"\Asep=(.)\r?\n", re.IGNORECASE)
+_SAMPLE_CHARS: Final = 262_144
+_SAMPLE_ROWS: Final = 500
+_MAX_FIELD_CHARS: Final = 2**31 - 1
+_COMMENT: Final = re.compile(r"#\s?")
+_SHOWN_LINES: Final = 3
+_UNCLOSED: Final = "unexpected end of data"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A record: its cells, and the lines on which it stands."""
+
+    cells: list[str]
+    first: int
+    last: int
+
+    @property
+    def place(self) -> Place:
+        return Place(path=f"line {self.last}" if self.first == self.last else f"lines {self.first}-{self.last}")
+
+    @property
+    def filled(self) -> int:
+        return sum(map(bool, self.cells))
+
+
+def read_tabular(text: str, media: MediaType) -> Document:
+    """Parse separated values.
+
+    Raises:
+        InvalidRequestError: UNSUPPORTED_MEDIA: a quotation mark is never closed.
+        LimitExceededError: MESSAGE_TOO_LARGE: too many cells.
+    """
+    said = _SEPARATOR_LINE.match(text)
+    skipped = 0
+    if said:
+        text, skipped = text[said.end() :], 1
+    delimiter = said[1] if said else "\t" if media is MediaType.TSV else _delimiter(text)
+    blocks: list[Block] = []
+    warnings: list[str] = []
+    for group in _groups(_rows(text, delimiter, skipped)):
+        blocks.extend(_blocks(group, warnings))
+    return Document(media.value, "", tuple(blocks), tuple(warnings))
+
+
+def _delimiter(text: str) -> str:
+    """Return the delimiter by which most rows have one and the same number of cells, more than one."""
+    sample = text[:_SAMPLE_CHARS]
+    best, found = (0.0, 0), ","
+    for delimiter in _DELIMITERS:
+        if delimiter not in sample:
+            continue
+        widths = Counter(_sample_widths(sample, delimiter))
+        total = sum(widths.values())
+        width, count = max(widths.items(), key=lambda one: (one[1] * (one[0] > 1), one[0]), default=(0, 0))
+        score = (count / total if width > 1 else 0.0, width)
+        if score > best:
+            best, found = score, delimiter
+    return found
+
+
+def _sample_widths(sample: str, delimiter: str) -> Iterator[int]:
+    reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
+    try:
+        for index, row in enumerate(reader):
+            if index >= _SAMPLE_ROWS:
+                return
+            if any(row):
+                yield len(row)
+    except csv.Error:
+        return
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text, without a list of them all."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end + 1
+        yield text[start:end]
+        start = end
+
+
+def _rows(text: str, delimiter: str, skipped: int) -> Iterator[_Row]:
+    csv.field_size_limit(_MAX_FIELD_CHARS)
+    normal = text.replace("\r\n", "\n").replace("\r", "\n")
+    reader = csv.reader(_lines(normal), delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t")
+    before = cells = 0
+    try:
+        for row in reader:
+            cells += len(row)
+            require_at_most("cells", cells, MAX_CELLS)
+            yield _Row([collapse(cell) for cell in row], before + skipped + 1, reader.line_num + skipped)
+            before = reader.line_num
+    except csv.Error as error:
+        line = before + skipped + 1
+        if _UNCLOSED in str(error):
+            told = f"the quotation mark opened in line {line} is never closed: the document is cut off or damaged"
+        else:
+            told = f"line {line} breaks the rules of quotation in separated values"
+        raise unsupported_media(f"{told}; close it, or double the quotation marks inside of cells") from error
+
+
+def _groups(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
+    """Yield the rows between blank lines."""
+    group: list[_Row] = []
+    for row in rows:
+        if row.filled:
+            group.append(row)
+        elif group:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _blocks(rows: list[_Row], warnings: list[str]) -> Iterator[Block]:
+    start, end = 0, len(rows)
+    if max(len(row.cells) for row in rows) > 1:
+        while start < end - 1 and ((rows[start].filled == 1 and rows[start].cells[0]) or _is_comment(rows[start])):
+            start += 1
+        while end - 1 > start + 1 and _is_note(rows[end - 1]):
+            end -= 1
+    for row in rows[:start]:
+        yield _loose(row)
+    body = rows[start:end]
+    if len(body) == 1 and len(body[0].cells) == 1:
+        yield _loose(body[0])
+    else:
+        yield _table(body, warnings)
+    for row in rows[end:]:
+        yield _loose(row)
+
+
+def _is_comment(row: _Row) -> bool:
+    return row.cells[0].startswith("#") and not row.cells[0][1:2].isalnum()
+
+
+def _is_note(row: _Row) -> bool:
+    """Say whether a row is a sentence below a table: one cell, longer than names are."""
+    return row.filled == 1 and bool(row.cells[0]) and len(row.cells[0].split()) > 3  # noqa: PLR2004 - a sentence
+
+
+def _loose(row: _Row) -> Block:
+    text = ", ".join(cell for cell in row.cells if cell)
+    return Block(BlockKind.PARAGRAPH, _COMMENT.sub("", text, count=1) if _is_comment(row) else text, place=row.place)
+
+
+def _table(rows: list[_Row], warnings: list[str]) -> Block:
+    width = max(len(row.cells) for row in rows)
+    require_at_most("cells", width * len(rows), MAX_CELLS)
+    usual = Counter(len(row.cells) for row in rows).most_common(1)[0][0]
+    odd = [row for row in rows if len(row.cells) != usual]
+    grid = tuple((*row.cells, *[""] * (width - len(row.cells))) for row in rows)
+    headers = header_rows_of(grid)
+    doubtful = ""
+    if odd:
+        shown = ", ".join(str(row.first) for row in odd[:_SHOWN_LINES])
+        more = " and others" if len(odd) > _SHOWN_LINES else ""
+        doubtful = f"most rows have {usual} cells, those of line {shown}{more} have not"
+        warnings.append(f"table of line {rows[0].first}: {doubtful}")
+    place = Place(path=f"lines {rows[0].first}-{rows[-1].last}")
+    table = Table(
+        grid,
+        headers,
+        header_columns_of(grid, headers),
+        places=tuple(row.place for row in rows),
+        doubtful=doubtful,
+    )
+    return Block(BlockKind.TABLE, "", place=place, table=table)

@@ -1,0 +1,126 @@
+"""Plain text: pages, headings, lists, torn words, tables drawn with characters."""
+
+import pytest
+
+from services.common.documents import ReadingLimits, read_document
+from services.common.documents.hyphenation import join_lines, known_words
+
+LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)
+
+
+def read(text):
+    return read_document(text.encode(), "", "a.txt", LIMITS)
+
+
+def kinds(text):
+    return [(b.kind.name, b.level, b.number, b.text) for b in read(text).blocks if not b.table]
+
+
+def table(text):
+    return next(block.table for block in read(text).blocks if block.table)
+
+
+@pytest.mark.parametrize(
+    ("lines", "joined"),
+    [
+        (["the writ-", "ten consent"], "the written consent"),
+        (["the re-", "duction"], "the reduction"),
+        (["Well-", "known damage"], "Well-known damage"),
+        (["soft\u00ad", "ly spoken"], "softly spoken"),
+        (["a half-", "life of it"], "a half-life of it"),
+        (["by half-", "ing it"], "by halfing it"),
+        (["in 2024-", "2025"], "in 2024- 2025"),
+        (["the North-", "South line"], "the North- South line"),
+        (["state-of-the-", "art pumps"], "state-of-the-art pumps"),
+    ],
+)
+def test_torn_words(lines, joined):
+    assert join_lines(lines, frozenset()) == joined
+
+
+def test_what_the_document_writes_elsewhere_decides():
+    known = known_words(["An e-mail and a shopkeeper."])
+    assert join_lines(["by e-", "mail, the shop-", "keeper said"], known) == "by e-mail, the shopkeeper said"
+
+
+def test_pages_lose_what_runs_on_each_of_them():
+    page = "Town of West      Bulletin {0}\n----\n\nRule {0} is stated here in words.\n\n            - {0} -\n"
+    found = read("\f".join(page.format(number) for number in (1, 2, 3)))
+    assert [block.text for block in found.blocks] == [f"Rule {number} is stated here in words." for number in (1, 2, 3)]
+    assert "Town of West Bulletin 1" in found.furniture
+
+
+def test_headings_stand_alone_are_large_underlined_or_numbered():
+    text = (
+        "RULES OF THE HOUSE\n\nIntro.\n\nOpening\n-------\n\nText.\n\n1. Fees\n\nText two.\n\n1.2 Late fees\n\nThree.\n"
+    )
+    assert [one for one in kinds(text) if one[0] == "HEADING"] == [
+        ("HEADING", 1, "", "RULES OF THE HOUSE"),
+        ("HEADING", 2, "", "Opening"),
+        ("HEADING", 2, "", "1. Fees"),
+        ("HEADING", 3, "", "1.2 Late fees"),
+    ]
+
+
+def test_items_keep_their_numbers_and_lines():
+    text = "Do this:\n1. open the\n   valve\n2. wait\n   a) long\n"
+    assert kinds(text) == [
+        ("PARAGRAPH", 0, "", "Do this:"),
+        ("LIST_ITEM", 0, "1.", "open the valve"),
+        ("LIST_ITEM", 0, "2.", "wait"),
+        ("LIST_ITEM", 1, "a)", "long"),
+    ]
+    assert [str(block.place) for block in read(text).blocks] == ["line 1", "lines 2-3", "line 4", "line 5"]
+
+
+FRAMED = """+-------+---------+
+| Day   | Open    |
++=======+=========+
+| Mon   | 9 to 5  |
+| Tue   | 9 to 5, |
+|       | not May |
++-------+---------+
+Table 1: Hours
+"""
+RULED = """No.  Service           Fee
+---  ----------------  ----
+1    Copy, A4          0.20
+2    Scan              1.50 *
+     (on request)
+
+* Free for residents.
+"""
+SPACED = """Plan      Fee    Term
+Basic     3 EUR  1 year
+Gold      9 EUR  2 years
+"""
+PIPED = "| Plan | Fee |\n|------|-----|\n| Gold | 9   |\n"
+
+
+def test_a_framed_table_with_its_caption():
+    found = table(FRAMED)
+    assert found.rows == (("Day", "Open"), ("Mon", "9 to 5"), ("Tue", "9 to 5, not May"))
+    assert (found.header_rows, found.caption, str(found.places[2])) == (1, "Table 1: Hours", "lines 5-6")
+
+
+def test_a_table_under_rules_with_a_note():
+    found = table(RULED)
+    assert found.rows == (("No.", "Service", "Fee"), ("1", "Copy, A4", "0.20"), ("2", "Scan (on request)", "1.50"))
+    assert (found.header_rows, found.notes) == (1, ((2, 2, "*"),))
+    assert kinds(RULED) == [("FOOTNOTE", 0, "*", "Free for residents.")]
+
+
+def test_columns_of_blanks_and_bars():
+    assert table(SPACED).rows == (("Plan", "Fee", "Term"), ("Basic", "3 EUR", "1 year"), ("Gold", "9 EUR", "2 years"))
+    assert table(PIPED).rows == (("Plan", "Fee"), ("Gold", "9"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two lines  with a gap\nin one   place only.\n",
+        "A sentence with  two blanks after\neach full stop.  It goes on.  It\nends here.  Really.\n",
+    ],
+)
+def test_gaps_in_sentences_are_no_columns(text):
+    assert all(block.table is None for block in read(text).blocks)
