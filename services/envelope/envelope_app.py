@@ -9,14 +9,17 @@ from typing import Final
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
-from services.common.ports.facts import FactStore
+from services.common.ports.facts import FactStore, TimeFilter
 from services.common.ports.tokens import ModelProfile, TokenCounter
 from services.common.progress import at
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.counted_facts import count_beside
+from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason, miss_status
+from services.envelope.domain.candidates import RankedFact
+from services.envelope.domain.conflicts import Conflict, Stated, find_conflicts
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -34,6 +37,8 @@ from services.envelope.selection import Selection, Selector
 
 _PLANNED_IN_PLACE_CHARS: Final = 2_000
 """Query, prompt and carried texts up to this length together are counted and taken apart on the event loop."""
+_CONFLICTS_IN_PLACE_CHARS: Final = 20_000
+"""Facts up to this length together are held against each other on the event loop."""
 _IN_PLACE_CANDIDATES: Final = 2_000
 _IN_PLACE_CHARS: Final = 1_000_000
 """Candidates up to this number and length together are ranked on the event loop; more would keep others waiting."""
@@ -66,6 +71,7 @@ class _Plan:
     token_budget: int
     key: str
     now: datetime
+    time: TimeFilter
     terms: RankingTerms
     counting: ModelProfile
 
@@ -190,12 +196,14 @@ class EnvelopeApp:
         counting = self._profile(request)
         budget = self._budget(request, counting)
         sub_queries = decompose(request.query, settings.max_sub_queries)
+        time = time_filter(asked_time(request.query, now.date()), now, everything=request.include_superseded)
         return _Plan(
             sub_queries=sub_queries,
             time_sensitive=time_sensitive,
             token_budget=budget,
-            key=self._key(request, sub_queries, budget, counting),
+            key=self._key(request, sub_queries, budget, counting, time),
             now=now,
+            time=time,
             terms=RankingTerms(weights, now, horizon, settings.compare_duplicate_values),
             counting=counting,
         )
@@ -225,7 +233,14 @@ class EnvelopeApp:
             )
         return budget
 
-    def _key(self, request: EnvelopeRequest, sub_queries: Sequence[str], budget: int, counting: ModelProfile) -> str:
+    def _key(
+        self,
+        request: EnvelopeRequest,
+        sub_queries: Sequence[str],
+        budget: int,
+        counting: ModelProfile,
+        time: TimeFilter,
+    ) -> str:
         """Return what the build depends on beside the knowledge (architecture decision 5)."""
         carried = [
             part
@@ -244,7 +259,7 @@ class EnvelopeApp:
                     request.strategy.value,
                     self._model,
                 ],
-                [self._mode(request).value],
+                [self._mode(request).value, str(time.ended), str(time.coming)],
                 sorted(request.facts_seen),
                 sorted(request.deferred_fact_ids),
                 sorted(request.transferred_fact_ids),
@@ -257,7 +272,7 @@ class EnvelopeApp:
     async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:
         counted = replace(request, model=plan.counting.counting_name)
         at("searching")
-        selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.now)
+        selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.time)
         if request.directives.only_if_ckf:
             _require_relevant(selection)
         terms = PackingTerms(
@@ -289,6 +304,7 @@ class EnvelopeApp:
             recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
             stands_until=_stands_until(selection, assembly, plan),
             sources=sources,
+            conflicts=await _conflicts(assembly.facts),
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:
@@ -342,6 +358,18 @@ async def _assembled(selection: Selection, terms: PackingTerms) -> Assembly:
     return await compute(assemble, candidates, selection.queries, terms)
 
 
+async def _conflicts(facts: Sequence[RankedFact]) -> tuple[Conflict, ...]:
+    """Find what current sources disagree on, here or in a thread."""
+    stated = [
+        Stated(fact.candidate.fact_id, fact.candidate.source_id, fact.candidate.content, fact.candidate.source_location)
+        for fact in facts
+        if fact.candidate.is_current and not fact.candidate.is_carried
+    ]
+    if sum(len(one.text) for one in stated) <= _CONFLICTS_IN_PLACE_CHARS:
+        return find_conflicts(stated)
+    return await compute(find_conflicts, stated)
+
+
 def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:
     """Return what may reach an accepted tier: a wider search, then a window for each part of the query (ADR 0064).
 
@@ -371,6 +399,7 @@ def _require_relevant(selection: Selection) -> None:
 def _stands_until(selection: Selection, assembly: Assembly, plan: _Plan) -> datetime | None:
     """Return when this build would come out otherwise although nobody has written anything; ``None`` = never."""
     moments = [fact.expires_at for fact in selection.candidates if fact.expires_at is not None]
+    moments += [] if selection.next_turn is None else [selection.next_turn - timedelta(microseconds=1)]
     newest, fresh = assembly.newest_ingested_at, timedelta(days=MAX_NEWEST_AGE_DAYS)
     if plan.time_sensitive and newest is not None and plan.now <= newest + fresh:  # SPEC-003 §8.3
         moments.append(newest + fresh)

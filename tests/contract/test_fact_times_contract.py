@@ -1,4 +1,4 @@
-"""What every ``FactStore`` promises about facts that were replaced, and about from when to when one holds (ADR 0109)."""
+"""What every ``FactStore`` promises about facts that were replaced, and from when to when a fact holds (ADR 0109)."""
 
 from datetime import timedelta
 

@@ -26,7 +26,7 @@ class FactStatus(StrEnum):
 
 @unique
 class StaleReason(StrEnum):
-    """Why a fact counts as STALE (ADR 0109): all but EXPIRED say that it does not hold now; EXPIRED only that it is old."""
+    """Why a fact counts as STALE (ADR 0109): EXPIRED says that it is old, the others that it does not hold now."""
 
     SUPERSEDED = "SUPERSEDED"
     NO_LONGER_VALID = "NO_LONGER_VALID"

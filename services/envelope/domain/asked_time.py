@@ -1,17 +1,20 @@
 """Which time a query asks about: now, the past, or what is to come (decision 25, ADR 0109).
 
-Knowledge that its source has replaced is not retrieved unless the query asks for the past. A verb in the past tense alone
-does not: "what was agreed" asks for what stands in the records of today. Asked for is the past where a past date or year
-is given as the time of the matter, where a former state is named ("the old fee", "before the change", "used to be"), or
-where two states are compared ("what changed"). When unsure the query asks for now: nothing replaced comes in by accident.
+Knowledge that its source has replaced is not retrieved unless the query asks for the past. A verb in the past tense
+alone does not: "what was agreed" asks for what stands in the records of today. Asked for is the past where a past date
+or year is given as the time of the matter, where a former state is named ("the old fee", "before the change", "used to
+be"), or where two states are compared ("what changed"). When unsure the query asks for now: nothing replaced comes in
+by accident.
 
 English words, like the rest of the query's reading (ADR 0062). Linear in the query.
 """
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Final
+
+from services.common.ports.facts import TimeFilter
 
 _MONTHS: Final = "january february march april may june july august september october november december".split()  # noqa: SIM905
 _MONTH: Final = (
@@ -27,7 +30,9 @@ _PREPOSITION: Final = (
     r"(?P<preposition>in|during|throughout|as\sof|as\sat|until|till|up\sto|before|prior\sto|by|on|around|back\sin|for"
     r"|since|from|after|between|at\sthe\s(?:end|start|beginning)\sof|of)"
 )
-_DATED: Final = re.compile(rf"\b{_PREPOSITION}\s{_PART_OF_YEAR}(?P<year>(?:19|20)\d\d)\b(?!\s?[/.:]\s?\d|-\d{{3}})", re.IGNORECASE)
+_DATED: Final = re.compile(
+    rf"\b{_PREPOSITION}\s{_PART_OF_YEAR}(?P<year>(?:19|20)\d\d)\b(?!\s?[/.:]\s?\d|-\d{{3}})", re.IGNORECASE
+)
 _ISO: Final = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>[01]\d)(?:-(?P<day>[0-3]\d))?\b")
 _ATTRIBUTE: Final = re.compile(
     r"(?:\b(?:the|our|your|their|its|my|a|an)\s(?P<year>(?:19|20)\d\d)\s[a-z]|\b(?P<own>(?:19|20)\d\d)(?:'|\u2019)s\b"
@@ -108,6 +113,17 @@ class AskedTime:
 
     past: bool = False
     future: bool = False
+
+
+def time_filter(asked: AskedTime, now: datetime, *, everything: bool = False) -> TimeFilter:
+    """Return what a read for a query may see.
+
+    Args:
+        asked: what the query asks about.
+        now: the moment.
+        everything: the caller wants what does not hold now as well.
+    """
+    return TimeFilter(now, ended=asked.past or everything, coming=asked.future or everything)
 
 
 def asked_time(query: str, today: date) -> AskedTime:

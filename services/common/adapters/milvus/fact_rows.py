@@ -202,7 +202,7 @@ def reinstated(row: Row, modified_us: int) -> Row | None:
 
 
 def timed(row: Row) -> Row:
-    """Return a row of layout 2 with what layout 3 adds: a STALE one was replaced when it was last changed (ADR 0109)."""
+    """Return a row of layout 2 with what layout 3 adds: a STALE one was replaced at its last change (ADR 0109)."""
     if row["status"] != STATUS_CODES[FactStatus.STALE]:
         return row | {"starts_us": NO_START, "ends_us": NO_END}
     return _timed(row, json.loads("".join(row["body"])) | {"superseded": row["modified_us"]})

@@ -240,7 +240,8 @@ class FactChanges:
         self.connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
         self.connection.executemany(
             "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
-            "superseded_us = NULL, valid_from_us = NULL, valid_to_us = NULL, status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
+            "superseded_us = NULL, valid_from_us = NULL, valid_to_us = NULL, "
+            "status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
             ((modified_us, self._change, number) for (number,) in numbers),
         )
         remove_text(self.connection, self.tenant_no, _with_words(found))

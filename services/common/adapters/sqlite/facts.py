@@ -143,9 +143,7 @@ class SqliteFactStore:
 
     async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
         """Mark facts as replaced."""
-        return await self._change(
-            tenant_id, lambda changes: changes.supersede(fact_ids, micros(ended_at), micros(at))
-        )
+        return await self._change(tenant_id, lambda changes: changes.supersede(fact_ids, micros(ended_at), micros(at)))
 
     async def reinstate(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> int:
         """Take the mark off."""
