@@ -205,8 +205,8 @@ class Outputs:
     Attributes:
         statements: the claims as they are held against each other, in the same order.
         alignments: for each claim its values with those that stand in their place in any fact near it.
-        former: the same as ``attributions``, ``passages``, ``alignments`` and ``quotations``, which are of the facts that
-            hold now, for those that do not; ``None`` where all hold.
+        former: the same as ``attributions``, ``passages``, ``alignments`` and ``quotations``, which are of the facts
+            that hold now, for those that do not; ``None`` where all hold.
         fidelity_score_without: what it would be with no constraint violated (ADR 0078).
     """
 

@@ -31,7 +31,7 @@ _BOUNDS: Final = frozenset(
 )
 _SAYING_ONLY: Final = frozenset(
     map(
-        stem, ("amount", "cost", "charge", "set", "total", "stand", "come", "equal", "run", "currently", "now", "today")
+        stem, ("amount", "cost", "charge", "set", "total", "stand", "come", "equal", "currently", "now", "today")
     )
 )
 """Words by which a value is said of a thing, and which do not tell things apart."""

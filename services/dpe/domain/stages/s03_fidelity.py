@@ -82,9 +82,7 @@ def superseded_judgements(analysis: Analysis, given: Mapping[str, Judgement]) ->
     found: dict[str, Judgement] = {}
     for key, own in judgements(former, _worded(former) or ()).items():
         if own.verdict is Verdict.SUPPORTED and given[key].verdict is not Verdict.SUPPORTED:
-            present = [
-                item for item in given[key].evidence if item.fact_id not in {one.fact_id for one in own.evidence}
-            ]
+            present = given[key].evidence  # of other facts: of those that hold
             evidence = (*own.evidence[: MAX_EVIDENCE - 1], *present)[:MAX_EVIDENCE]
             found[key] = replace(own, verdict=Verdict.SUPERSEDED, evidence=evidence)
     return found
