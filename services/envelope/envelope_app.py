@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+import numpy as np
+
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
@@ -18,8 +20,8 @@ from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.caching import RELEVANT_COSINE, MissReason, build_key, miss_reason, miss_status
-from services.envelope.domain.candidates import RankedFact
-from services.envelope.domain.conflicts import Conflict, Stated, find_conflicts
+from services.envelope.domain.candidates import Candidate, RankedFact
+from services.envelope.domain.conflicts import Conflict, Stated, find_conflicts, near_another
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -360,14 +362,23 @@ async def _assembled(selection: Selection, terms: PackingTerms) -> Assembly:
 
 async def _conflicts(facts: Sequence[RankedFact]) -> tuple[Conflict, ...]:
     """Find what current sources disagree on, here or in a thread."""
-    stated = [
-        Stated(fact.candidate.fact_id, fact.candidate.source_id, fact.candidate.content, fact.candidate.source_location)
-        for fact in facts
-        if fact.candidate.is_current and not fact.candidate.is_carried
-    ]
-    if sum(len(one.text) for one in stated) <= _CONFLICTS_IN_PLACE_CHARS:
-        return find_conflicts(stated)
-    return await compute(find_conflicts, stated)
+    current = [fact.candidate for fact in facts if fact.candidate.is_current and not fact.candidate.is_carried]
+    if sum(len(fact.content) for fact in current) <= _CONFLICTS_IN_PLACE_CHARS:
+        return _disagreements(current)
+    return await compute(_disagreements, current)
+
+
+def _disagreements(facts: Sequence[Candidate]) -> tuple[Conflict, ...]:
+    if not facts:
+        return ()
+    near = near_another(np.stack([fact.embedding for fact in facts]))
+    return find_conflicts(
+        [
+            Stated(fact.fact_id, fact.source_id, fact.content, fact.source_location)
+            for fact, is_near in zip(facts, near.tolist(), strict=True)
+            if is_near
+        ]
+    )
 
 
 def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:

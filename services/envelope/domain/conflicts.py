@@ -5,13 +5,17 @@ negations and bounds, the same measures in the same order, and stand under the s
 titles. They disagree when exactly one of the values differs: where two do, they speak of two cases ("up to 2 kg 5
 euros, up to 5 kg 9 euros"). Values are read as for duplicates (ADR 0063). A paraphrase in other words is not found;
 what is found is meant to be right. Linear in the text: sentences meet by what they speak of, none is compared with
-every other.
+every other. Which facts are read at all their vectors decide: what is like no other fact disagrees with none.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from services.common.grounding.polarity import NEGATIONS
 from services.common.grounding.words import STOP_WORDS, sentences, stem, words
@@ -19,22 +23,31 @@ from services.envelope.domain.duplicates import PlacedValue, placed_values
 
 MAX_CONFLICTS: Final = 20
 MAX_SUBJECT_CHARS: Final = 120
+ALIKE_COSINE: Final = 0.7
+"""Far below what two sentences have that differ in a value alone; most facts of an envelope have no other so near."""
+_CELLS_AT_ONCE: Final = 1 << 20
 _FEWEST_WORDS: Final = 2
-"""Content words that a sentence must have beside its values: "Price: 10 euros" says nothing of whose price."""
+"""Content words and further values that a sentence must have: "Price: 10 euros" says nothing of whose price."""
 _MOST_VALUES: Final = 6
 _MOST_SAID: Final = 3
 """Different values for one thing up to which sources disagree; more of them are a series: chapters, rows, examples."""
 _SENTENCE_CHARS: Final = 600
+_JOINING: Final = frozenset("-_/#.:§")
+_DIGIT: Final = re.compile(r"\d")
+_SAID: Final = re.compile(
+    r"\b(?:is|are|was|were|be|equals?|than|least|most|to|at|from|exceeds?|over|under|about)\s$", re.IGNORECASE
+)
+_COUNTS: Final = re.compile(r"\s[a-z]{3,}")
+_ROW: Final = re.compile(r"^[^.]{0,200}?\w: [^;]{1,200}; ")
 _BOUNDS: Final = frozenset(
     {"least", "most", "minimum", "maximum", "over", "under", "above", "below", "before", "after", "until", "from"}
     | {"more", "less", "than", "up", "within"}
 )
 _SAYING_ONLY: Final = frozenset(
-    map(
-        stem, ("amount", "cost", "charge", "set", "total", "stand", "come", "equal", "currently", "now", "today")
-    )
+    map(stem, ("amount", "cost", "charge", "set", "total", "stand", "come", "equal", "currently", "now", "today"))
 )
 """Words by which a value is said of a thing, and which do not tell things apart."""
+Vectors: TypeAlias = NDArray[np.float32]
 _Key: TypeAlias = tuple[frozenset[str], frozenset[str], tuple[str, ...], frozenset[str]]
 
 
@@ -98,19 +111,44 @@ def find_conflicts(facts: Sequence[Stated]) -> tuple[Conflict, ...]:
     return tuple(sorted(found, key=lambda conflict: not conflict.is_between_sources)[:MAX_CONFLICTS])
 
 
+def near_another(vectors: Vectors) -> NDArray[np.bool_]:
+    """Say of each fact whether another one's vector is near enough that both may speak of the same thing.
+
+    Args:
+        vectors: unit vectors, one a row; compared some rows at a time, so that memory is bounded.
+    """
+    near = np.zeros(len(vectors), dtype=np.bool_)
+    rows = max(1, _CELLS_AT_ONCE // max(1, len(vectors)))
+    for start in range(0, len(vectors), rows):
+        alike = vectors[start : start + rows] @ vectors.T > ALIKE_COSINE
+        near[start : start + rows] = np.count_nonzero(alike, axis=1) > 1  # each is like itself
+    return near
+
+
 def _read(fact: Stated) -> Iterator[tuple[_Key, _Said]]:
     heading = _heading(fact.location)
     for start, end in sentences(fact.text):
         sentence = fact.text[start : min(end, start + _SENTENCE_CHARS)]
-        if not any(char.isdigit() for char in sentence) or end - start > _SENTENCE_CHARS:
+        if end - start > _SENTENCE_CHARS or not _DIGIT.search(sentence):
             continue
-        values = placed_values(sentence)
+        values = [value for value in placed_values(sentence) if not _is_named(sentence, value)]
         if not 0 < len(values) <= _MOST_VALUES:
             continue
         content, bounds = _words(sentence, values)
-        if len(content) >= _FEWEST_WORDS:
+        if len(content) + len(values) > _FEWEST_WORDS:
             key = (content, bounds, tuple(value.measure for value in values), heading)
             yield key, _Said(fact, sentence, start, tuple(values))
+
+
+def _is_named(sentence: str, value: PlacedValue) -> bool:
+    """Say whether a number names a thing and measures none: part of an identifier ("MM-02-old"), or a bare label."""
+    before, behind = sentence[value.start - 1 : value.start], sentence[value.end : value.end + 2]
+    if before.isalnum() or before in _JOINING or (behind[:1] in _JOINING and behind[1:].isalnum()):
+        return True
+    if value.measure:
+        return False
+    # A bare number measures where something is said to be so much, or so many ("is 500", "25 guests").
+    return not _SAID.search(sentence, 0, value.start) and not _COUNTS.match(sentence, value.end)
 
 
 def _words(sentence: str, values: Sequence[PlacedValue]) -> tuple[frozenset[str], frozenset[str]]:
@@ -141,7 +179,11 @@ def _disagreeing(group: Sequence[_Said]) -> Iterator[Conflict]:
             others = (*said.normals[:place], "", *said.normals[place + 1 :])
             alike[others].setdefault(said.normals[place], said)
         for by_value in alike.values():
-            if 1 < len(by_value) <= _MOST_SAID and len({said.fact.fact_id for said in by_value.values()}) > 1:
+            facts = [said.fact for said in by_value.values()]
+            if not 1 < len(facts) <= _MOST_SAID or len({fact.fact_id for fact in facts}) == 1:
+                continue
+            # Rows of one document with the same labels stand in two tables rather than against each other.
+            if len({fact.source_id for fact in facts}) > 1 or not _ROW.match(group[0].sentence):
                 sides = tuple(_side(said, said.values[place]) for said in by_value.values())
                 yield Conflict(_subject(next(iter(by_value.values())), place), sides)
 
