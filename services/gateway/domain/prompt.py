@@ -113,8 +113,8 @@ def _block(number: int, fact: EnvelopeFact) -> str:
 
 def _mark(time: OutOfTime) -> str:
     """Return what stands beside the number of a fact that does not hold now (decision 25)."""
-    words, preposition = _MARKS.get(time.reason, ("does not hold now", "on"))
-    return f"({words})" if time.on is None else f"({words}{preposition}{time.on.isoformat()})"
+    words, when = _MARKS.get(time.reason, ("does not hold now", ""))
+    return f"({words})" if time.on is None or not when else f"({words}{when}{time.on.isoformat()})"
 
 
 _MARKS: Final = {
