@@ -92,9 +92,9 @@ def test_it_is_bounded_and_linear():
         for name in names
         for source, bonus in (("a", 1), ("b", 2))
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(find_conflicts(facts)) == MAX_CONFLICTS
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_only_what_is_like_another_fact_is_read():
