@@ -35,6 +35,7 @@ from services.envelope.domain.weights import GroundingMode, RankWeights, effecti
 from services.envelope.granted_states import GrantedStates
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
 from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
+from services.envelope.retrieval_counts import TimeCounts
 from services.envelope.selection import Selection, Selector
 
 _PLANNED_IN_PLACE_CHARS: Final = 2_000
@@ -107,6 +108,8 @@ class EnvelopeApp:
         self._clock = clock
         self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
+        self.times = TimeCounts()
+        """What builds had to do with time; its counts are metrics."""
 
     async def count_tokens(self, request: CountRequest) -> TokenCounts:
         """Count tokens as the model does.
@@ -146,6 +149,9 @@ class EnvelopeApp:
         if keep and version == await self._states.version(tenant_id):
             remembered = RememberedBuild(built.summary, built.continuation_recommended, built.stands_until)
             self._builds.put(tenant_id, plan.key, remembered)
+        self.times.beyond_now += plan.time.ended or plan.time.coming
+        self.times.facts_out_of_time += sum(not fact.candidate.is_current for fact in built.facts)
+        self.times.conflicts += len(built.conflicts)
         ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
         with suppress(CrpError):  # access counts are best effort
             await self._facts.touch(tenant_id, ids, at=plan.now)

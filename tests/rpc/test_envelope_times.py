@@ -150,7 +150,6 @@ async def test_a_document_that_is_not_there_cannot_be_superseded(alice):
 @pytest.mark.parametrize(
     "metadata",
     [{"valid_from": "soon"}, {"valid_to": "2026-02-30"}, {"valid_from": "2026-02-01", "valid_to": "2026-01-01"}],
-    [{"valid_from": "soon"}, {"valid_to": "2026-02-30"}, {"valid_from": "2026-02-01", "valid_to": "2026-01-01"}],
 )
 async def test_a_validity_that_is_none_is_refused(alice, metadata):
     async with refused(INVALID, "INVALID_FIELD", "metadata"):
