@@ -43,7 +43,7 @@ _STARTS: Final = frozenset({"since", "from", "after"})
 _NAMES_OF: Final = frozenset({"of", "for", "by", "on", "between", "after"})
 """Before a year alone these are as often part of a name as a time: "the Act of 1998"."""
 _CHANGING: Final = (
-    r"change|changes|update|updates|amendment|revision|reform|increase|decrease|rise|reduction|cut|merger|takeover|switch"
+    r"change|changes|update|updates|reorgani[sz]ation|restructuring|transition|amendment|revision|reform|increase|decrease|rise|reduction|cut|merger|takeover|switch"
     r"|move|migration|renewal|new\s[a-z]+|current\s[a-z]+|latest\s[a-z]+|present\s[a-z]+|last\s(?:change|update|revision)"
 )
 _STATED: Final = (
@@ -69,7 +69,8 @@ _FORMER: Final = re.compile(
     r"(?:years?|months?|weeks?|decades?)\s(?:ago|earlier)\b|\byesterday\b|\blong\sago\b"
     r"|\bdid(?:n't)?\s(?:[a-z-]+\s){1,6}use\sto\b"
     r"|\b(?:what|how)\s(?:else\s)?(?:has|have|had|was|were)\s(?:[a-z-]+\s){0,6}changed\b|\bwhat\schanged\b"
-    r"|(?:^|[.?!]\s)(?:has|have|had)\s(?:[a-z-]+\s){1,6}changed\b|\b(?:history|evolution|changelog)\sof\b"
+    r"|(?:^|[.?!]\s)(?:has|have|had)\s(?:[a-z-]+\s){1,6}changed\b|\buntil\swhen\s(?:was|were|did)\b"
+    rf"|\b(?:history|evolution)\sof\s(?:[a-z-]+\s){{1,3}}(?:{_STATED})\b|\b(?:was|were|did)\s[^.?!]{{1,60}}\searlier\s?(?:[.?!]|$)"
     r"|\bdifferences?\sbetween\sthe\s(?:old|former|previous|earlier)\b|\bcompared\s(?:to|with)\s(?:before|earlier)\b"
     r"|\bused\sto\sbe\b",
     re.IGNORECASE,
@@ -99,6 +100,8 @@ _COMING: Final = re.compile(
     r"|\bwhat\s(?:[a-z-]+\s){0,4}will\b|\bwhen\s(?:does|do|will)\s[^.?!]{0,80}\b(?:take\seffect|come\sinto\sforce)\b",
     re.IGNORECASE,
 )
+_STILL: Final = re.compile(r"\b(?:old|former|previous|earlier)\s(?=[^.?!]{0,60}\bstill\b)", re.IGNORECASE)
+"""What is still so is asked about as it is now: "is my old number still valid?"."""
 _LONGEST: Final = 32_768
 
 
@@ -134,6 +137,7 @@ def asked_time(query: str, today: date) -> AskedTime:
         today: the day, which tells past dates from those to come.
     """
     text = " ".join(query[:_LONGEST].split())
+    text = _STILL.sub(" ", text)
     past, future = _dates(text, today)
     return AskedTime(
         past=past

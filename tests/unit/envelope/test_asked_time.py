@@ -48,10 +48,16 @@ What was the fee before it changed?
 What was 2025's budget?
 Which terms were originally agreed?
 Which rules are no longer valid?
-What was the history of the fee?
+What is the history of the entry fee?
 What were opening hours during the summer of 2022?
 As of 2024, what was the maximum?
 What did the outdated handbook say?
+Who was responsible for audits before the reorganisation?
+Until when was the old form accepted?
+When did the fee change, and what was it earlier?
+Before 2025, how many days did we have to report?
+What was the interest rate six months ago?
+Give me the terms as they stood on 2024-06-30.
 """.strip().splitlines()
 
 NOT_PAST = """
@@ -90,6 +96,10 @@ Which changes must be reported?
 What is the earliest date?
 What was the name of the ship?
 May I go in March?
+Is my old insurance number still valid?
+What is the history of the company?
+What does the 2018 Data Protection Act require?
+Does the policy cover old buildings?
 What must I do when my address has changed?
 What happens if the plan was changed?
 How much is parking in May?
