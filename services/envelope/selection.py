@@ -48,9 +48,9 @@ class Selection:
             warm spared that, 1 or 0 when the request asked no further.
         mode: how the facts were really found.
         warnings: what retrieval had to do without.
+        shared_namespaces: those that were searched beside the tenant's own knowledge.
         next_turn: when what the tenant may find changes although nothing is written: some fact's validity begins or
             ends; ``None`` = never.
-        shared_namespaces: those that were searched beside the tenant's own knowledge.
     """
 
     queries: NDArray[np.float32]
@@ -120,13 +120,14 @@ class Selector:
         wanted = {**found.facts, **{fact.fact_id: fact for fact in known}}
         # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022; what the window holds already is no repetition of a former one
         hidden = request.facts_seen.difference(request.transferred_fact_ids, request.active_fact_ids)
+        named = frozenset(request.active_fact_ids)
         records = [
             fact
             for fact_id, fact in wanted.items()
             if fact_id not in hidden
             and fact.status in RETRIEVABLE
             # What a former window handed on may have been replaced since; what the caller names is given (decision 25).
-            and (time.sees(fact) or fact_id in request.active_fact_ids)
+            and (time.sees(fact) or fact_id in named)
         ]
         counts = await self._counted.count(records, request.model)
         tiers = [given.get(fact.fact_id, tier) for fact in records]
