@@ -17,7 +17,7 @@ MAX_LINES: Final = 40
 LEAST_CLAIM_LINES: Final = 9
 """So many lines are left to the claims, however long the answer is."""
 _REASONS: Final = 3
-_STYLES: Final = {Mark.CONTRADICTED: "bold red", Mark.UNSUPPORTED: "yellow"}
+_STYLES: Final = {Mark.CONTRADICTED: "bold red", Mark.UNSUPPORTED: "yellow", Mark.SUPERSEDED: "yellow"}
 _INDENT: Final = 2
 
 
@@ -55,6 +55,8 @@ def _reasons(told: ToldAnswer, output: Output) -> list[Text]:
     lines: list[Text] = []
     for text in told.reasons[:_REASONS]:
         lines += output.folded([(f"because {text}", "")], indent=_INDENT, most=2)
+    for text in told.disagreements[:_REASONS]:
+        lines += output.folded([(text, "yellow")], indent=_INDENT, most=2)
     for part in told.unanswered[:_REASONS]:
         lines += output.folded([(f"not answered: {part}", "yellow")], indent=_INDENT, most=1)
     return lines

@@ -99,17 +99,36 @@ def serve(
         raise typer.BadParameter(str(error), param_hint="SERVICE") from None
 
 
+Superseded = Annotated[
+    bool,
+    typer.Option(
+        "--include-superseded",
+        help="Also facts that do not hold now: superseded, no longer or not yet valid. Without it only where the "
+        "question asks for the past or for what is to come.",
+    ),
+]
+
+
 @app.command("ingest", help=f"Ingest documents: {ACCEPTED}.")
 def ingest_documents(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
     source_type: Annotated[
         str, typer.Option(help="regulation, official-document, research, internal, user or web: sets the importance.")
     ] = "internal",
+    supersedes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URI", help="A document that the one file takes the place of, such as file:old-name.md; repeatable."
+        ),
+    ] = None,
+    valid_from: Annotated[str, typer.Option(metavar="DATE", help="First day on which the facts hold.")] = "",
+    valid_to: Annotated[str, typer.Option(metavar="DATE", help="Last day on which they do.")] = "",
     *,
     as_json: AsJson = False,
 ) -> None:
     """Ingest documents."""
-    run(partial(ingest.ingest, paths=paths, source_type=source_type), as_json=as_json)
+    terms = ingest.Terms(source_type, tuple(supersedes or ()), valid_from, valid_to)
+    run(partial(ingest.ingest, paths=paths, terms=terms), as_json=as_json)
 
 
 @app.command("search")
@@ -118,10 +137,12 @@ def search_facts(
     mode: Annotated[str, typer.Option(help="dense, text, hybrid, reranked or late-interaction.")] = "dense",
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most facts.")] = 10,
     *,
+    include_superseded: Superseded = False,
     as_json: AsJson = False,
 ) -> None:
     """Find facts in the knowledge base: by meaning, by words, or both."""
-    run(partial(search.search, query=query, mode=mode, limit=limit), as_json=as_json)
+    work = partial(search.search, query=query, mode=mode, limit=limit, include_superseded=include_superseded)
+    run(work, as_json=as_json)
 
 
 @app.command()
@@ -136,11 +157,12 @@ def ask(  # noqa: PLR0913 - one for each option
         list[str] | None, typer.Option(metavar="FACT_ID", help="A fact that the context holds already; repeatable.")
     ] = None,
     *,
+    include_superseded: Superseded = False,
     headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
-    context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()))
+    context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
     asked = ask_command.Asked(question, session, system)
     run(partial(ask_command.ask, asked=asked, context=context, headers=headers), as_json=as_json)
 
@@ -161,12 +183,15 @@ def preview_envelope(
     budget: Budget = 0,
     grounding_mode: Grounding = GroundingWord.PREFERRED,
     *,
+    include_superseded: Superseded = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what a question would get to see: facts, tokens, tier, saturation; no model is asked, nothing is kept."""
+    from services.cli.commands.preview import Wanted
     from services.cli.commands.preview import preview as command
 
-    run(partial(command, question=question, model=model, budget=budget, mode=grounding_mode.value), as_json=as_json)
+    wanted = Wanted(question, model, budget, grounding_mode.value, include_superseded)
+    run(partial(command, wanted=wanted), as_json=as_json)
 
 
 @app.command("envelope")
@@ -176,12 +201,15 @@ def build_envelope(
     budget: Budget = 0,
     grounding_mode: Grounding = GroundingWord.PREFERRED,
     *,
+    include_superseded: Superseded = False,
     as_json: AsJson = False,
 ) -> None:
     """Build the envelope of a question and list its facts in the order in which a model reads them."""
+    from services.cli.commands.preview import Wanted
     from services.cli.commands.preview import envelope as command
 
-    run(partial(command, question=question, model=model, budget=budget, mode=grounding_mode.value), as_json=as_json)
+    wanted = Wanted(question, model, budget, grounding_mode.value, include_superseded)
+    run(partial(command, wanted=wanted), as_json=as_json)
 
 
 @app.command()

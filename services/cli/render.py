@@ -23,6 +23,7 @@ _STYLES: Final = {
     "MIXED": "yellow",
     "PARAMETRIC": "yellow",
     "UNSUPPORTED": "yellow",
+    "SUPERSEDED": "yellow",
     "HELD": "green",
     "VIOLATED": "red",
     "UNKNOWN": "yellow",

@@ -19,7 +19,7 @@ from services.cli.words import enum_text
 MAX_OMISSIONS: Final = 3
 SHORT_ID: Final = 8
 """Characters of a fact's id that are shown; ``facts show`` takes them."""
-_PROBLEMS: Final = ("CONTRADICTED", "UNSUPPORTED")
+_PROBLEMS: Final = ("CONTRADICTED", "UNSUPPORTED", "SUPERSEDED")
 
 
 @unique
@@ -28,6 +28,7 @@ class Mark(StrEnum):
 
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
+    SUPERSEDED = "superseded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class ToldAnswer:
         pieces: the answer with what is wrong marked; empty when there is no text.
         omitted: the worst omissions, severity and quote.
         omitted_total: how many there are.
+        disagreements: what current sources disagree on, each one sentence.
     """
 
     level: str
@@ -89,6 +91,7 @@ class ToldAnswer:
     omitted: tuple[tuple[str, Quote], ...]
     omitted_total: int
     unanswered: tuple[str, ...] = field(default=())
+    disagreements: tuple[str, ...] = field(default=())
 
 
 def told_answer(
@@ -119,7 +122,15 @@ def told_answer(
         omitted=omitted,
         omitted_total=sum(report.omission_summary.values()),
         unanswered=tuple(report.uncovered_sub_queries),
+        disagreements=tuple(map(_disagreement, report.source_disagreements)),
     )
+
+
+def _disagreement(item: report_pb2.SourceDisagreement) -> str:
+    said = [
+        f"{value.text} in {document_name(value.source) or f'fact {value.fact_id[:SHORT_ID]}'}" for value in item.values
+    ]
+    return f"sources disagree: {', '.join(said)}"
 
 
 def _headline(report: report_pb2.DpeReport, level: str, claims: Sequence[ToldClaim]) -> list[str]:
@@ -129,6 +140,7 @@ def _headline(report: report_pb2.DpeReport, level: str, claims: Sequence[ToldCla
     stripped = sum(item.type == finding_pb2.DISTORTION_TYPE_CONTEXT_STRIPPED for item in report.distortions)
     parts += [f"{_count(stripped, 'condition')} left out"] if stripped else []
     parts += [_count(report.contradiction_count, "contradiction")] if report.contradiction_count else []
+    parts += ["sources disagree"] if report.source_disagreements else []
     if report.uncovered_sub_queries:
         parts.append(f"{len(report.uncovered_sub_queries)} of {_count(report.sub_queries_total, 'part')} unanswered")
     return parts
@@ -200,6 +212,8 @@ def marks(report: report_pb2.DpeReport) -> list[tuple[int, int, Mark]]:
             found += _whole(claim, Mark.CONTRADICTED)
         elif claim.verdict == claim_pb2.CLAIM_VERDICT_UNSUPPORTED and claim.claim_id not in wrong:
             found += _whole(claim, Mark.UNSUPPORTED)
+        elif claim.verdict == claim_pb2.CLAIM_VERDICT_SUPERSEDED and claim.claim_id not in wrong:
+            found += _whole(claim, Mark.SUPERSEDED)
     return found
 
 

@@ -1,6 +1,8 @@
 """Names of the contract as people read them."""
 
-from typing import Any
+from typing import Any, Final
+
+from crp.ckf.v1 import ckf_pb2 as ckf
 
 
 def enum_text(enum: Any, value: int) -> str:
@@ -8,3 +10,15 @@ def enum_text(enum: Any, value: int) -> str:
     name: str = enum.Name(value)
     words = "".join("_" + c if c.isupper() else c for c in enum.DESCRIPTOR.name).upper().lstrip("_")
     return name.removeprefix(words + "_")
+
+
+_TIME_MARKS: Final = {
+    ckf.STALE_REASON_SUPERSEDED: "[superseded] ",
+    ckf.STALE_REASON_NO_LONGER_VALID: "[no longer valid] ",
+    ckf.STALE_REASON_NOT_YET_VALID: "[not valid yet] ",
+}
+
+
+def time_mark(reason: "ckf.StaleReason") -> str:
+    """Return what stands before a fact that does not hold now; empty for one that does, or is merely old."""
+    return _TIME_MARKS.get(reason, "")

@@ -197,7 +197,7 @@ def served(parts: EnvelopeParts, apps: EnvelopeApps) -> list[ServedService]:
             lambda server: add_knowledge(knowledge, server),
             KNOWLEDGE_ROLES,
             check,
-            metrics=RetrievalMetrics(apps.searches),
+            metrics=RetrievalMetrics(apps.searches, apps.envelopes.times),
             work=KNOWLEDGE_WORK,
         ),
         ServedService(

@@ -6,14 +6,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+import numpy as np
+
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
-from services.common.ports.facts import FactStore
+from services.common.ports.facts import FactStore, TimeFilter
 from services.common.ports.tokens import ModelProfile, TokenCounter
 from services.common.progress import at
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.counted_facts import count_beside
+from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.caching import (
@@ -24,6 +27,8 @@ from services.envelope.domain.caching import (
     miss_status,
     plan_key,
 )
+from services.envelope.domain.candidates import Candidate, RankedFact
+from services.envelope.domain.conflicts import Conflict, Stated, find_conflicts, near_another
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -37,10 +42,13 @@ from services.envelope.domain.weights import GroundingMode, RankWeights, effecti
 from services.envelope.granted_states import GrantedStates
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
 from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
+from services.envelope.retrieval_counts import TimeCounts
 from services.envelope.selection import Selection, Selector
 
 _PLANNED_IN_PLACE_CHARS: Final = 2_000
 """Query, prompt and carried texts up to this length together are counted and taken apart on the event loop."""
+_CONFLICTS_IN_PLACE_CHARS: Final = 20_000
+"""Facts up to this length together are held against each other on the event loop."""
 _IN_PLACE_CANDIDATES: Final = 2_000
 _IN_PLACE_CHARS: Final = 1_000_000
 """Candidates up to this number and length together are ranked on the event loop; more would keep others waiting."""
@@ -72,6 +80,7 @@ class _Plan:
     time_sensitive: bool
     token_budget: int
     now: datetime = field(metadata=BESIDE_THE_BUILD)
+    time: TimeFilter
     terms: RankingTerms
     counting: ModelProfile
     key: str = field(default="", metadata=BESIDE_THE_BUILD)
@@ -106,6 +115,8 @@ class EnvelopeApp:
         self._clock = clock
         self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
+        self.times = TimeCounts()
+        """What builds had to do with time; its counts are metrics."""
 
     async def count_tokens(self, request: CountRequest) -> TokenCounts:
         """Count tokens as the model does.
@@ -146,6 +157,9 @@ class EnvelopeApp:
         if keep and version == await self._states.version(tenant_id):
             remembered = RememberedBuild(built.summary, built.continuation_recommended, built.stands_until, arrived)
             self._builds.put(tenant_id, plan.key, remembered)
+        self.times.beyond_now += plan.time.ended or plan.time.coming
+        self.times.facts_out_of_time += sum(not fact.candidate.is_current for fact in built.facts)
+        self.times.conflicts += len(built.conflicts)
         ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
         with suppress(CrpError):  # access counts are best effort
             await self._facts.touch(tenant_id, ids, at=plan.now)
@@ -197,11 +211,13 @@ class EnvelopeApp:
         horizon = horizon_days(settings.freshness_horizon_days, time_sensitive=time_sensitive)
         counting = self._profile(request)
         budget = self._budget(request, counting)
+        time = time_filter(asked_time(request.query, now.date()), now, everything=request.include_superseded)
         plan = _Plan(
             sub_queries=decompose(request.query, settings.max_sub_queries),
             time_sensitive=time_sensitive,
             token_budget=budget,
             now=now,
+            time=time,
             terms=RankingTerms(weights, now, horizon, settings.compare_duplicate_values),
             counting=counting,
         )
@@ -247,12 +263,13 @@ class EnvelopeApp:
             active_fact_ids=tuple(sorted(set(request.active_fact_ids))),
         )
         scope = request.session_id if self._settings.etag_salt else ""
-        return plan_key(plan, named, self._model, scope)
+        timeless = replace(plan, time=replace(plan.time, at=datetime.min))  # the moment is what ``stands_until`` is for
+        return plan_key(timeless, named, self._model, scope)
 
     async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:
         counted = replace(request, model=plan.counting.counting_name)
         at("searching")
-        selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.now)
+        selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.time)
         if request.directives.only_if_ckf:
             _require_relevant(selection)
         terms = PackingTerms(
@@ -284,6 +301,7 @@ class EnvelopeApp:
             recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
             stands_until=_stands_until(selection, assembly, plan),
             sources=sources,
+            conflicts=await _conflicts(assembly.facts),
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:
@@ -337,6 +355,27 @@ async def _assembled(selection: Selection, terms: PackingTerms) -> Assembly:
     return await compute(assemble, candidates, selection.queries, terms)
 
 
+async def _conflicts(facts: Sequence[RankedFact]) -> tuple[Conflict, ...]:
+    """Find what current sources disagree on, here or in a thread."""
+    current = [fact.candidate for fact in facts if fact.candidate.is_current and not fact.candidate.is_carried]
+    if sum(len(fact.content) for fact in current) <= _CONFLICTS_IN_PLACE_CHARS:
+        return _disagreements(current)
+    return await compute(_disagreements, current)
+
+
+def _disagreements(facts: Sequence[Candidate]) -> tuple[Conflict, ...]:
+    if not facts:
+        return ()
+    near = near_another(np.stack([fact.embedding for fact in facts]))
+    return find_conflicts(
+        [
+            Stated(fact.fact_id, fact.source_id, fact.content, fact.source_location)
+            for fact, is_near in zip(facts, near.tolist(), strict=True)
+            if is_near
+        ]
+    )
+
+
 def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:
     """Return what may reach an accepted tier: a wider search, then a window for each part of the query (ADR 0064).
 
@@ -366,6 +405,7 @@ def _require_relevant(selection: Selection) -> None:
 def _stands_until(selection: Selection, assembly: Assembly, plan: _Plan) -> datetime | None:
     """Return when this build would come out otherwise although nobody has written anything; ``None`` = never."""
     moments = [fact.expires_at for fact in selection.candidates if fact.expires_at is not None]
+    moments += [] if selection.next_turn is None else [selection.next_turn - timedelta(microseconds=1)]
     newest, fresh = assembly.newest_ingested_at, timedelta(days=MAX_NEWEST_AGE_DAYS)
     if plan.time_sensitive and newest is not None and plan.now <= newest + fresh:  # SPEC-003 §8.3
         moments.append(newest + fresh)

@@ -1,5 +1,8 @@
 """Documents and facts on their way into the knowledge fabric: read, cut, compared with the version before, written."""
 
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -9,8 +12,8 @@ from services.common.documents.chunking import MAX_FACT_TOKENS
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name
-from services.common.ports.documents import DocumentReader
-from services.common.ports.facts import FactStatus
+from services.common.ports.documents import CutDocument, DocumentReader
+from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
 from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
@@ -18,8 +21,10 @@ from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for, source_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
+from services.envelope.domain.validity import ALWAYS, Passage, Validity, of_head, of_metadata, of_passages
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.outbox import visible_metadata
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
 from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
 
@@ -63,20 +68,28 @@ class IngestionApp:
 
         Raises:
             InvalidRequestError: UNSUPPORTED_MEDIA or DOCUMENT_WITHOUT_TEXT.
+            NotFoundError: SOURCE_NOT_FOUND, a document that it shall take the place of does not exist.
             LimitExceededError: MESSAGE_TOO_LARGE, DOCUMENT_TOO_COMPLEX or STORAGE_FULL.
             UnavailableError: a model or store is down.
         """
         at("reading the document")
         document_hash = await compute(sha256_hex, document.content)
-        async with self._stores.locks.of(tenant_id, document.uri):
+        async with AsyncExitStack() as held:
+            for uri in sorted(
+                {document.uri, *document.supersedes_uris}
+            ):  # in one order, so that nobody waits in a ring
+                await held.enter_async_context(self._stores.locks.of(tenant_id, uri))
             former = await self._settled(tenant_id, document.uri)
-            if former is not None and former.document_hash == document_hash and await self._is_current(former):
+            replaced, ended = await self._replaced(tenant_id, document)
+            same = former is not None and former.document_hash == document_hash and not ended
+            if former is not None and same and await self._is_current(former, document):
                 return await self._unchanged(former, ticket)
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
             title = plain_name(parsed.title) or document.uri
             version = await self._document_version(tenant_id, document, former, title)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             given = document.importance_weight
+            validities = await compute(_validities, document, parsed, self._settings.validity_from_text)
             facts = tuple(
                 NewFact(
                     fact_id_for(record.source_id, draft.section, draft.content),
@@ -84,11 +97,21 @@ class IngestionApp:
                     draft.location,
                     importance_of(document.source_type, draft.kind) if given is None else given,
                     document.ttl,
+                    validity=validity,
                 )
-                for draft in parsed.drafts
+                for draft, validity in zip(parsed.drafts, validities, strict=True)
             )
             outcome = await self._writer.write(
-                SourceVersion(record, former, facts, replaces_all=True, warnings=parsed.warnings), ticket
+                SourceVersion(
+                    record,
+                    former,
+                    facts,
+                    replaces_all=True,
+                    superseded=ended,
+                    warnings=(*parsed.warnings, *_told(validities)),
+                    replaced=replaced,
+                ),
+                ticket,
             )
         await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
         return outcome
@@ -117,6 +140,7 @@ class IngestionApp:
                     default if entry.importance_weight is None else entry.importance_weight,
                     entry.ttl,
                     MappingProxyType(dict(entry.metadata)),
+                    of_metadata(entry.metadata),
                 )
                 for entry in entries.facts
             )
@@ -134,11 +158,31 @@ class IngestionApp:
             await self._stores.recovery.settle(found)
         return await self._stores.graph.find_source(tenant_id, uri)
 
-    async def _is_current(self, source: SourceRecord) -> bool:
-        """Say whether the source's vectors are the present model's."""
-        ids = await self._stores.facts.fact_ids_of_source(source.tenant_id, source.source_id)
-        first = await self._stores.facts.get(source.tenant_id, ids[:1])
-        return all(fact.embedding_model == self._models.embedding.fingerprint for fact in first)
+    async def _is_current(self, source: SourceRecord, document: SourceDocument) -> bool:
+        """Say whether the source stands, with this validity, and its vectors are the present model's."""
+        if of_metadata(visible_metadata(source.metadata)) != of_metadata(document.metadata):
+            return False
+        standing = FactFilter(source_ids=(source.source_id,), statuses=(FactStatus.ACTIVE, FactStatus.QUARANTINED))
+        first = await self._stores.facts.page(source.tenant_id, standing, after="", limit=1)
+        return bool(first) and first[0].embedding_model == self._models.embedding.fingerprint
+
+    async def _replaced(
+        self, tenant_id: str, document: SourceDocument
+    ) -> tuple[tuple[SourceRecord, ...], tuple[str, ...]]:
+        """Return the documents that this one takes the place of, and those of their facts that stand."""
+        records: list[SourceRecord] = []
+        ended: list[str] = []
+        for uri in sorted(set(document.supersedes_uris) - {document.uri}):
+            found = await self._settled(tenant_id, uri)
+            if found is None:
+                raise NotFoundError(
+                    ErrorReason.SOURCE_NOT_FOUND, f"the superseded source {uri} does not exist", uri=uri
+                )
+            records.append(found)
+            ids = await self._stores.facts.fact_ids_of_source(tenant_id, found.source_id)
+            facts = await self._stores.facts.get(tenant_id, ids)
+            ended += [fact.fact_id for fact in facts if fact.superseded_at is None]
+        return tuple(records), tuple(ended)
 
     async def _unchanged(self, source: SourceRecord, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         outcome = IngestOutcome(source, 0, 0, source.fact_count, unchanged=True)
@@ -202,13 +246,31 @@ class IngestionApp:
             raise InvalidRequestError.of(*violations)
 
     async def _superseded(self, tenant_id: str, entries: FactEntries) -> tuple[str, ...]:
-        """Return the ACTIVE facts that the new ones replace; what is STALE or quarantined stays as it is."""
+        """Return the facts that the new ones replace; what is superseded already stays as it is."""
         wanted = sorted({fact_id for entry in entries.facts for fact_id in entry.supersedes_fact_ids})
         await self._reads.refuse_shared_facts(tenant_id, wanted)
-        known = {fact.fact_id: fact.status for fact in await self._stores.facts.get(tenant_id, wanted)}
+        known = {fact.fact_id: fact for fact in await self._stores.facts.get(tenant_id, wanted)}
         missing = next((fact_id for fact_id in wanted if fact_id not in known), None)
         if missing is not None:
             raise NotFoundError(
                 ErrorReason.FACT_NOT_FOUND, f"the superseded fact {missing} does not exist", fact_id=missing
             )
-        return tuple(fact_id for fact_id in wanted if known[fact_id] is FactStatus.ACTIVE)
+        return tuple(fact_id for fact_id in wanted if known[fact_id].superseded_at is None)
+
+
+def _validities(
+    document: SourceDocument,
+    parsed: CutDocument,
+    from_text: bool,
+) -> list[Validity]:
+    """Return from when to when each fact holds: as the caller says, else the document's head, else its text."""
+    stated = of_metadata(document.metadata).or_else(of_head(document.content))
+    passages = [Passage(draft.content, draft.section) for draft in parsed.drafts]
+    read = of_passages(passages) if from_text else [ALWAYS] * len(passages)
+    return [stated.or_else(own) for own in read]
+
+
+def _told(validities: Sequence[Validity]) -> list[str]:
+    """Return what people should know of facts that are not found at all times."""
+    counted = Counter(validity.told() for validity in validities if validity != ALWAYS)
+    return [f"{count} facts hold {period} only, and are not found at other times" for period, count in counted.items()]

@@ -12,7 +12,8 @@ from services.common.ports.graph import ClusteringRecord, CommunityRecord, Sourc
 from services.common.ports.receipts import Receipt
 from services.common.progress import stored, writing
 from services.envelope.community_app import CommunityApp
-from services.envelope.domain.candidates import effective_status
+from services.envelope.domain.asked_time import asked_time, time_filter
+from services.envelope.domain.holding import shown
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
@@ -100,9 +101,21 @@ class KnowledgeApp:
         return found
 
     async def search(
-        self, tenant_id: str, query: str, mode: SearchMode, where: FactFilter, limit: int
+        self,
+        tenant_id: str,
+        query: str,
+        mode: SearchMode,
+        where: FactFilter,
+        limit: int,
+        *,
+        include_superseded: bool = False,
     ) -> SearchOutcome:
-        """Return up to ``limit`` hits, best first; TEXT needs no model."""
+        """Return up to ``limit`` hits, best first; TEXT needs no model.
+
+        What does not hold now is not found, unless it is asked for, here or by the query itself (decision 25).
+        """
+        now = self._stores.clock.now()
+        where = replace(where, time=time_filter(asked_time(query, now.date()), now, everything=include_superseded))
         if mode is SearchMode.TEXT:
             hits = await self._reads.retriever.words(tenant_id, query, limit=limit, where=where)
             return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)
@@ -174,7 +187,7 @@ class KnowledgeApp:
         return await self._set_status(tenant_id, fact_id, FactStatus.QUARANTINED, ticket)
 
     async def restore(self, tenant_id: str, fact_id: str, ticket: WriteTicket[FactRecord]) -> FactRecord:
-        """Make a quarantined fact ACTIVE again; any other is left as it is.
+        """Make a quarantined fact again what it is by now, ACTIVE or superseded; any other is left as it is.
 
         Raises:
             NotFoundError: FACT_NOT_FOUND.
@@ -193,6 +206,8 @@ class KnowledgeApp:
             applies = status is FactStatus.QUARANTINED or fact.status is FactStatus.QUARANTINED
             now = stores.clock.now()
             stores.states.written(tenant_id)
+            if status is FactStatus.ACTIVE and fact.superseded_at is not None:
+                status = FactStatus.STALE
             if applies:
                 with writing():
                     await stores.facts.set_status(tenant_id, [fact_id], status, at=now)
@@ -216,9 +231,9 @@ class KnowledgeApp:
         return tuple(FactHit(fact, score) for fact, (_, score) in zip(shown, found, strict=True))
 
     def _shown(self, facts: Sequence[FactRecord]) -> list[FactRecord]:
-        """Return the facts with the status that they have now (a fact past its ttl is STALE)."""
+        """Return the facts with the status that they have now, and why (``holding``)."""
         now = self._stores.clock.now()
-        return [replace(fact, status=effective_status(fact.status, fact.ingested_at, fact.ttl, now)) for fact in facts]
+        return [shown(fact, now) for fact in facts]
 
 
 def _no_source(source_id: str) -> NotFoundError:

@@ -87,7 +87,11 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         """Search facts."""
         validate.search_facts(request, self._max_query_chars)
         mode, where, limit = convert.search_terms(request)
-        return convert.search_response(await self._knowledge.search(_tenant(), request.query, mode, where, limit))
+        everything = request.include_superseded
+        found = await self._knowledge.search(
+            _tenant(), request.query, mode, where, limit, include_superseded=everything
+        )
+        return convert.search_response(found)
 
     async def EraseSource(self, request: pb.EraseSourceRequest, context: Context) -> pb.EraseSourceResponse:
         """Erase a source."""

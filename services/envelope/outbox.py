@@ -1,12 +1,15 @@
 """What a source's record holds while it is being written, so that a restart can finish or undo the write.
 
-The order of an ingestion: the record becomes INGESTING (with everything below), the facts are written, the old ones
-become STALE, the record becomes ACTIVE. What an undo needs of the former version rides in the record's metadata under
-one reserved key, and leaves with the activation.
+The order of an ingestion: the record becomes INGESTING (with everything below), the facts are written, the old ones are
+marked as superseded, the record becomes ACTIVE. What an undo needs of the former version rides in the record's
+metadata under one reserved key, and leaves with the activation.
 """
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from services.common.encoding import iso_micros, parse_iso_micros
@@ -19,9 +22,25 @@ RESERVED_PREFIX: Final = "groundtrail."
 _FORMER_KEY: Final = RESERVED_PREFIX + "former"
 
 
-def ingesting(record: SourceRecord, former: SourceRecord | None, change: VersionChange) -> SourceRecord:
-    """Return the INGESTING form of ``record``, the version that is about to be written."""
-    memo = {"revived": list(change.revived), "former": None if former is None else _to_json(former)}
+def ingesting(
+    record: SourceRecord,
+    former: SourceRecord | None,
+    change: VersionChange,
+    ended: Mapping[str, datetime | None] = MappingProxyType({}),
+) -> SourceRecord:
+    """Return the INGESTING form of ``record``, the version that is about to be written.
+
+    Args:
+        record: the new version.
+        former: the one before.
+        change: what becomes of the facts.
+        ended: since when facts that are revived or reinstated were superseded; ``None`` = they were not.
+    """
+    again = (*change.revived, *change.reinstated)
+    memo = {
+        "revived": {fact_id: None if (at := ended.get(fact_id)) is None else iso_micros(at) for fact_id in again},
+        "former": None if former is None else _to_json(former),
+    }
     return replace(
         record,
         status=SourceStatus.INGESTING,
@@ -29,6 +48,11 @@ def ingesting(record: SourceRecord, former: SourceRecord | None, change: Version
         stale_on_activation=change.stale,
         metadata={**record.metadata, _FORMER_KEY: json.dumps(memo)},
     )
+
+
+def visible_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the caller's own metadata."""
+    return {key: value for key, value in metadata.items() if not key.startswith(RESERVED_PREFIX)}
 
 
 def activated(record: SourceRecord) -> SourceRecord:
@@ -42,11 +66,27 @@ def activated(record: SourceRecord) -> SourceRecord:
     )
 
 
-def former_version(record: SourceRecord) -> tuple[SourceRecord | None, tuple[str, ...]]:
-    """Return the version before an INGESTING record, ``None`` for a new source, and the ids that were revived."""
+@dataclass(frozen=True, slots=True)
+class FormerVersion:
+    """What an undo goes back to.
+
+    Attributes:
+        record: the version before; ``None`` for a new source.
+        revived: ids that were stored before, with when they had been superseded; ``None`` = they had not been.
+    """
+
+    record: SourceRecord | None
+    revived: Mapping[str, datetime | None]
+
+
+def former_version(record: SourceRecord) -> FormerVersion:
+    """Return the version before an INGESTING record."""
     memo = json.loads(record.metadata[_FORMER_KEY])
     former = None if memo["former"] is None else _from_json(record, memo["former"])
-    return former, tuple(memo["revived"])
+    revived = memo["revived"]
+    if isinstance(revived, list):  # written by a former program: they had been STALE, nobody knows since when
+        return FormerVersion(former, dict.fromkeys(revived, record.ingested_at))
+    return FormerVersion(former, {key: None if at is None else parse_iso_micros(at) for key, at in revived.items()})
 
 
 def _to_json(record: SourceRecord) -> dict[str, object]:

@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, FactStore, Vectors
@@ -78,7 +79,7 @@ class ReadableFacts:
         return _best([(own, hit) for (own, _), hits in found for hit in hits if self._visible(own, hit.fact)], limit)
 
     async def near_communities(
-        self, tenant_id: str, queries: Vectors, communities: Sequence[str], *, each: int
+        self, tenant_id: str, queries: Vectors, communities: Sequence[str], *, each: int, where: FactFilter
     ) -> list[list[FactHit]]:
         """Return the nearest facts of these communities together, in one search of each namespace that has some.
 
@@ -88,6 +89,7 @@ class ReadableFacts:
             communities: qualified names.
             each: facts that are looked for by community, shared out among the queries, and at least for each query; a
                 community may take another's places.
+            where: what may be returned beside that.
         """
         asked = [
             (own, labels) for own in self._namespaces.readable(tenant_id) if (labels := labels_in(own, communities))
@@ -97,7 +99,7 @@ class ReadableFacts:
                 own,
                 queries,
                 limit=max(each, -(-each * len(labels) // len(queries))),
-                where=FactFilter(communities=labels),
+                where=replace(where, communities=labels),
             )
             for own, labels in asked
         )
@@ -106,6 +108,12 @@ class ReadableFacts:
             [hit for (own, _), rows in found for hit in rows[row] if self._visible(own, hit.fact)]
             for row in range(len(queries))
         ]
+
+    async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
+        """Return when the first validity of a fact that the tenant reads begins or ends, ``None`` = never."""
+        names = self._namespaces.readable(tenant_id)
+        turns = await _all(self._facts.next_turn(own, after) for own in names)
+        return min((turn for turn in turns if turn is not None), default=None)
 
     async def get(self, tenant_id: str, fact_ids: Sequence[str]) -> list[FactRecord]:
         """Return the known ones in the given order: own ones whatever their status, shared ones if retrievable."""

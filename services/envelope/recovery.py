@@ -1,5 +1,8 @@
 """Finishing or undoing what a crash, a full disk or a cancelled call left half-written (architecture §4)."""
 
+from collections import defaultdict
+from datetime import datetime
+
 from services.common.clock import Clock
 from services.common.ports.facts import FactStatus, FactStore
 from services.common.ports.graph import KnowledgeGraph, SourceRecord, SourceStatus
@@ -29,9 +32,7 @@ class Recovery:
         if record.status is SourceStatus.ERASING:
             await self.finish_erasure(record)
         elif await self._is_written(record):
-            await self._facts.set_status(
-                record.tenant_id, record.stale_on_activation, FactStatus.STALE, at=self._clock.now()
-            )
+            await self._supersede(record)
             await self._graph.put_source(activated(record))
         else:
             await self.undo(record)
@@ -45,15 +46,28 @@ class Recovery:
 
     async def undo(self, record: SourceRecord) -> None:
         """Take back an INGESTING version that was never acknowledged: the former one stands again."""
-        former, revived = former_version(record)
-        kept, now = set(revived), self._clock.now()
-        await self._facts.set_status(record.tenant_id, record.stale_on_activation, FactStatus.ACTIVE, at=now)
-        await self._facts.set_status(record.tenant_id, revived, FactStatus.STALE, at=now)
-        await self._facts.delete(record.tenant_id, [fact for fact in record.fact_ids_pending if fact not in kept])
-        if former is None:
+        before, now = former_version(record), self._clock.now()
+        await self._facts.reinstate(record.tenant_id, record.stale_on_activation, at=now)
+        by_end: dict[datetime, list[str]] = defaultdict(list)
+        for fact_id, ended_at in before.revived.items():
+            if ended_at is not None:
+                by_end[ended_at].append(fact_id)
+        for ended_at, fact_ids in by_end.items():
+            await self._facts.supersede(record.tenant_id, fact_ids, ended_at=ended_at, at=now)
+        created = [fact_id for fact_id in record.fact_ids_pending if fact_id not in before.revived]
+        await self._facts.delete(record.tenant_id, created)
+        if before.record is None:
             await self._graph.delete_source(record.tenant_id, record.source_id)
         else:
-            await self._graph.put_source(former)
+            await self._graph.put_source(before.record)
+
+    async def _supersede(self, record: SourceRecord) -> None:
+        """End the facts that the version lacks, as of its ingestion."""
+        ids, tenant_id, now = record.stale_on_activation, record.tenant_id, self._clock.now()
+        await self._facts.supersede(tenant_id, ids, ended_at=record.ingested_at, at=now)
+        returned = [key for key in former_version(record).revived if key not in record.fact_ids_pending]
+        if returned:
+            await self._facts.reinstate(tenant_id, returned, at=now)
 
     async def _is_written(self, record: SourceRecord) -> bool:
         found = await self._facts.get(record.tenant_id, record.fact_ids_pending)

@@ -11,6 +11,7 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.tokens import ModelProfile
 from services.envelope.domain.caching import BESIDE_THE_BUILD, NO_DIRECTIVES, CacheDirectives
 from services.envelope.domain.candidates import RankedFact
+from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
 from services.envelope.domain.quality_gap import QualityGap
 from services.envelope.domain.quality_tier import QualityTier, TierVerdict
@@ -45,6 +46,7 @@ class SourceDocument:
     Attributes:
         media_type: as declared; empty = detect.
         importance_weight: ``None`` = by the source's type.
+        supersedes_uris: documents that it takes the place of, for example under its former name: their facts end.
     """
 
     uri: str
@@ -55,6 +57,7 @@ class SourceDocument:
     metadata: Mapping[str, str] = field(default_factory=dict)
     importance_weight: float | None = None
     ttl: timedelta | None = None
+    supersedes_uris: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +170,7 @@ class EnvelopeRequest:
     upgrade_on_risk: bool = field(default=False, metadata=BESIDE_THE_BUILD)
     approximate_tokens: bool = field(default=False, metadata=BESIDE_THE_BUILD)
     context_window_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
+    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +205,7 @@ class BuiltEnvelope:
         recommended_strategy: what may reach an accepted tier, where the caller's policy allows an upgrade.
         stands_until: when it would come out otherwise although nothing was written; ``None`` = never.
         sources: the documents of the facts, by id; for the reader alone, the build does not depend on them.
+        conflicts: current facts of it that give different values for the same thing (ADR 0109).
     """
 
     summary: EnvelopeSummary
@@ -218,6 +223,7 @@ class BuiltEnvelope:
     not_modified: bool = False
     stands_until: datetime | None = None
     sources: Mapping[str, SourceRecord] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def accepted(self) -> bool:

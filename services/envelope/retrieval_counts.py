@@ -27,6 +27,21 @@ class ModeCounts:
     degraded: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class TimeCounts:
+    """What builds had to do with time since the process started (ADR 0109).
+
+    Attributes:
+        beyond_now: builds that looked for what does not hold now, because the query or the caller asked for it.
+        facts_out_of_time: facts packed that do not hold now.
+        conflicts: things on which packed facts disagreed.
+    """
+
+    beyond_now: int = 0
+    facts_out_of_time: int = 0
+    conflicts: int = 0
+
+
 class RetrievalCounts:
     """The numbers of every mode since the process started."""
 

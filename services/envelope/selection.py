@@ -1,5 +1,6 @@
 """Phase 1: candidates from the knowledge fabric and from the session (SPEC-003 §5)."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,14 +11,15 @@ from numpy.typing import NDArray
 
 from services.common.encoding import sha256_hex
 from services.common.ports.embedding import EmbeddingModel
-from services.common.ports.facts import FactRecord
+from services.common.ports.facts import FactFilter, FactRecord, TimeFilter
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.counted_facts import CountedFacts, count_beside
 from services.envelope.domain.caching import build_key
-from services.envelope.domain.candidates import Candidate, effective_status, expires_at
+from services.envelope.domain.candidates import Candidate, expires_at
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
+from services.envelope.domain.holding import holding
 from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
 from services.envelope.domain.search_mode import SearchMode
@@ -27,6 +29,8 @@ from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
 from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries
 from services.envelope.warm_facts import Found
 
+MARK_TOKENS: Final = 24
+"""What the prompt says beside the number of a fact that does not hold now: why, and since when (ADR 0109)."""
 ACTIVE_TIER: Final = 0
 SESSION_TIER: Final = 1
 WARM_TIER: Final = 2
@@ -45,6 +49,8 @@ class Selection:
         mode: how the facts were really found.
         warnings: what retrieval had to do without.
         shared_namespaces: those that were searched beside the tenant's own knowledge.
+        next_turn: when what the tenant may find changes although nothing is written: some fact's validity begins or
+            ends; ``None`` = never.
     """
 
     queries: NDArray[np.float32]
@@ -54,6 +60,16 @@ class Selection:
     mode: SearchMode = SearchMode.DENSE
     warnings: tuple[str, ...] = ()
     shared_namespaces: tuple[str, ...] = ()
+    next_turn: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A retrieval: the request, which facts it sees by time, and until when that stays the same."""
+
+    request: EnvelopeRequest
+    time: TimeFilter
+    until: datetime | None
 
 
 class Selector:
@@ -81,25 +97,43 @@ class Selector:
         return self._embedding.fingerprint
 
     async def select(
-        self, tenant_id: str, request: EnvelopeRequest, sub_queries: Sequence[str], now: datetime
+        self, tenant_id: str, request: EnvelopeRequest, sub_queries: Sequence[str], time: TimeFilter
     ) -> Selection:
-        """Return a build's candidates, distinct by id, without what former windows held and did not hand on."""
+        """Return a build's candidates, distinct by id, without what former windows held and did not hand on.
+
+        Args:
+            tenant_id: who asks.
+            request: the build.
+            sub_queries: what is searched for.
+            time: the moment, and which facts are found by when they hold.
+        """
         carried = request.carried if request.max_memory_tier >= SESSION_TIER else ()
-        vectors = await self._embedding.embed([*sub_queries, *(text.content for text in carried)])
+        vectors, until = await asyncio.gather(
+            self._embedding.embed([*sub_queries, *(text.content for text in carried)]),
+            self._knowledge.facts.next_turn(tenant_id, time.at),
+        )
         queries = SubQueries(tuple(sub_queries), vectors[: len(sub_queries)])
-        found, tier = await self._cascade(tenant_id, queries, request)
+        found, tier = await self._cascade(tenant_id, queries, _Asked(request, time, until))
         given = _given_tiers(request)
         missing = [fact_id for fact_id in given if fact_id not in found.facts]
         known = await self._knowledge.facts.get(tenant_id, missing)
         wanted = {**found.facts, **{fact.fact_id: fact for fact in known}}
         # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022; what the window holds already is no repetition of a former one
         hidden = request.facts_seen.difference(request.transferred_fact_ids, request.active_fact_ids)
-        records = [fact for fact_id, fact in wanted.items() if fact_id not in hidden and fact.status in RETRIEVABLE]
+        named = frozenset(request.active_fact_ids)
+        records = [
+            fact
+            for fact_id, fact in wanted.items()
+            if fact_id not in hidden
+            and fact.status in RETRIEVABLE
+            # What a former window handed on may have been replaced since; what the caller names is given (decision 25).
+            and (time.sees(fact) or fact_id in named)
+        ]
         counts = await self._counted.count(records, request.model)
         tiers = [given.get(fact.fact_id, tier) for fact in records]
         candidates = [
-            *self._candidates(records, counts, tiers, now),
-            *self._carried(carried, await self._carried_counts(carried, request), vectors[len(sub_queries) :], now),
+            *self._candidates(records, counts, tiers, time.at),
+            *self._carried(carried, await self._carried_counts(carried, request), vectors[len(sub_queries) :], time.at),
         ]
         return Selection(
             queries.vectors,
@@ -109,18 +143,20 @@ class Selector:
             found.mode,
             found.warnings,
             self._knowledge.facts.shared_with(tenant_id),
+            until,
         )
 
     async def sources(self, tenant_id: str, facts: Iterable[Candidate]) -> Mapping[str, SourceRecord]:
         """Return the documents that facts were taken from, by id."""
         return await self._knowledge.sources.of_facts(tenant_id, facts)
 
-    async def _cascade(self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest) -> tuple[Found, int]:
+    async def _cascade(self, tenant_id: str, queries: SubQueries, asked: _Asked) -> tuple[Found, int]:
         """Return what retrieval gives and the highest tier that was asked for it (SPEC-003 §5.2 step 1.4).
 
         Tiers 0 and 1 are part of the request. Tier 2 answers only what tier 3 would answer just so (ADR 0077), and
         not at all when the caller wants nothing from a cache or leaves nothing behind.
         """
+        request = asked.request
         mode = request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
         if request.max_memory_tier < SEARCH_TIER:
             return Found({}, mode), request.max_memory_tier
@@ -128,35 +164,40 @@ class Selector:
         uses_warm = self._settings.warm_facts > 0 and knowledge.states.sees_every_write
         uses_warm = uses_warm and not directives.no_cache and not directives.no_store
         if not uses_warm:
-            return await self._retrieve(tenant_id, queries, request, mode), SEARCH_TIER
+            return await self._retrieve(tenant_id, queries, asked, mode), SEARCH_TIER
         before = await knowledge.states.version(tenant_id)
-        key = self._retrieval_key(queries, request, mode)
+        key = self._retrieval_key(queries, asked, mode)
         warm = knowledge.warm.get(tenant_id, key, before)
         if warm is not None:
             return warm, WARM_TIER
-        found = await self._retrieve(tenant_id, queries, request, mode)
+        found = await self._retrieve(tenant_id, queries, asked, mode)
         if found.mode is mode and before == await knowledge.states.version(tenant_id):
             knowledge.warm.put(tenant_id, key, before, found)
         return found, SEARCH_TIER
 
-    def _retrieval_key(self, queries: SubQueries, request: EnvelopeRequest, mode: SearchMode) -> str:
-        """Return everything that a retrieval depends on beside the knowledge and the settings."""
+    def _retrieval_key(self, queries: SubQueries, asked: _Asked, mode: SearchMode) -> str:
+        """Return everything that a retrieval depends on beside the knowledge and the settings.
+
+        Of the time it is what it lets through, and until when: between two turns every moment sees the same facts.
+        """
         digest = sha256_hex(np.ascontiguousarray(queries.vectors).tobytes())
-        return build_key([queries.texts, [digest, mode.value, str(self._k(request))], sorted(request.facts_seen)])
+        time = [str(asked.time.ended), str(asked.time.coming), str(asked.until)]
+        k = str(self._k(asked.request))
+        return build_key([queries.texts, [digest, mode.value, k], sorted(asked.request.facts_seen), time])
 
     def _k(self, request: EnvelopeRequest) -> int:
         return self._settings.retrieval_k_pull if request.strategy is Strategy.PULL else self._settings.retrieval_k
 
-    async def _retrieve(self, tenant_id: str, queries: SubQueries, request: EnvelopeRequest, mode: SearchMode) -> Found:
+    async def _retrieve(self, tenant_id: str, queries: SubQueries, asked: _Asked, mode: SearchMode) -> Found:
         """Search for all sub-queries at once and look again into communities that are thinly represented."""
-        k = self._k(request)
-        limit = k + len(request.facts_seen)  # what former windows showed must not crowd out what is new
-        retrieval = await self._knowledge.retriever.retrieve(tenant_id, queries, mode=mode, limit=limit)
-        unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen][:k] for hits in retrieval.hits]
+        k, seen, where = self._k(asked.request), asked.request.facts_seen, FactFilter(time=asked.time)
+        limit = k + len(seen)  # what former windows showed must not crowd out what is new
+        retrieval = await self._knowledge.retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=where)
+        unseen = [[hit for hit in hits if hit.fact.fact_id not in seen][:k] for hits in retrieval.hits]
         found = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits}
         if any(len(hits) >= k for hits in unseen):
             ranked = sorted((hit for hits in unseen for hit in hits), key=_best_first)
-            found |= await self._expansion(tenant_id, queries.vectors, ranked, found)
+            found |= await self._expansion(tenant_id, queries.vectors, ranked, found, where)
         return Found(found, retrieval.mode, retrieval_warnings(retrieval))
 
     async def _expansion(
@@ -165,13 +206,14 @@ class Selector:
         vectors: NDArray[np.float32],
         ranked: Sequence[RetrievedFact],
         found: Mapping[str, FactRecord],
+        where: FactFilter,
     ) -> dict[str, FactRecord]:
         """Return further facts of the communities that are partially represented (SPEC-003 §5.2 step 1.3)."""
         communities = {hit.fact.fact_id: _community(hit.fact) for hit in ranked}
         thin = thin_communities(list(communities.values()), self._settings.expansion_communities)
         if not thin:
             return {}
-        near = await self._knowledge.facts.near_communities(tenant_id, vectors, thin, each=COMMUNITY_SIZE)
+        near = await self._knowledge.facts.near_communities(tenant_id, vectors, thin, each=COMMUNITY_SIZE, where=where)
         floor = ranked[-1].cosine - self._settings.expansion_slack_cosine
         nearest = nearest_by_community(
             ((hit.fact.fact_id, _community(hit.fact), hit.score) for hit in hits) for hits in near
@@ -184,16 +226,21 @@ class Selector:
         self, records: Sequence[FactRecord], counts: Sequence[int], tiers: Sequence[int], now: datetime
     ) -> Iterable[Candidate]:
         for fact, count, tier in zip(records, counts, tiers, strict=True):
+            at = holding(fact, now)
             yield Candidate(
                 fact_id=fact.fact_id,
                 content=fact.content,
                 content_hash=fact.content_hash,
                 source_id=fact.source_id,
-                token_count=count + self._settings.fact_overhead_tokens,
+                token_count=count + self._settings.fact_overhead_tokens + (MARK_TOKENS if at.is_out_of_time else 0),
                 importance_weight=fact.importance_weight,
                 ingested_at=fact.ingested_at,
                 embedding=fact.embedding,
-                status=effective_status(fact.status, fact.ingested_at, fact.ttl, now),
+                status=at.status,
+                stale_reason=at.reason,
+                ended_at=at.ended_at,
+                valid_from=fact.valid_from,
+                valid_to=fact.valid_to,
                 expires_at=expires_at(fact.status, fact.ingested_at, fact.ttl, now),
                 community=_community(fact),
                 source_location=fact.source_location,

@@ -20,6 +20,7 @@ from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.tokens import TokenCounter
 from services.common.progress import stored
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
+from services.envelope.domain.validity import ALWAYS, Validity
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import activated, ingesting
 from services.envelope.requests import IngestOutcome, WriteTicket
@@ -45,6 +46,7 @@ class NewFact:
     importance_weight: float
     ttl: timedelta | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    validity: Validity = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,9 @@ class SourceVersion:
     Attributes:
         former: the version before; ``None`` for a new source.
         facts: in reading order; equal ids may occur twice.
-        replaces_all: the version is the whole document, so what it lacks becomes STALE.
-        superseded: ACTIVE facts, of any source, that become STALE as well.
+        replaces_all: the version is the whole document, so what it lacks is superseded.
+        superseded: facts, of any source, that are superseded as well.
+        replaced: other sources of which nothing stands any more.
     """
 
     record: SourceRecord
@@ -64,6 +67,7 @@ class SourceVersion:
     replaces_all: bool
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    replaced: tuple[SourceRecord, ...] = ()
 
 
 class VersionWriter:
@@ -83,8 +87,9 @@ class VersionWriter:
     async def write(self, version: SourceVersion, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         """Write the version and return what it did; the caller holds the source's lock."""
         stored = await self._stored(version)
+        asked = {fact.fact_id: fact.validity for fact in reversed(version.facts)}
         change = version_change(
-            {fact_id: StoredFact(fact.status, fact.embedding_model) for fact_id, fact in stored.items()},
+            {fact_id: _stored_fact(fact, asked.get(fact_id)) for fact_id, fact in stored.items()},
             [fact.fact_id for fact in version.facts],
             self._models.embedding.fingerprint,
             replaces_all=version.replaces_all,
@@ -93,7 +98,9 @@ class VersionWriter:
         records = await self._records(version, change, stored)
         count = await self._present(version, change, stored)
         version = replace(version, record=replace(version.record, fact_count=count))
-        return await uninterrupted(self._commit(version, change, records, ticket))
+        ended = {fact_id: fact.superseded_at for fact_id, fact in stored.items()}
+        pending = ingesting(version.record, version.former, change, ended)
+        return await uninterrupted(self._commit(version, change, pending, records, ticket))
 
     async def _stored(self, version: SourceVersion) -> dict[str, FactRecord]:
         """Return what is stored of the source: all of it to compare a whole document with, else what may change."""
@@ -149,6 +156,8 @@ class VersionWriter:
                         ttl=fact.ttl,
                         entities=found,
                         metadata=fact.metadata,
+                        valid_from=fact.validity.valid_from,
+                        valid_to=fact.validity.valid_to,
                     )
                 )
         return records
@@ -157,11 +166,11 @@ class VersionWriter:
         self,
         version: SourceVersion,
         change: VersionChange,
+        pending: SourceRecord,
         records: list[FactRecord],
         ticket: WriteTicket[IngestOutcome],
     ) -> IngestOutcome:
         stores, tenant_id = self._stores, version.record.tenant_id
-        pending = ingesting(version.record, version.former, change)
         outcome = IngestOutcome(
             source=activated(pending),
             facts_created=len(change.written),
@@ -176,7 +185,10 @@ class VersionWriter:
         try:
             await stores.graph.put_source(pending)
             await stores.facts.upsert(records)
-            await stores.facts.set_status(tenant_id, change.stale, FactStatus.STALE, at=stores.clock.now())
+            now = stores.clock.now()
+            await stores.facts.supersede(tenant_id, change.stale, ended_at=pending.ingested_at, at=now)
+            if change.reinstated:
+                await stores.facts.reinstate(tenant_id, change.reinstated, at=now)
             await stores.graph.put_source(outcome.source, receipt)
         except Exception:
             with suppress(CrpError):  # what cannot be undone now is settled by the next call or the next start
@@ -185,4 +197,17 @@ class VersionWriter:
         finally:
             stores.states.written(tenant_id)
         stored()
+        with suppress(CrpError):  # a number for people; their facts have ended
+            for source in version.replaced:
+                await stores.graph.put_source(replace(source, fact_count=0))
         return outcome
+
+
+def _stored_fact(fact: FactRecord, asked: Validity | None) -> StoredFact:
+    validity = Validity(fact.valid_from, fact.valid_to)
+    return StoredFact(
+        fact.status,
+        fact.embedding_model,
+        is_superseded=fact.superseded_at is not None,
+        has_other_validity=asked is not None and asked != validity,
+    )

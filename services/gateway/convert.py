@@ -100,6 +100,7 @@ def _context(request: pb.DispatchRequest) -> ContextWishes:
         max_envelope_tokens=request.max_envelope_tokens if request.HasField("max_envelope_tokens") else None,
         retrieval_mode=wire.RETRIEVAL_MODES.get(request.retrieval_mode),
         active_fact_ids=tuple(request.active_fact_ids),
+        include_superseded=request.include_superseded,
     )
 
 
@@ -269,6 +270,8 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
         fact_ids=envelope.fact_ids,
         facts_deferred=len(envelope.deferred),
         retrieval_mode=None if envelope.retrieval_mode is None else _RETRIEVAL_MODES[envelope.retrieval_mode],
+        facts_out_of_time=envelope.facts_out_of_time,
+        source_conflicts=envelope.source_conflicts,
     )
 
 

@@ -109,6 +109,7 @@ def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> Bu
         context_window_tokens=command.generation.context_window_tokens,
         retrieval_mode=command.context.retrieval_mode,
         active_fact_ids=command.context.active_fact_ids,
+        include_superseded=command.context.include_superseded,
     )
 
 

@@ -62,6 +62,7 @@ class BuildEnvelope:
         upgrade_on_risk: the policy in force has the directive (SPEC-003 §8.4).
         retrieval_mode: ``None`` = the envelope service's own.
         active_fact_ids: of facts that the window's context holds already (SPEC-003 §5.2 step 1.4).
+        include_superseded: facts that do not hold now are found too, whatever the query asks for.
     """
 
     place: WindowPlace | None
@@ -84,6 +85,7 @@ class BuildEnvelope:
     context_window_tokens: int | None = None
     retrieval_mode: RetrievalMode | None = None
     active_fact_ids: tuple[str, ...] = ()
+    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

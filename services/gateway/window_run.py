@@ -18,7 +18,7 @@ from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
 from services.gateway.domain.remedy_plan import RemedyCall
 from services.gateway.domain.vocabulary import BreakerState, RiskLevel, Strategy
-from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow
 from services.gateway.domain.written import CallPurpose
 from services.gateway.enveloping import Enveloping
 from services.gateway.remedying import Bettered, Case, Remedying
@@ -175,6 +175,7 @@ def _notices(case: Case, found: Bettered) -> list[Notice]:
     if report.pii_cache_warning:
         text = "personal data was found: nothing of this call is kept for a replay; ask with cache directive no-store"
         notices.append(Notice("PII_WITHOUT_NO_STORE", text))
+    notices += _of_time(case.envelope.summary)
     if case.envelope.approximate:
         notices.append(
             Notice("TOKENS_APPROXIMATE", "the model's tokenizer is not known: a stand-in counted, with a margin")
@@ -201,4 +202,17 @@ def _notices(case: Case, found: Bettered) -> list[Notice]:
         notices.append(Notice("CIRCUIT_BREAKER", text))
     if case.opened.place.windows_remaining == 0:
         notices.append(Notice("LAST_WINDOW", "the session has reached max_windows; start a new one to go on"))
+    return notices
+
+
+def _of_time(envelope: EnvelopeSummary) -> list[Notice]:
+    """Return what there is to know of facts that do not hold now, and of sources that disagree (ADR 0109)."""
+    notices = []
+    if count := envelope.facts_out_of_time:
+        text = f"{count} of the facts do not hold now and are marked so; what they alone bear out is SUPERSEDED"
+        notices.append(Notice("FACTS_OUT_OF_TIME", text))
+    if count := envelope.source_conflicts:
+        things = "one thing" if count == 1 else f"{count} things"
+        text = f"current sources disagree on {things}; see source_disagreements of the report"
+        notices.append(Notice("SOURCES_DISAGREE", text))
     return notices

@@ -12,7 +12,7 @@ from crp.ckf.v1 import ckf_pb2
 from crp.envelope.v1 import envelope_service_pb2 as envelopes
 
 from services.allinone.parts import Part
-from services.cli.commands.ingest import documents, ingest_all
+from services.cli.commands.ingest import Terms, documents, ingest_all
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.common.extractive.composing import NOT_FOUND, Asked, ExtractLimits, Source, extract
@@ -39,7 +39,7 @@ async def test_questions_about_the_handbook(tmp_path):
     wrong = set()
     async with connect(settings, Part.KNOWLEDGE) as suite:
         handbook = documents([ROOT / "examples" / "handbook"])
-        taken = await ingest_all(suite, handbook, "SOURCE_TYPE_OFFICIAL_DOCUMENT", Output(as_json=True))
+        taken = await ingest_all(suite, handbook, Terms("SOURCE_TYPE_OFFICIAL_DOCUMENT"), Output(as_json=True))
         assert not [each for each in taken if each.error]
         for item in DOCUMENT["questions"]:
             earlier = sessions.setdefault(item["session"], [])

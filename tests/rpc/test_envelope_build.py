@@ -486,11 +486,3 @@ async def test_a_model_that_is_down_is_unavailable_and_writes_nothing(world, ali
         async with refused(grpc.StatusCode.UNAVAILABLE, "MODEL_UNAVAILABLE"):
             await call
     assert [source.uri for source in (await alice.call("ListSources")).sources] == ["rules.txt"]
-
-
-async def test_a_stale_fact_is_marked_as_such(alice):
-    await alice.ingest(FACTS[0], uri="rules.txt")
-    envelope = (await alice.build(QUERY)).envelope
-    found = {fact.content: fact.status for fact in envelope.facts}
-    assert found[FACTS[0]] == ckf_pb2.FACT_STATUS_ACTIVE
-    assert found[FACTS[1]] == ckf_pb2.FACT_STATUS_STALE

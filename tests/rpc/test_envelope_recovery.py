@@ -18,7 +18,7 @@ FIRST = (
     "Glass is covered up to 1200 euros under the plus plan."
 )
 SECOND = FIRST.replace("seven", "ten")
-WRITES = ("upsert", "set_status", "erase_source", "delete", "put_source", "delete_source")
+WRITES = ("upsert", "set_status", "supersede", "reinstate", "erase_source", "delete", "put_source", "delete_source")
 
 
 class CrashError(Exception):

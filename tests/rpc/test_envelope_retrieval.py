@@ -9,7 +9,7 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
 from services.envelope.metrics import RetrievalMetrics
-from services.envelope.retrieval_counts import RetrievalCounts
+from services.envelope.retrieval_counts import RetrievalCounts, TimeCounts
 from tests.fakes.envelope_world import World, refused
 from tests.fakes.rescorers import WordReranker, WordTokenVectors
 
@@ -183,7 +183,7 @@ def test_counts_are_scraped_by_mode():
     counts.ended(SearchMode.RERANKED, 20.0)
     counts.fell_back(SearchMode.DENSE)
     counts.degraded(SearchMode.RERANKED, "QUEUE_FULL")
-    registry.register(RetrievalMetrics(counts))
+    registry.register(RetrievalMetrics(counts, TimeCounts()))
     text = generate_latest(registry).decode()
     for line in (
         'groundtrail_retrieval_duration_seconds_bucket{le="0.005",mode="HYBRID"} 1.0',

@@ -14,7 +14,7 @@ from crp.envelope.v1 import envelope_service_pb2 as envelopes
 from services.allinone.check import Fact
 from services.allinone.embedded import embedded
 from services.allinone.parts import Part
-from services.cli.commands.ingest import documents, ingest_all
+from services.cli.commands.ingest import Terms, documents, ingest_all
 from services.cli.connection import Suite
 from services.cli.console import Output
 from services.common.settings import Settings
@@ -81,7 +81,7 @@ async def open_suite(
 
 
 async def _ingest(suite: Suite, folders: Sequence[Path]) -> None:
-    results = await ingest_all(suite, documents(folders), SOURCE_TYPE, Output(as_json=True))
+    results = await ingest_all(suite, documents(folders), Terms(SOURCE_TYPE), Output(as_json=True))
     refused = [one for one in results if one.error]
     if refused:
         raise EvaluationDataError("; ".join(f"{one.path}: {one.error}" for one in refused))

@@ -23,10 +23,12 @@ class ContextWishes:
     Attributes:
         retrieval_mode: a word of the command line, such as ``hybrid``; empty = the deployment's.
         active_fact_ids: of facts that the window's context holds already.
+        include_superseded: facts that do not hold now are found too.
     """
 
     retrieval_mode: str = ""
     active_fact_ids: tuple[str, ...] = ()
+    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ async def send(
         ai_system_id=ai_system_id,
         retrieval_mode=search_mode("--retrieval-mode", context.retrieval_mode) if context.retrieval_mode else None,
         active_fact_ids=context.active_fact_ids,
+        include_superseded=context.include_superseded,
     )
     if session_id:
         held = state.session(session_id)

@@ -9,7 +9,7 @@ from crp.dag.v1 import session_service_pb2 as sessions
 
 from services.cli import render
 from services.cli.commands.ask import send, show_outcome
-from services.cli.commands.ingest import documents, ingest_all
+from services.cli.commands.ingest import Terms, documents, ingest_all
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -32,7 +32,7 @@ async def demo(settings: Settings, output: Output) -> Exit:
     async with connect(settings) as suite:
         output.say("1. The handbook of an insurer goes into the knowledge fabric", style="bold cyan")
         files = documents([resource_path("examples/handbook")])
-        results = await ingest_all(suite, files, "SOURCE_TYPE_INTERNAL", output)
+        results = await ingest_all(suite, files, Terms("SOURCE_TYPE_INTERNAL"), output)
         made, kept = sum(r.facts_created for r in results), sum(r.unchanged for r in results)
         output.say(f"   {len(files)} documents, {made} new facts, {kept} documents unchanged")
         session_id = ""

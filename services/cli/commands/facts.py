@@ -12,6 +12,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.words import enum_text
+from services.common.days import last_day
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.settings import Settings
 
@@ -34,6 +35,7 @@ async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
         ("where", fact.source_location or "-"),
         ("uri", source.uri),
         ("status", render.coloured(enum_text(ckf.FactStatus, fact.status))),
+        *_times(fact),
         ("importance", f"{fact.importance_weight:.2f}"),
         ("ingested (UTC)", f"{fact.ingested_at.ToDatetime():%Y-%m-%d %H:%M}"),
         ("fact id", fact.fact_id),
@@ -42,6 +44,20 @@ async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     output.table("", ("what", "value"), rows)
     output.result({"fact": render.response_json(fact), "source": render.response_json(source)})
     return Exit.OK
+
+
+def _times(fact: ckf.Fact) -> list[tuple[str, str]]:
+    """Return what there is to tell of when a fact holds (ADR 0109)."""
+    rows = (
+        [("why", enum_text(ckf.StaleReason, fact.stale_reason).lower().replace("_", " "))] if fact.stale_reason else []
+    )
+    if fact.HasField("superseded_at"):
+        rows.append(("superseded (UTC)", f"{fact.superseded_at.ToDatetime():%Y-%m-%d %H:%M}"))
+    if fact.HasField("valid_from"):
+        rows.append(("valid from", f"{fact.valid_from.ToDatetime():%Y-%m-%d}"))
+    if fact.HasField("valid_to"):
+        rows.append(("valid until", f"{last_day(fact.valid_to.ToDatetime()):%Y-%m-%d}"))
+    return rows
 
 
 async def _fact(suite: Suite, fact_id: str) -> ckf.Fact:

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -70,17 +70,38 @@ def _refuse_twins(found: list[tuple[Path, str]]) -> None:
             raise InvalidRequestError.of(FieldViolation("PATH", text))
 
 
-async def ingest_all(suite: Suite, files: list[tuple[Path, str]], source_type: str, output: Output) -> list[Ingested]:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is said of all files of a call.
+
+    Attributes:
+        source_type: a word of the command line, or the enum's name once it is read.
+        supersedes: uris of documents that the file takes the place of; for one file alone.
+        valid_from: first day on which the facts hold, ``valid_to`` the last; empty = as the document says.
+    """
+
+    source_type: str = "internal"
+    supersedes: tuple[str, ...] = ()
+    valid_from: str = ""
+    valid_to: str = ""
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What travels as the documents' metadata."""
+        return {key: value for key, value in (("valid_from", self.valid_from), ("valid_to", self.valid_to)) if value}
+
+
+async def ingest_all(suite: Suite, files: list[tuple[Path, str]], terms: Terms, output: Output) -> list[Ingested]:
     """Send the files one after another under a progress bar; a refused file does not stop the others."""
     results = []
     with output.progress("ingesting", total=len(files)) as bar:
         for path, name in files:
-            results.append(await _ingest_one(suite, path, name, source_type))
+            results.append(await _ingest_one(suite, path, name, terms))
             bar.step()
     return results
 
 
-async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> Ingested:
+async def _ingest_one(suite: Suite, path: Path, name: str, terms: Terms) -> Ingested:
     # A name is bytes to the system; those that are no UTF-8 are written as escapes, the same at each ingestion.
     name = name.encode(errors="backslashreplace").decode()
     try:
@@ -90,8 +111,10 @@ async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> 
             knowledge.IngestSourceRequest(
                 request_id=str(uuid.uuid4()),
                 uri=f"file:{name}",
-                source_type=source_type,
+                source_type=terms.source_type,
                 content=content,
+                metadata=terms.metadata,
+                supersedes_uris=terms.supersedes,
             ),
         )
     except OSError as error:
@@ -101,6 +124,7 @@ async def _ingest_one(suite: Suite, path: Path, name: str, source_type: str) -> 
             ErrorReason.INVALID_FIELD,
             ErrorReason.UNSUPPORTED_MEDIA,
             ErrorReason.DOCUMENT_WITHOUT_TEXT,
+            ErrorReason.SOURCE_NOT_FOUND,
         }:
             return Ingested(str(path), error=error.message, reason=error.reason.value)
         if error.reason is ErrorReason.MESSAGE_TOO_LARGE:
@@ -125,17 +149,19 @@ def show(results: list[Ingested], output: Output) -> None:
         )
         for r in results
     ]
-    output.table("Documents", ("file", "result", "made stale"), rows)
+    output.table("Documents", ("file", "result", "superseded"), rows)
 
 
-async def ingest(settings: Settings, output: Output, paths: list[Path], source_type: str) -> Exit:
+async def ingest(settings: Settings, output: Output, paths: list[Path], terms: Terms) -> Exit:
     """Ingest files and folders; the exit code tells whether every file was taken."""
     files = documents(paths)
-    kind = f"SOURCE_TYPE_{source_type.upper().replace('-', '_')}"
+    if terms.supersedes and len(files) > 1:
+        raise InvalidRequestError.of(FieldViolation("--supersedes", "is for one file: name it alone"))
+    kind = f"SOURCE_TYPE_{terms.source_type.upper().replace('-', '_')}"
     if kind not in ckf.SourceType.keys():  # noqa: SIM118 - an enum wrapper, not a mapping
-        raise InvalidRequestError.of(FieldViolation("--source-type", f"{source_type} is none of {_SOURCE_TYPES}"))
+        raise InvalidRequestError.of(FieldViolation("--source-type", f"{terms.source_type} is none of {_SOURCE_TYPES}"))
     async with connect(settings, Part.KNOWLEDGE) as suite:
-        results = await ingest_all(suite, files, kind, output)
+        results = await ingest_all(suite, files, replace(terms, source_type=kind), output)
     show(results, output)
     output.result({"documents": [asdict(r) for r in results]})
     refused = [r for r in results if r.error]

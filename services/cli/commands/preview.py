@@ -1,5 +1,6 @@
 """``groundtrail preview | envelope "…"``: what a question would get to see, and how full the window is with it."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -12,7 +13,7 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.words import enum_text
+from services.cli.words import enum_text, time_mark
 from services.common.settings import Settings
 from services.dag.exports.plain import plain
 
@@ -21,13 +22,25 @@ _CONTENT_CHARS: Final = 72
 _TIER_STYLES: Final = {"S": "bold green", "A": "green", "B": "cyan", "C": "yellow", "D": "bold red"}
 
 
-async def preview(settings: Settings, output: Output, question: str, model: str, budget: int, mode: str) -> Exit:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The envelope that is asked for; empty model = that of the settings, budget 0 = what the window leaves."""
+
+    question: str
+    model: str
+    budget: int
+    mode: str
+    include_superseded: bool = False
+
+
+async def preview(settings: Settings, output: Output, wanted: Wanted) -> Exit:
     """Assess an envelope without a session: facts, tokens, tier, saturation and the headers they become (§12)."""
     request = envelopes.PreviewEnvelopeRequest(
-        query=question,
-        model=model or _own_model(settings),
-        grounding_mode=_mode(mode),
-        max_envelope_tokens=budget or None,
+        query=wanted.question,
+        model=wanted.model or _own_model(settings),
+        grounding_mode=_mode(wanted.mode),
+        max_envelope_tokens=wanted.budget or None,
+        include_superseded=wanted.include_superseded,
     )
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: envelopes.PreviewEnvelopeResponse = await suite.call(suite.envelopes.PreviewEnvelope, request)
@@ -37,13 +50,14 @@ async def preview(settings: Settings, output: Output, question: str, model: str,
     return Exit.OK
 
 
-async def envelope(settings: Settings, output: Output, question: str, model: str, budget: int, mode: str) -> Exit:
+async def envelope(settings: Settings, output: Output, wanted: Wanted) -> Exit:
     """Build an envelope without a session and list its facts in prompt order, then those that did not fit."""
     request = envelopes.BuildEnvelopeRequest(
-        query=question,
-        model=model or _own_model(settings),
-        grounding_mode=_mode(mode),
-        max_envelope_tokens=budget or None,
+        query=wanted.question,
+        model=wanted.model or _own_model(settings),
+        grounding_mode=_mode(wanted.mode),
+        max_envelope_tokens=wanted.budget or None,
+        include_superseded=wanted.include_superseded,
     )
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: envelopes.BuildEnvelopeResponse = await suite.call(suite.envelopes.BuildEnvelope, request)
@@ -55,7 +69,7 @@ async def envelope(settings: Settings, output: Output, question: str, model: str
             f"{fact.relevance_score:.3f}",
             f"{fact.importance_weight:.2f}",
             str(fact.token_count),
-            plain(fact.content, _CONTENT_CHARS),
+            time_mark(fact.stale_reason) + plain(fact.content, _CONTENT_CHARS),
         )
         for fact in built.facts
     ]

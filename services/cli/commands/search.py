@@ -10,20 +10,30 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.modes import search_mode
-from services.cli.words import enum_text
+from services.cli.words import enum_text, time_mark
 from services.common.settings import Settings
 
 MAX_FACT_CHARS: Final = 240
 """More of a fact is not shown in the table; --json has all of it."""
 
 
-async def search(settings: Settings, output: Output, query: str, mode: str, limit: int) -> Exit:
+async def search(
+    settings: Settings, output: Output, query: str, mode: str, limit: int, *, include_superseded: bool = False
+) -> Exit:
     """Find facts and show them best first; what retrieval had to do without is said in yellow."""
-    request = knowledge.SearchFactsRequest(query=query, mode=search_mode("--mode", mode), limit=limit)
+    request = knowledge.SearchFactsRequest(
+        query=query, mode=search_mode("--mode", mode), limit=limit, include_superseded=include_superseded
+    )
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
     rows = [
-        (str(place), f"{hit.score:.4f}", _shortened(hit.fact.content), hit.fact.source_location, hit.fact.fact_id)
+        (
+            str(place),
+            f"{hit.score:.4f}",
+            time_mark(hit.fact.stale_reason) + _shortened(hit.fact.content),
+            hit.fact.source_location,
+            hit.fact.fact_id,
+        )
         for place, hit in enumerate(found.hits, start=1)
     ]
     title = f"Facts ({enum_text(knowledge.SearchMode, found.mode).lower().replace('_', '-')})"

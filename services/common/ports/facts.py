@@ -16,12 +16,22 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 @unique
 class FactStatus(StrEnum):
-    """Life of a fact. DELETED and QUARANTINED are never retrieved; STALE is, with freshness 0."""
+    """Life of a fact. DELETED and QUARANTINED are never retrieved; STALE is by readers that ask for it, freshness 0."""
 
     ACTIVE = "ACTIVE"
     STALE = "STALE"
     DELETED = "DELETED"
     QUARANTINED = "QUARANTINED"
+
+
+@unique
+class StaleReason(StrEnum):
+    """Why a fact counts as STALE (ADR 0109): EXPIRED says that it is old, the others that it does not hold now."""
+
+    SUPERSEDED = "SUPERSEDED"
+    NO_LONGER_VALID = "NO_LONGER_VALID"
+    NOT_YET_VALID = "NOT_YET_VALID"
+    EXPIRED = "EXPIRED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,10 @@ class FactRecord:
         entities: offsets in ``content``, computed at ingestion.
         embedding: unit vector, shape ``(dimension,)``, float32; computed at ingestion.
         embedding_model: fingerprint of the model that made ``embedding``.
+        superseded_at: when its source replaced it, whatever its status is; ``None`` = it stands in its source.
+        valid_from: first moment at which it holds; ``None`` = always has.
+        valid_to: first moment at which it holds no more; ``None`` = never.
+        stale_reason: why it is STALE at the moment of reading; readers set it, stores neither keep nor return it.
     """
 
     tenant_id: str
@@ -58,15 +72,47 @@ class FactRecord:
     ttl: timedelta | None = None
     entities: Sequence[Entity] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    superseded_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    stale_reason: StaleReason | None = None
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """First moment at which it holds no more, for whatever reason; ``None`` = none is known."""
+        return min((end for end in (self.superseded_at, self.valid_to) if end is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFilter:
+    """Which facts a read sees by when they hold (decision 25, ADR 0109).
+
+    Attributes:
+        at: the moment; a fact that begins at it holds, one that ends at it does not.
+        ended: facts that hold no more at that moment are seen too.
+        coming: facts that do not hold yet are seen too.
+    """
+
+    at: datetime
+    ended: bool = False
+    coming: bool = False
+
+    def sees(self, fact: FactRecord) -> bool:
+        """Say whether a read under this filter may see the fact; stores filter alike in their own queries."""
+        ends = fact.ends_at
+        if not self.ended and ends is not None and ends <= self.at:
+            return False
+        return self.coming or fact.valid_from is None or fact.valid_from <= self.at
 
 
 @dataclass(frozen=True, slots=True)
 class FactFilter:
-    """Which facts a read may see; empty tuples mean no restriction."""
+    """Which facts a read may see; empty tuples, and no time, mean no restriction."""
 
     source_ids: tuple[str, ...] = ()
     communities: tuple[str, ...] = ()
     statuses: tuple[FactStatus, ...] = (FactStatus.ACTIVE, FactStatus.STALE)
+    time: TimeFilter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +204,21 @@ class FactStore(Protocol):
 
     async def set_status(self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime) -> int:
         """Set status and ``modified_at`` of known facts; return how many changed."""
+        ...
+
+    async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
+        """Mark facts as replaced since ``ended_at``: ACTIVE ones become STALE, QUARANTINED ones stay withheld.
+
+        What is marked already, or DELETED, is left alone. Sets ``modified_at`` to ``at``; returns how many were marked.
+        """
+        ...
+
+    async def reinstate(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> int:
+        """Take the mark of ``supersede`` off: STALE facts become ACTIVE; return how many had it."""
+        ...
+
+    async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
+        """Return the first moment behind ``after`` at which an ACTIVE fact's validity begins or ends, or ``None``."""
         ...
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:

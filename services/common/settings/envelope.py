@@ -55,6 +55,10 @@ class EnvelopeSettings(BaseModel):
     token_cache_total_mib: int = Field(default=256, ge=0, le=1_048_576)
     """The same for all tenants together. MiB, default 256."""
 
+    validity_from_text: bool = True
+    """Whether sentences and headings of a document may say from when to when its facts hold ("this policy is effective
+    from 1 January 2026", ADR 0109); metadata and front matter always may. Default true."""
+
     max_sub_queries: int = Field(default=8, ge=1, le=64)
     """Most sub-queries of one query (SPEC-003 §5.2 step 1.1, ADR 0062); 1 turns decomposition off. 1-64, default 8."""
 

@@ -1,10 +1,12 @@
 """Claims and findings to messages."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.domain.facts import EnvelopeFact, FactSource
@@ -118,7 +120,8 @@ def _attribution(claim: Claim, attribution: Attribution, facts: Sequence[Envelop
 
 
 def _evidence(claim: Claim, item: Evidence, facts: Sequence[EnvelopeFact]) -> claim_pb2.Evidence:
-    source = facts[item.fact_index].source if item.fact_index < len(facts) else None
+    fact = facts[item.fact_index] if item.fact_index < len(facts) else None
+    source = None if fact is None else fact.source
     return claim_pb2.Evidence(
         fact_id=item.fact_id,
         answer_span=span_message(claim.start, claim.end),
@@ -127,7 +130,15 @@ def _evidence(claim: Claim, item: Evidence, facts: Sequence[EnvelopeFact]) -> cl
         calibrated_similarity=item.similarity,
         aligned_values=[_aligned(pair) for pair in item.aligned],
         source=None if source is None else source_message(source),
+        stale_reason=f"STALE_REASON_{fact.stale_reason}" if fact is not None and fact.stale_reason else None,
+        ended_at=_timestamp(fact.ended_at) if fact is not None and fact.ended_at is not None else None,
     )
+
+
+def _timestamp(moment: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
 
 
 def source_message(source: FactSource) -> text_pb2.FactSource:

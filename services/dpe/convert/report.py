@@ -16,6 +16,7 @@ from services.common.rpc.canonical import message_json
 from services.dpe.app import Finished
 from services.dpe.convert import findings
 from services.dpe.convert.constraints import fill_constraints
+from services.dpe.convert.disagreements import fill_disagreements
 from services.dpe.convert.findings import enum_value
 from services.dpe.convert.omissions import fill_omissions
 from services.dpe.convert.quality import fill_coherence, fill_quality
@@ -53,6 +54,7 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
     fill_coherence(message, outputs)
     fill_quality(message, outputs)
     _fill_risk(message, outputs)
+    fill_disagreements(message, given, outputs)
     _fill_personal_data(message, outputs)
     fill_regulatory(message, given.ai_system, outputs.regulatory)
     fill_constraints(message, outputs)

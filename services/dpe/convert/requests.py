@@ -1,5 +1,6 @@
 """AnalyzeRequest to domain."""
 
+from datetime import UTC
 from typing import Final
 
 import numpy as np
@@ -8,10 +9,11 @@ from crp.common.v1 import taxonomy_pb2, text_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
+from services.common.days import last_day
 from services.common.ports.recognition import Entity, EntityKind
 from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.regulatory import ai_system
-from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput, Disagreement, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.findings import RiskLevel
@@ -22,6 +24,8 @@ _MODES: Final = {
     taxonomy_pb2.GROUNDING_MODE_CONTEXT_PREFERRED: GroundingMode.CONTEXT_PREFERRED,
     taxonomy_pb2.GROUNDING_MODE_OPEN: GroundingMode.OPEN,
 }
+MAX_DISAGREEMENTS: Final = 20
+"""As many as an envelope tells."""
 _LEVELS: Final = {taxonomy_pb2.RiskLevel.Value(f"RISK_LEVEL_{level}"): level for level in RiskLevel}
 
 
@@ -58,6 +62,10 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         constraint_verdicts=constraint_verdicts(request),
         incomplete_level=_LEVELS.get(request.incomplete_risk_level),
         leans_on=tuple(question for question in request.leans_on if question.strip()),
+        disagreements=tuple(
+            Disagreement(tuple((value.fact_id, value.text) for value in conflict.values))
+            for conflict in envelope.conflicts[:MAX_DISAGREEMENTS]
+        ),
     )
 
 
@@ -72,6 +80,7 @@ def grounded_spans(request: pb.VerifySummaryRequest) -> tuple[Span, ...]:
 
 
 def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
+    is_stale = fact.status == ckf_pb2.FACT_STATUS_STALE
     vector = np.frombuffer(fact.embedding, dtype="<f4").astype(np.float32) if fact.embedding else None
     return EnvelopeFact(
         fact.fact_id,
@@ -80,9 +89,34 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         tuple(_entity(entity, fact.content) for entity in fact.entities) or None,
         vector,
         fact.source_id,
-        superseded=fact.status == ckf_pb2.FACT_STATUS_STALE,
+        superseded=fact.stale_reason in _OUT_OF_TIME or (is_stale and not fact.stale_reason),
+        expired=fact.stale_reason == ckf_pb2.STALE_REASON_EXPIRED,
+        time=_time(fact) if is_stale else "",
+        ended_at=fact.ended_at.ToDatetime(UTC) if fact.HasField("ended_at") else None,
+        stale_reason=ckf_pb2.StaleReason.Name(fact.stale_reason).removeprefix(_STALE) if fact.stale_reason else "",
         source=_source(fact.source) if fact.HasField("source") else None,
     )
+
+
+_STALE: Final = "STALE_REASON_"
+_OUT_OF_TIME: Final = frozenset(
+    {
+        ckf_pb2.STALE_REASON_SUPERSEDED,
+        ckf_pb2.STALE_REASON_NO_LONGER_VALID,
+        ckf_pb2.STALE_REASON_NOT_YET_VALID,
+    }
+)
+
+
+def _time(fact: envelope_pb2.EnvelopeFact) -> str:
+    """Return when a fact that does not hold now held, or will, as a sentence goes on after "that"."""
+    if fact.stale_reason == ckf_pb2.STALE_REASON_EXPIRED:
+        return "is past its time to live"
+    if fact.stale_reason == ckf_pb2.STALE_REASON_NOT_YET_VALID:
+        return f"is not valid before {fact.valid_from.ToDatetime():%Y-%m-%d}"
+    last = f" until {last_day(fact.ended_at.ToDatetime()):%Y-%m-%d}" if fact.HasField("ended_at") else " before"
+    why = "was valid" if fact.stale_reason == ckf_pb2.STALE_REASON_NO_LONGER_VALID else "stood there"
+    return f"{why}{last} and does not hold now"
 
 
 def _source(source: text_pb2.FactSource) -> FactSource:

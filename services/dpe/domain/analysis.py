@@ -83,6 +83,13 @@ class PriorText:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Current facts, by id, that give different values for the same thing, with the values as they write them."""
+
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisInput:
     """Everything an analysis depends on but models and policy; all text is data.
 
@@ -113,6 +120,8 @@ class AnalysisInput:
     incomplete_level: RiskLevel | None = None
     leans_on: tuple[str, ...] = field(default=(), repr=False)
     """Questions of the session that the query leans on, nearest first (ADR 0096)."""
+    disagreements: tuple[Disagreement, ...] = ()
+    """What the envelope says that its current facts disagree on (ADR 0109)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +189,24 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """What claims rest on among some of the facts, by claim id; ``quotations`` by sentence (ADR 0109)."""
+
+    attributions: Mapping[str, Attribution]
+    passages: Mapping[str, tuple[NearFact, ...]]
+    alignments: Mapping[str, tuple[AlignedValue, ...]]
+    quotations: Mapping[int, Quotation]
+
+
+@dataclass(frozen=True, slots=True)
 class Outputs:
     """What the stages gave; ``None`` where one did not run.
 
     Attributes:
         statements: the claims as they are held against each other, in the same order.
         alignments: for each claim its values with those that stand in their place in any fact near it.
+        former: the same as ``attributions``, ``passages``, ``alignments`` and ``quotations``, which are of the facts
+            that hold now, for those that do not; ``None`` where all hold.
         fidelity_score_without: what it would be with no constraint violated (ADR 0078).
     """
 
@@ -208,6 +229,7 @@ class Outputs:
     quotations: Mapping[int, Quotation] = field(default_factory=dict)
     passages: Mapping[str, tuple[NearFact, ...]] = field(default_factory=dict)
     alignments: Mapping[str, tuple[AlignedValue, ...]] = field(default_factory=dict)
+    former: Comparison | None = None
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
     coverage: Coverage = Coverage()
@@ -331,6 +353,21 @@ class Analysis:
     def quoting(self, found: Mapping[int, Quotation]) -> "Analysis":
         """Return the analysis with the sentences of the answer that stand word for word in a fact, by number."""
         return replace(self, outputs=replace(self.outputs, quotations=found))
+
+    def of_former_facts(self) -> "Analysis | None":
+        """Return the analysis with its claims held against the facts that do not hold now; ``None`` where all do."""
+        former = self.outputs.former
+        if former is None:
+            return None
+        found = replace(
+            self.outputs,
+            attributions=former.attributions,
+            passages=former.passages,
+            alignments=former.alignments,
+            quotations=former.quotations,
+            former=None,
+        )
+        return replace(self, outputs=found)
 
     @property
     def factual_claims(self) -> tuple[Claim, ...]:

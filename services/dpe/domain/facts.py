@@ -7,6 +7,7 @@ anywhere in the fact.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Final
 
@@ -53,7 +54,11 @@ class EnvelopeFact:
 
     Attributes:
         source_id: of the source that it was ingested from; empty when the envelope names none.
-        superseded: its source says something else by now, or it is past its time to live (status STALE).
+        superseded: it does not hold now: its source replaced it, or its validity is over or to come (decision 25).
+        expired: it is merely past its time to live.
+        time: when it held, or will, as people read it; empty for one that holds.
+        ended_at: since when it holds no more; ``None`` when it holds, or nobody said.
+        stale_reason: why it is STALE, as the envelope says it; empty for one that is not.
         source: its document for people; ``None`` when the envelope names none.
     """
 
@@ -64,6 +69,10 @@ class EnvelopeFact:
     embedding: NDArray[np.float32] | None = None
     source_id: str = ""
     superseded: bool = False
+    expired: bool = False
+    time: str = ""
+    ended_at: datetime | None = None
+    stale_reason: str = ""
     source: FactSource | None = None
 
 

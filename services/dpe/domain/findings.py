@@ -21,12 +21,13 @@ class AttributionType(StrEnum):
 
 @unique
 class Verdict(StrEnum):
-    """Decision 12."""
+    """Decisions 12 and 25: SUPERSEDED = only facts that do not hold now bear it out."""
 
     NONE = "NONE"
     SUPPORTED = "SUPPORTED"
     CONTRADICTED = "CONTRADICTED"
     UNSUPPORTED = "UNSUPPORTED"
+    SUPERSEDED = "SUPERSEDED"
 
 
 @unique
@@ -349,6 +350,7 @@ class FloorReason(StrEnum):
     UNDECIDED = "UNDECIDED"
     UNSUPPORTED = "UNSUPPORTED"
     SUPERSEDED_FACT = "SUPERSEDED_FACT"
+    EXPIRED_FACT = "EXPIRED_FACT"
     BESIDE_QUESTION = "BESIDE_QUESTION"
     NOT_COMPUTED = "NOT_COMPUTED"
     LEFT_OUT = "LEFT_OUT"

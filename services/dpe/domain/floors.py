@@ -139,16 +139,22 @@ def _unsupported(analysis: Analysis) -> Iterator[RiskFloor]:
 
 
 def _superseded(analysis: Analysis) -> Iterator[RiskFloor]:
-    """A claim that only a fact bears out which its source has replaced (decision 25)."""
+    """A claim that only facts bear out which do not hold now (decision 25)."""
+    ids = _claims(analysis, lambda one: one.verdict is Verdict.SUPERSEDED)
+    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.SUPERSEDED_FACT, ids)
+
+
+def _expired(analysis: Analysis) -> Iterator[RiskFloor]:
+    """A claim that only facts past their time to live bear out: they may hold, and nothing newer says so."""
     facts = analysis.input.facts
 
-    def only_superseded(one: Judgement) -> bool:
-        if one.verdict is not Verdict.SUPPORTED or not one.evidence or not facts[one.evidence[0].fact_index].superseded:
+    def only_expired(one: Judgement) -> bool:
+        if one.verdict is not Verdict.SUPPORTED or not one.evidence or not facts[one.evidence[0].fact_index].expired:
             return False
-        return all(facts[item.fact_index].superseded or not _bears_out(item) for item in one.evidence)
+        return all(facts[item.fact_index].expired or not _bears_out(item) for item in one.evidence)
 
-    ids = _claims(analysis, only_superseded)
-    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.SUPERSEDED_FACT, ids)
+    ids = _claims(analysis, only_expired)
+    yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.EXPIRED_FACT, ids)
 
 
 def _beside_question(analysis: Analysis) -> Iterator[RiskFloor]:
@@ -184,6 +190,7 @@ _CHECKS: Final[tuple[Callable[[Analysis], Iterator[RiskFloor]], ...]] = (
     _undecided,
     _unsupported,
     _superseded,
+    _expired,
     _beside_question,
 )
 """Every kind of floor that rests on findings; a further kind is one function here and one reason."""

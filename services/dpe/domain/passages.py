@@ -7,7 +7,7 @@ numbers, in turn. One window is read of it: each more costs as much again and ha
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from math import log1p
@@ -53,14 +53,15 @@ class MentionIndex:
                     by_value[key].add(index)
         return cls(dict(by_word), dict(by_value), len(views))
 
-    def sharing(self, claim: Claim) -> list[int]:
-        """Return the facts that hold names or numbers of the claim, those that share the rarest first."""
+    def sharing(self, claim: Claim, among: Collection[int]) -> list[int]:
+        """Return those of some facts that hold names or numbers of the claim, those that share the rarest first."""
         weights: dict[int, float] = defaultdict(float)
         for holders in chain(self._of_names(claim), self._of_values(claim)):
             weight = log1p(self.facts / len(holders)) if holders else 0.0
             for index in holders:
                 weights[index] += weight
-        return sorted(weights, key=lambda index: (-weights[index], index))[:MAX_SHARING]
+        found = (index for index in weights if index in among)
+        return sorted(found, key=lambda index: (-weights[index], index))[:MAX_SHARING]
 
     def _of_names(self, claim: Claim) -> Iterable[set[int]]:
         for entity in claim.entities:

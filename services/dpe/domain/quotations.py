@@ -27,10 +27,17 @@ class Quotation:
     span: Span
 
 
-def quotable(views: Sequence[FactView]) -> Mapping[str, Quotation]:
-    """Return every sentence of the facts, and every fact as a whole, by its text in comparable form."""
+def quotable(views: Sequence[FactView], *, superseded: bool = False) -> Mapping[str, Quotation]:
+    """Return every sentence of the facts, and every fact as a whole, by its text in comparable form.
+
+    Args:
+        views: the facts.
+        superseded: those that do not hold now, instead of those that do.
+    """
     found: dict[str, Quotation] = {}
     for index, view in enumerate(views):
+        if view.fact.superseded is not superseded:
+            continue
         content = view.fact.content
         spans = dict.fromkeys((Span(0, len(content)), *(clause.sentence for clause in view.clauses)))
         for span in spans:
@@ -38,9 +45,11 @@ def quotable(views: Sequence[FactView]) -> Mapping[str, Quotation]:
     return {text: where for text, where in found.items() if len(text.split()) >= _MIN_WORDS}
 
 
-def quotations(sentences: Sequence[str], views: Sequence[FactView]) -> dict[int, Quotation]:
+def quotations(
+    sentences: Sequence[str], views: Sequence[FactView], *, superseded: bool = False
+) -> dict[int, Quotation]:
     """Return where the sentences of an answer stand word for word, by number; others are left out."""
-    known = quotable(views)
+    known = quotable(views, superseded=superseded)
     found = {number: known.get(_comparable(sentence)) for number, sentence in enumerate(sentences)}
     return {number: where for number, where in found.items() if where is not None}
 

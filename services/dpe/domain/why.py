@@ -89,6 +89,8 @@ def why(grounds: Grounds) -> str:
             return ""
         case Verdict.SUPPORTED:
             return _supported(grounds)
+        case Verdict.SUPERSEDED:
+            return _superseded(grounds)
         case Verdict.CONTRADICTED:
             return _contradicted(grounds)
         case _:
@@ -118,6 +120,14 @@ def _supported(grounds: Grounds) -> str:
         if equal:
             return _same_values(equal, grounds.place(item.fact_id))
     return f"{_capital(place)} bears it out{_probability(grounds.judgement.support)}."
+
+
+def _superseded(grounds: Grounds) -> str:
+    """Return what bears it out, and when that held (decision 25)."""
+    first = grounds.first
+    known = grounds.facts.get(first.fact_id) if first is not None else None
+    time = known.time if known is not None and known.time else "does not hold now"
+    return f"{_supported(grounds)} That {time}."
 
 
 def _same_values(equal: Sequence[AlignedValue], place: str) -> str:

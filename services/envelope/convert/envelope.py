@@ -9,10 +9,18 @@ from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 from services.common.locations import place_of
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
-from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
+from services.envelope.convert.common import (
+    FACT_STATUS,
+    duration,
+    entity_fields,
+    optional_timestamp,
+    stale_reason,
+    timestamp,
+)
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
+from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.importance import CARRIED_IMPORTANCE
 from services.envelope.domain.quality_gap import QualityGap, QualitySignal
 from services.envelope.domain.quality_tier import QualityTier, TierRule
@@ -63,6 +71,7 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         upgrade_on_risk=request.upgrade_on_risk,
         approximate_tokens=request.approximate_tokens,
         context_window_tokens=_optional(request, "context_window_tokens"),
+        include_superseded=request.include_superseded,
     )
 
 
@@ -79,6 +88,7 @@ def preview_request(request: envelope_service_pb2.PreviewEnvelopeRequest) -> Env
         max_envelope_tokens=_optional(request, "max_envelope_tokens"),
         approximate_tokens=request.approximate_tokens,
         context_window_tokens=_optional(request, "context_window_tokens"),
+        include_superseded=request.include_superseded,
     )
 
 
@@ -162,6 +172,19 @@ def _envelope(
         retrieval_mode=mode_message(summary.retrieval_mode),
         token_counting=_counting(built.counting),
         shared_namespaces=summary.shared_namespaces,
+        conflicts=[_conflict(each) for each in built.conflicts],
+    )
+
+
+def _conflict(conflict: Conflict) -> envelope_pb2.SourceConflict:
+    return envelope_pb2.SourceConflict(
+        subject=conflict.subject,
+        values=[
+            envelope_pb2.ConflictingValue(
+                fact_id=side.fact_id, text=side.text, span=text_pb2.TextSpan(start=side.start, end=side.end)
+            )
+            for side in conflict.sides
+        ],
     )
 
 
@@ -191,6 +214,10 @@ def _fact(
         memory_tier=candidate.memory_tier,
         transfer_type=candidate.transfer_type,
         namespace=candidate.namespace,
+        stale_reason=stale_reason(candidate.stale_reason),
+        ended_at=optional_timestamp(candidate.ended_at),
+        valid_from=optional_timestamp(candidate.valid_from),
+        valid_to=optional_timestamp(candidate.valid_to),
         source=None if source is None or candidate.is_carried else _source(source, candidate.source_location),
     )
 

@@ -8,13 +8,20 @@ from google.protobuf.duration_pb2 import Duration
 
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
-from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
+from services.envelope.convert.common import (
+    FACT_STATUS,
+    duration,
+    entity_fields,
+    optional_timestamp,
+    stale_reason,
+    timestamp,
+)
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.importance import SourceType
 from services.envelope.domain.namespaces import shown_namespace
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
-from services.envelope.outbox import RESERVED_PREFIX
+from services.envelope.outbox import visible_metadata
 from services.envelope.requests import (
     ClusteringOutcome,
     EraseOutcome,
@@ -43,6 +50,7 @@ def source_document(request: knowledge_service_pb2.IngestSourceRequest) -> Sourc
         metadata=dict(request.metadata),
         importance_weight=request.importance_weight if request.HasField("importance_weight") else None,
         ttl=_ttl(request.ttl) if request.HasField("ttl") else None,
+        supersedes_uris=tuple(request.supersedes_uris),
     )
 
 
@@ -102,6 +110,10 @@ def fact_message(fact: FactRecord) -> ckf_pb2.Fact:
         embedding_model=fact.embedding_model,
         metadata=dict(fact.metadata),
         namespace=shown_namespace(fact.tenant_id),
+        stale_reason=stale_reason(fact.stale_reason),
+        superseded_at=optional_timestamp(fact.superseded_at),
+        valid_from=optional_timestamp(fact.valid_from),
+        valid_to=optional_timestamp(fact.valid_to),
     )
 
 
@@ -123,7 +135,7 @@ def source_message(source: SourceRecord) -> ckf_pb2.Source:
 
 def visible(source: SourceRecord) -> dict[str, str]:
     """Return the caller's own metadata."""
-    return {key: value for key, value in source.metadata.items() if not key.startswith(RESERVED_PREFIX)}
+    return visible_metadata(source.metadata)
 
 
 def community_message(community: CommunityRecord) -> ckf_pb2.Community:

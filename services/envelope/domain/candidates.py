@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.ports.facts import FactStatus
+from services.common.ports.facts import FactStatus, StaleReason
 from services.common.ports.recognition import Entity
 
 
@@ -19,6 +19,9 @@ class Candidate:
         token_count: in the target model's tokenizer, numbering included.
         community: Leiden label, with its namespace for a shared fact; empty when it belongs to none.
         status: ACTIVE or STALE; a fact past its ttl is STALE.
+        stale_reason: why it is STALE; ``None`` when it is not.
+        ended_at: since when it holds no more; ``None`` when it does, or does not yet (``holding``).
+        valid_from: first moment at which it holds, ``valid_to`` the first at which it does not; ``None`` = open.
         expires_at: when it turns STALE by itself; ``None`` = never.
         memory_tier: 0 active, 1 from the session, 2 warm, 3 found by search (SPEC-003 §5.2 step 1.4).
         namespace: the shared namespace that it stands in; empty for the tenant's own.
@@ -41,6 +44,15 @@ class Candidate:
     carried_from_window_id: str = ""
     transfer_type: str = ""
     namespace: str = ""
+    stale_reason: StaleReason | None = None
+    ended_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Say whether it holds, for all that is known: what is merely old does (ADR 0109)."""
+        return self.stale_reason in {None, StaleReason.EXPIRED}
 
     @property
     def is_carried(self) -> bool:

@@ -95,10 +95,22 @@ def rank(candidates: Sequence[Candidate], queries: NDArray[np.float32], terms: R
     bonuses, composites = _selected(ordered, relevance, freshness, terms.weights)
     rows = np.argsort(-composites, kind="stable")
     texts = [ordered[row].content for row in rows] if terms.compare_values else None
-    rows = rows[_without_duplicates(embeddings[rows], texts)]
+    rows = rows[_kept(ordered, rows, embeddings, texts)]
     columns = (relevance, freshness.round(SCORE_DECIMALS), bonuses, composites)
     scores = zip(*(column[rows].tolist() for column in columns), strict=True)
     return tuple(RankedFact(ordered[row], *four) for row, four in zip(rows.tolist(), scores, strict=True))
+
+
+def _kept(
+    facts: Sequence[Candidate], rows: Places, embeddings: NDArray[np.float32], texts: Sequence[str] | None
+) -> Places:
+    """Return the places in ``rows`` that are no duplicates; what does not hold now makes nothing superfluous."""
+    out_of_time = np.array([not facts[row].is_current for row in rows])
+    if not out_of_time.any():
+        return _without_duplicates(embeddings[rows], texts)
+    current_first = np.argsort(out_of_time, kind="stable")
+    some = None if texts is None else [texts[place] for place in current_first]
+    return np.sort(current_first[_without_duplicates(embeddings[rows[current_first]], some)])
 
 
 def _freshness(facts: Sequence[Candidate], terms: RankingTerms) -> Matrix:

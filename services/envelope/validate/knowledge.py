@@ -9,6 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from services.common.names import ALLOWED, is_plain_name
 from services.common.rpc.validation import Violations
+from services.envelope.domain.validity import of_metadata
 from services.envelope.outbox import RESERVED_PREFIX
 from services.envelope.validate.search_modes import known_mode
 
@@ -43,6 +44,12 @@ def ingest_source(request: knowledge_service_pb2.IngestSourceRequest) -> None:
         _ratio(found, "importance_weight", request.importance_weight)
     if request.HasField("ttl"):
         _ttl(found, "ttl", request.ttl)
+    most = len(request.supersedes_uris) <= MAX_FILTERS
+    found.require(most, "supersedes_uris", f"must have at most {MAX_FILTERS} uris")
+    for index, uri in enumerate(request.supersedes_uris[:MAX_FILTERS]):
+        path = f"supersedes_uris[{index}]"
+        found.require(0 < len(uri) <= MAX_URI_CHARS, path, f"must have 1 to {MAX_URI_CHARS} characters")
+        found.require(uri != request.uri, path, "must not be the document's own uri: a new version replaces the former")
     found.raise_if_any()
 
 
@@ -180,6 +187,10 @@ def _metadata(found: Violations, path: str, metadata: Mapping[str, str]) -> None
         found.require(len(value) <= MAX_VALUE_CHARS, path, f"values must have at most {MAX_VALUE_CHARS} characters")
         found.require(is_plain_name(key), path, f"keys {ALLOWED}")
         found.require(not key.startswith(RESERVED_PREFIX), path, f"keys must not begin with {RESERVED_PREFIX}")
+    try:
+        of_metadata(metadata)
+    except ValueError as error:
+        found.add(path, str(error))
 
 
 def _ratio(found: Violations, path: str, value: float) -> None:

@@ -26,6 +26,7 @@ _DISTORTION_PREFIX: Final = "DISTORTION_TYPE_"
 _STATING = (claim_pb2.CLAIM_TYPE_FACTUAL, claim_pb2.CLAIM_TYPE_UNSPECIFIED)
 _CONTRADICTED = claim_pb2.CLAIM_VERDICT_CONTRADICTED
 _UNSUPPORTED = claim_pb2.CLAIM_VERDICT_UNSUPPORTED
+_SUPERSEDED = claim_pb2.CLAIM_VERDICT_SUPERSEDED
 
 
 class GrpcProvenance:
@@ -139,7 +140,7 @@ def _findings(
     for claim in report.claims:
         if claim.claim_id in distorted or not claim.HasField("judgement") or not facts:
             continue
-        if _by_evidence(claim) in {_CONTRADICTED, _UNSUPPORTED}:
+        if _by_evidence(claim) in {_CONTRADICTED, _UNSUPPORTED, _SUPERSEDED}:
             yield _judged(claim, facts)
 
 

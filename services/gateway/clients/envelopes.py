@@ -4,6 +4,7 @@ import grpc
 from crp.ckf.v1 import ckf_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
 
+from services.common.days import last_day
 from services.gateway import wire
 from services.gateway.domain.quality import QualityGap, Shortfall
 from services.gateway.domain.window import (
@@ -11,6 +12,8 @@ from services.gateway.domain.window import (
     DeferredFact,
     EnvelopeFact,
     EnvelopeSummary,
+    OutOfTime,
+    SourceConflict,
 )
 from services.gateway.ports import BuildEnvelope
 
@@ -20,6 +23,14 @@ _TIERS = wire.inverse(wire.TIERS)
 _RETRIEVAL_MODES = wire.inverse(wire.RETRIEVAL_MODES)
 _SIGNAL = "QUALITY_SIGNAL_"
 _RULE = "TIER_RULE_"
+_STALE = "STALE_REASON_"
+_OUT_OF_TIME = frozenset(
+    {
+        ckf_pb2.STALE_REASON_SUPERSEDED,
+        ckf_pb2.STALE_REASON_NO_LONGER_VALID,
+        ckf_pb2.STALE_REASON_NOT_YET_VALID,
+    }
+)
 
 
 class GrpcEnvelopeClient:
@@ -72,6 +83,7 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         context_window_tokens=command.context_window_tokens,
         retrieval_mode=None if command.retrieval_mode is None else _RETRIEVAL_MODES[command.retrieval_mode],
         active_fact_ids=command.active_fact_ids,
+        include_superseded=command.include_superseded,
     )
 
 
@@ -91,6 +103,10 @@ def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> Buil
         gap=_gap(response.quality.gap) if response.quality.HasField("gap") else None,
         recommended_strategy=wire.STRATEGIES.get(response.recommended_strategy),
         approximate=envelope.token_counting.approximate,
+        conflicts=tuple(
+            SourceConflict(tuple((value.fact_id, value.text) for value in conflict.values))
+            for conflict in envelope.conflicts
+        ),
     )
 
 
@@ -114,7 +130,18 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         carried_from=fact.carried_from_window_id,
         stale=fact.status == ckf_pb2.FACT_STATUS_STALE,
         location=fact.source_location,
+        out_of_time=_out_of_time(fact),
     )
+
+
+def _out_of_time(fact: envelope_pb2.EnvelopeFact) -> OutOfTime | None:
+    """Read why a fact does not hold now, with the last day on which it did, or the first on which it will."""
+    if fact.stale_reason not in _OUT_OF_TIME:
+        return None
+    reason = ckf_pb2.StaleReason.Name(fact.stale_reason).removeprefix(_STALE)
+    if fact.stale_reason == ckf_pb2.STALE_REASON_NOT_YET_VALID:
+        return OutOfTime(reason, fact.valid_from.ToDatetime().date() if fact.HasField("valid_from") else None)
+    return OutOfTime(reason, last_day(fact.ended_at.ToDatetime()) if fact.HasField("ended_at") else None)
 
 
 def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSummary:
@@ -136,4 +163,6 @@ def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSu
         fact_ids=tuple(fact.fact_id for fact in envelope.facts),
         deferred=tuple(DeferredFact(fact.fact_id, fact.token_count) for fact in response.deferred_facts),
         retrieval_mode=wire.RETRIEVAL_MODES.get(envelope.retrieval_mode),
+        facts_out_of_time=sum(fact.stale_reason in _OUT_OF_TIME for fact in envelope.facts),
+        source_conflicts=len(envelope.conflicts),
     )

@@ -39,6 +39,10 @@ def kept_inputs(request: pb.AnalyzeRequest) -> inputs_pb2.AnalysisInputs:
         if not _is_summary(fact):
             fact.content = ""
             del fact.entities[:]
+    for conflict in kept.request.envelope.conflicts:  # words of facts, which their places bring back
+        conflict.subject = ""
+        for value in conflict.values:
+            value.text = ""
     for prior in kept.request.prior_windows:
         if not prior.is_summary:
             prior.text = ""
@@ -74,6 +78,10 @@ def restored_request(
             known = _found(facts, "fact", fact.fact_id)
             fact.content = known.content
             fact.entities.extend(known.entities)
+    for conflict in request.envelope.conflicts:
+        for value in conflict.values:
+            content = _found(facts, "fact", value.fact_id).content
+            value.text = content[value.span.start : value.span.end].strip()
     for prior in request.prior_windows:
         if not prior.is_summary:
             prior.text = _found(answers, "window", prior.window_id)

@@ -79,8 +79,11 @@ def summary_check(response: provenance_service_pb2.VerifySummaryResponse) -> Sum
 
 
 def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
-    """Return the request to analyse an answer; the envelope goes as the envelope service made it."""
+    """Return the request to analyse an answer; the envelope goes as the envelope service made it, but for sentences."""
     place = command.place
+    envelope = envelope_pb2.ContextEnvelope.FromString(command.envelope)
+    for conflict in envelope.conflicts:
+        conflict.subject = ""  # for people: the analysis reads values, and what is kept of it shall hold no words
     return provenance_service_pb2.AnalyzeRequest(
         session_id=place.session_id,
         window_id=place.window_id,
@@ -88,7 +91,7 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         query=command.query,
         prompt=command.prompt,
         response_text=command.response_text,
-        envelope=envelope_pb2.ContextEnvelope.FromString(command.envelope),
+        envelope=envelope,
         prior_windows=[
             provenance_service_pb2.PriorWindow(
                 window_id=prior.window_id,

@@ -232,5 +232,5 @@ def grounded_spans(report: report_pb2.DpeReport) -> tuple[Span, ...]:
         Span(claim.span.start, claim.span.end)
         for claim in report.claims
         if claim.attribution.type == claim_pb2.ATTRIBUTION_TYPE_CONTEXT_GROUNDED
-        and claim.verdict != claim_pb2.CLAIM_VERDICT_CONTRADICTED
+        and claim.verdict not in {claim_pb2.CLAIM_VERDICT_CONTRADICTED, claim_pb2.CLAIM_VERDICT_SUPERSEDED}
     )

@@ -55,6 +55,7 @@ class ContextWishes:
     Attributes:
         retrieval_mode: ``None`` = the envelope service's own.
         active_fact_ids: of facts that the window's context holds already (§5.2 step 1.4).
+        include_superseded: facts that do not hold now are found too, whatever the query asks for (decision 25).
     """
 
     if_match: str = ""
@@ -63,6 +64,7 @@ class ContextWishes:
     max_envelope_tokens: int | None = None
     retrieval_mode: RetrievalMode | None = None
     active_fact_ids: tuple[str, ...] = ()
+    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

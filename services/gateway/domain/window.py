@@ -5,7 +5,7 @@ kept as the serialised messages that their owners made, so that what is hashed l
 """
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, timedelta
 
 from services.gateway.domain.quality import QualityGap
 from services.gateway.domain.remedy_plan import RemedyPlan
@@ -104,11 +104,26 @@ class OpenedWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfTime:
+    """Why a fact does not hold now (decision 25).
+
+    Attributes:
+        reason: as the envelope service says it: SUPERSEDED, NO_LONGER_VALID or NOT_YET_VALID.
+        on: the last day on which it held, or the first on which it will; ``None`` when nobody said.
+    """
+
+    reason: str
+    on: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EnvelopeFact:
     """A fact of the envelope; ``carried_from`` names the window whose answer it carries, empty for knowledge.
 
     Attributes:
+        stale: it is not to be taken for current: it does not hold now, or is past its time to live.
         location: headings that it stands under in its source; empty when unknown.
+        out_of_time: it does not hold now; ``None`` for one that does, or is merely old.
     """
 
     fact_id: str
@@ -117,6 +132,14 @@ class EnvelopeFact:
     carried_from: str
     stale: bool
     location: str = ""
+    out_of_time: OutOfTime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConflict:
+    """Facts of the envelope, by id, that give different values for the same thing: their values as they write them."""
+
+    values: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +157,8 @@ class EnvelopeSummary:
     Attributes:
         knowledge_age: ``None`` when no knowledge fact is in it.
         retrieval_mode: how its facts were found; ``None`` when nobody said.
+        facts_out_of_time: facts of it that do not hold now.
+        source_conflicts: things on which current facts of it disagree.
     """
 
     facts_available: int
@@ -152,6 +177,8 @@ class EnvelopeSummary:
     fact_ids: tuple[str, ...]
     deferred: tuple[DeferredFact, ...]
     retrieval_mode: RetrievalMode | None = None
+    facts_out_of_time: int = 0
+    source_conflicts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +194,7 @@ class BuiltEnvelope:
         gap: why the tier is not accepted; ``None`` when it is.
         recommended_strategy: what may reach an accepted tier, where the policy allows an upgrade.
         approximate: its tokens were counted by a stand-in (SPEC-003 §10.1).
+        conflicts: what current facts of it disagree on (ADR 0109).
     """
 
     summary: EnvelopeSummary
@@ -181,6 +209,7 @@ class BuiltEnvelope:
     gap: QualityGap | None = None
     recommended_strategy: Strategy | None = None
     approximate: bool = False
+    conflicts: tuple[SourceConflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

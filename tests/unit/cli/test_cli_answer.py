@@ -205,3 +205,20 @@ class TestViews:
         made = report()
         made.gdpr_pii_detected = True
         assert not any(claim.judgement.why for claim in withheld(made).claims)
+
+
+def test_what_only_held_before_is_marked_and_told_with_what_sources_disagree_on(shown):
+    response = answered()
+    outdated = response.answer.report.claims[1]
+    outdated.verdict = claim_pb2.CLAIM_VERDICT_SUPERSEDED
+    outdated.judgement.why = "Stands word for word in Data retention. That stood there until 2026-03-03."
+    disagreement = response.answer.report.source_disagreements.add()
+    disagreement.values.add(fact_id=FACT_ID, text="6 months", source=report().claims[0].judgement.evidence[0].source)
+    disagreement.values.add(fact_id=FACT_ID, text="9 months")
+    out, _ = shown(response, 200)
+    assert "1 of 3 claims contradicted, 1 unsupported, 1 superseded" in out
+    assert ">>Recordings are kept for 6 months.<<" in out
+    assert "c2 SUPERSEDED" in out
+    assert "That stood there until 2026-03-03." in out
+    assert "sources disagree: 6 months in Data retention" in out
+    assert f"9 months in fact {FACT_ID[:8]}" in out

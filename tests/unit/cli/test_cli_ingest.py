@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import pytest
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
 
-from services.cli.commands.ingest import documents, ingest_all
+from services.cli.commands.ingest import Terms, documents, ingest, ingest_all
 from services.cli.console import Output
 from services.common.errors import InvalidRequestError
+from services.common.settings import Settings
 
 
 def written(*paths: Path) -> None:
@@ -42,6 +43,30 @@ async def test_a_name_that_is_no_unicode_is_sent_as_escapes(tmp_path):
     path = tmp_path / os.fsdecode(b"caf\xe9.md")
     written(path)
     suite = SimpleNamespace(call=call, knowledge=SimpleNamespace(IngestSource=None))
-    (result,) = await ingest_all(suite, documents([path]), "SOURCE_TYPE_INTERNAL", Output(as_json=True))
+    (result,) = await ingest_all(suite, documents([path]), Terms("SOURCE_TYPE_INTERNAL"), Output(as_json=True))
     assert (result.error, result.facts_created) == ("", 1)
     assert (sent[0].uri, sent[0].title) == ("file:caf\\udce9.md", "")  # the document's own, or its address
+
+
+async def test_what_is_said_of_a_file_travels_with_it(tmp_path):
+    sent: list[knowledge_service_pb2.IngestSourceRequest] = []
+
+    async def call(_method, request):
+        sent.append(request)
+        return knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+
+    path = tmp_path / "fees.md"
+    written(path)
+    suite = SimpleNamespace(call=call, knowledge=SimpleNamespace(IngestSource=None))
+    terms = Terms("SOURCE_TYPE_INTERNAL", ("file:old.md",), "2026-01-01", "2026-12-31")
+    await ingest_all(suite, documents([path]), terms, Output(as_json=True))
+    assert list(sent[0].supersedes_uris) == ["file:old.md"]
+    assert dict(sent[0].metadata) == {"valid_from": "2026-01-01", "valid_to": "2026-12-31"}
+
+
+async def test_only_one_file_takes_the_place_of_another(tmp_path):
+    for name in ("a.md", "b.md"):
+        written(tmp_path / name)
+    with pytest.raises(InvalidRequestError) as caught:
+        await ingest(Settings(), Output(as_json=True), [tmp_path], Terms(supersedes=("file:old.md",)))
+    assert caught.value.violations[0].field == "--supersedes"

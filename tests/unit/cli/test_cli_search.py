@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from crp.ckf.v1 import knowledge_service_pb2 as pb
 from crp.ckf.v1 import knowledge_service_pb2_grpc as pb_grpc
 from structlog.testing import capture_logs
 from typer.testing import CliRunner
@@ -17,7 +18,7 @@ from services.cli.exits import Exit
 from services.common.errors import InvalidRequestError
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
-from tests.fakes.envelope_world import World
+from tests.fakes.envelope_world import World, fresh_id
 from tests.fakes.rescorers import WordReranker
 from tests.patience import patient
 
@@ -99,3 +100,24 @@ def test_it_is_a_command():
     shown = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "200"})
     assert shown.exit_code == 0
     assert "late-interaction" in shown.output
+
+
+async def test_what_does_not_hold_now_is_shown_where_it_is_asked_for_and_marked(serve, capsys, monkeypatch):
+    async with serve(World(reranker=WordReranker())):
+
+        @asynccontextmanager
+        async def with_validity(settings, *parts):
+            async with connect(settings, *parts) as suite:
+                over = {"content": "Theft was to be reported within 48 hours.", "metadata": {"valid_to": "2001-01-01"}}
+                request = pb.IngestFactsRequest(
+                    request_id=fresh_id(), uri="old", source_type="SOURCE_TYPE_INTERNAL", facts=[over]
+                )
+                await suite.call(suite.knowledge.IngestFacts, request)
+                yield suite
+
+        connect = search_command.connect
+        monkeypatch.setattr(search_command, "connect", with_validity)
+        await search(Settings(), Output(as_json=False), "theft", "text", 3)
+        assert "48 hours" not in capsys.readouterr().out
+        await search(Settings(), Output(as_json=False), "theft", "text", 3, include_superseded=True)
+        assert "[no longer valid] Theft was to be reported within 48 hours." in capsys.readouterr().out

@@ -78,7 +78,7 @@ def test_grounding_percentage(given, expected, monkeypatch):
         s02_attribution._Compared(Attribution(claim, kind, ()))
         for claim, kind in zip(claims(len(kinds)), kinds, strict=True)
     ]
-    monkeypatch.setattr(s02_attribution, "_compare", lambda _: found)
+    monkeypatch.setattr(s02_attribution, "_compare", lambda *_: found)
     analysis = blank(claims=claims(len(kinds)))
     analysis = replace(analysis, input=replace(analysis.input, grounding_mode=GroundingMode(given["mode"])))
     analysis = replace(analysis, models=replace(analysis.models, vectors=object()))

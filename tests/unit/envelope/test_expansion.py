@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from services.common.adapters.memory.facts import MemoryFactStore
-from services.common.ports.facts import FactFilter, FactStatus
+from services.common.ports.facts import FactFilter, FactStatus, TimeFilter
 from services.envelope.domain.expansion import expanded, nearest_by_community
 from services.envelope.requests import EnvelopeRequest
 from tests.contract.adapters import DIMENSION
@@ -50,7 +50,7 @@ async def knowledge_of(communities, **settings):
 async def selected(knowledge, names):
     """Return the names of the candidates: phase 2 would drop what is alike."""
     selector = knowledge.apps.envelopes._selector
-    selection = await selector.select("t", EnvelopeRequest(QUERY, "gpt-4o"), (QUERY,), NOW)
+    selection = await selector.select("t", EnvelopeRequest(QUERY, "gpt-4o"), (QUERY,), TimeFilter(NOW))
     return sorted(names[fact.fact_id] for fact in selection.candidates)
 
 

@@ -68,24 +68,49 @@ def stored(status=ACTIVE, model="m"):
     return StoredFact(status, model)
 
 
+def superseded(status):
+    return StoredFact(status, "m", is_superseded=True)
+
+
 @pytest.mark.parametrize(
     ("before", "incoming", "replaces", "expected"),
     [
         ({}, "ab", True, ("ab", "", "", "")),
         ({"a": stored(), "b": stored()}, "bc", True, ("c", "", "b", "a")),
         ({"a": stored()}, "b", False, ("b", "", "", "")),
-        ({"a": stored(STALE)}, "a", True, ("a", "a", "", "")),
+        ({"a": superseded(STALE)}, "a", True, ("a", "a", "", "")),
         ({"a": stored(QUARANTINED)}, "a", True, ("", "", "a", "")),
-        ({"a": stored(QUARANTINED), "b": stored(STALE)}, "", True, ("", "", "", "")),
+        ({"a": stored(QUARANTINED), "b": superseded(STALE)}, "", True, ("", "", "", "a")),
+        ({"a": superseded(QUARANTINED)}, "", True, ("", "", "", "")),
         ({"a": stored(model="old")}, "a", True, ("a", "a", "", "")),
         ({}, "aab", True, ("ab", "", "", "")),
     ],
-    ids=["new", "changed", "extended", "returned", "quarantined stays", "gone", "other model", "duplicates"],
+    ids=[
+        "new",
+        "changed",
+        "extended",
+        "returned",
+        "quarantined stays",
+        "gone",
+        "gone before",
+        "other model",
+        "duplicates",
+    ],
 )
 def test_version_change(before, incoming, replaces, expected):
     change = version_change(before, incoming, "m", replaces_all=replaces)
     found = tuple("".join(part) for part in (change.written, change.revived, change.unchanged, change.stale))
     assert found == expected  # written, revived, unchanged, stale
+
+
+def test_what_is_withheld_and_returns_is_no_more_superseded():
+    change = version_change({"a": superseded(QUARANTINED), "b": stored(QUARANTINED)}, "ab", "m", replaces_all=True)
+    assert (change.written, change.reinstated) == ((), ("a",))
+
+
+def test_another_validity_is_written():
+    known = {"a": StoredFact(ACTIVE, "m", has_other_validity=True)}
+    assert version_change(known, "a", "m", replaces_all=True).written == ("a",)
 
 
 def test_state_hash_is_that_of_decision_5():

@@ -5,6 +5,10 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.gateway.clients.inputs import kept_inputs, request_digest, restored_request
+from services.gateway.clients.provenance import analyze_request
+from services.gateway.domain.vocabulary import GroundingMode
+from services.gateway.domain.window import WindowPlace
+from services.gateway.ports import Analyze
 
 SUMMARY = "The fee is 5 euros."
 FACT = "A late report costs a fee of 5 euros."
@@ -52,3 +56,27 @@ def test_an_earlier_answer_is_not_kept_once_more():
     assert PRIOR not in str(kept)
     again = restored_request(kept, {"w2": "It is 5 euros.", "w1": PRIOR}, {"f1": ckf_pb2.Fact(content=FACT)})
     assert request_digest(again) == request_digest(original)
+
+
+def test_no_word_of_what_sources_disagree_on_is_kept_and_the_values_come_back():
+    original = request(is_summary=True)
+    at = FACT.index("5 euros")
+    value = {"fact_id": "f1", "text": "5 euros", "span": {"start": at, "end": at + 7}}
+    original.envelope.conflicts.add(values=[value, value])
+    kept = kept_inputs(original)
+    assert "5 euros" not in str(kept.request.envelope.conflicts)
+    again = restored_request(kept, {"w2": "It is 5 euros."}, {"f1": ckf_pb2.Fact(content=FACT)})
+    assert again.envelope.conflicts == original.envelope.conflicts
+    assert request_digest(again) == kept.request_sha256
+
+
+def test_the_analysis_is_told_no_sentence_of_a_disagreement():
+    envelope = envelope_pb2.ContextEnvelope(conflicts=[{"subject": "The fee is …", "values": [{"fact_id": "f1"}]}])
+    place = WindowPlace("s", "w", 1, 5, 0, "")
+    command = Analyze(
+        place=place, query="q", prompt="", response_text="a", envelope=envelope.SerializeToString(), prior_windows=(),
+        grounding_mode=GroundingMode.CONTEXT_PREFERRED, ai_system_id="", ai_system=None, cache_directives=(),
+        sub_queries=(),
+    )  # fmt: skip
+    (conflict,) = analyze_request(command).envelope.conflicts
+    assert (conflict.subject, conflict.values[0].fact_id) == ("", "f1")

@@ -1,21 +1,25 @@
 import re
+from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.gateway.domain.prompt import (
+    CONFLICT_NOTICE,
     CONTINUATION_NOTICE,
     DATA_NOTICE,
     EARLIER_ANSWER,
     MERGE_NOTICE,
     NO_CONTEXT,
+    TIME_NOTICE,
     clean,
     continuation_notice,
     fixed_prompt,
     system_prompt,
 )
-from services.gateway.domain.window import BuiltEnvelope, EnvelopeFact
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeFact, OutOfTime, SourceConflict
 from tests.fakes.gateway_values import ENVELOPE
 
 INSTRUCTION = "Answer using ONLY the provided context."
@@ -95,7 +99,38 @@ def test_cleaning_keeps_joiners_tabs_and_everything_visible():
 def test_what_is_counted_before_holds_everything_but_facts_and_grounding():
     fixed = fixed_prompt(" Be brief. ")
     prompt = system_prompt("Be brief.", envelope(), notice=CONTINUATION_NOTICE)
-    assert fixed == prompt.replace(f"{INSTRUCTION}\n\n", "")
+    assert fixed.replace(f"{TIME_NOTICE}\n\n{CONFLICT_NOTICE}\n\n", "") == prompt.replace(f"{INSTRUCTION}\n\n", "")
+
+
+TIMES = [
+    (
+        OutOfTime("SUPERSEDED", date(2026, 3, 3)),
+        "(superseded: its source says otherwise now; it held until 2026-03-03)",
+    ),
+    (OutOfTime("SUPERSEDED"), "(superseded: its source says otherwise now)"),
+    (OutOfTime("NO_LONGER_VALID", date(2025, 12, 31)), "(no longer valid; it held until 2025-12-31)"),
+    (OutOfTime("NOT_YET_VALID", date(2027, 1, 1)), "(not valid yet; it holds from 2027-01-01)"),
+    (OutOfTime("A_LATER_REASON", date(2027, 1, 1)), "(does not hold now)"),
+]
+
+
+@pytest.mark.parametrize(("time", "mark"), TIMES)
+def test_a_fact_that_does_not_hold_now_is_marked_with_its_day(time, mark):
+    built = envelope("new", "old")
+    built = replace(built, facts=(built.facts[0], replace(built.facts[1], out_of_time=time)))
+    prompt = system_prompt("", built)
+    assert body(prompt) == ["[1]", "    new", f"[2] {mark}", "    old"]
+    assert prompt.count(TIME_NOTICE) == 1
+    assert TIME_NOTICE not in system_prompt("", envelope("new", "old"))
+
+
+def test_the_model_is_told_by_numbers_what_sources_disagree_on():
+    built = replace(
+        envelope("ten", "other", "twenty-five"), conflicts=(SourceConflict((("f1", "10 EUR"), ("f3", "25 EUR"))),)
+    )
+    prompt = system_prompt("", built)
+    assert prompt.endswith(f"\n\n{CONFLICT_NOTICE} [1] and [3].")
+    assert "25 EUR" not in prompt
 
 
 def test_the_notice_says_whether_to_continue_or_to_merge():

@@ -10,7 +10,7 @@ import pytest
 
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.database import Database
-from services.common.adapters.sqlite.vector_view import VectorView
+from services.common.adapters.sqlite.vector_view import NO_END, NO_START, VectorView
 from services.common.ports.facts import FactFilter
 from services.common.settings.stores import StoreSettings
 
@@ -37,6 +37,9 @@ def view() -> VectorView:
         statuses=np.zeros(FACTS, dtype=np.int8),
         sources=(numbers % 50).astype(np.int32),
         communities=np.zeros(FACTS, dtype=np.int32),
+        starts=np.full(FACTS, NO_START),
+        ends=np.full(FACTS, NO_END),
+        is_timed=False,
         source_codes={f"s{number}": number for number in range(50)},
         community_codes={"": 0},
         index=Graph(),

@@ -30,6 +30,14 @@ class FactStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FACT_STATUS_DELETED: _ClassVar[FactStatus]
     FACT_STATUS_QUARANTINED: _ClassVar[FactStatus]
 
+class StaleReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STALE_REASON_UNSPECIFIED: _ClassVar[StaleReason]
+    STALE_REASON_SUPERSEDED: _ClassVar[StaleReason]
+    STALE_REASON_NO_LONGER_VALID: _ClassVar[StaleReason]
+    STALE_REASON_NOT_YET_VALID: _ClassVar[StaleReason]
+    STALE_REASON_EXPIRED: _ClassVar[StaleReason]
+
 class SourceStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     SOURCE_STATUS_UNSPECIFIED: _ClassVar[SourceStatus]
@@ -49,6 +57,11 @@ FACT_STATUS_ACTIVE: FactStatus
 FACT_STATUS_STALE: FactStatus
 FACT_STATUS_DELETED: FactStatus
 FACT_STATUS_QUARANTINED: FactStatus
+STALE_REASON_UNSPECIFIED: StaleReason
+STALE_REASON_SUPERSEDED: StaleReason
+STALE_REASON_NO_LONGER_VALID: StaleReason
+STALE_REASON_NOT_YET_VALID: StaleReason
+STALE_REASON_EXPIRED: StaleReason
 SOURCE_STATUS_UNSPECIFIED: SourceStatus
 SOURCE_STATUS_INGESTING: SourceStatus
 SOURCE_STATUS_ACTIVE: SourceStatus
@@ -56,7 +69,7 @@ SOURCE_STATUS_ERASING: SourceStatus
 SOURCE_STATUS_ERASED: SourceStatus
 
 class Fact(_message.Message):
-    __slots__ = ("fact_id", "content", "content_hash", "source_id", "source_location", "importance_weight", "community_label", "ingested_at", "modified_at", "access_count", "last_accessed_at", "ttl", "status", "entities", "embedding_model", "metadata", "namespace")
+    __slots__ = ("fact_id", "content", "content_hash", "source_id", "source_location", "importance_weight", "community_label", "ingested_at", "modified_at", "access_count", "last_accessed_at", "ttl", "status", "entities", "embedding_model", "metadata", "namespace", "stale_reason", "superseded_at", "valid_from", "valid_to")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -81,6 +94,10 @@ class Fact(_message.Message):
     EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
+    STALE_REASON_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_AT_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     content: str
     content_hash: str
@@ -98,7 +115,11 @@ class Fact(_message.Message):
     embedding_model: str
     metadata: _containers.ScalarMap[str, str]
     namespace: str
-    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., content_hash: _Optional[str] = ..., source_id: _Optional[str] = ..., source_location: _Optional[str] = ..., importance_weight: _Optional[float] = ..., community_label: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., modified_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., access_count: _Optional[int] = ..., last_accessed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding_model: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ..., namespace: _Optional[str] = ...) -> None: ...
+    stale_reason: StaleReason
+    superseded_at: _timestamp_pb2.Timestamp
+    valid_from: _timestamp_pb2.Timestamp
+    valid_to: _timestamp_pb2.Timestamp
+    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., content_hash: _Optional[str] = ..., source_id: _Optional[str] = ..., source_location: _Optional[str] = ..., importance_weight: _Optional[float] = ..., community_label: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., modified_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., access_count: _Optional[int] = ..., last_accessed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding_model: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ..., namespace: _Optional[str] = ..., stale_reason: _Optional[_Union[StaleReason, str]] = ..., superseded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("source_id", "title", "uri", "source_type", "media_type", "document_hash", "ingested_at", "fact_count", "status", "metadata")

@@ -29,7 +29,7 @@ SEARCH_MODE_RERANKED: SearchMode
 SEARCH_MODE_LATE_INTERACTION: SearchMode
 
 class IngestSourceRequest(_message.Message):
-    __slots__ = ("request_id", "uri", "title", "media_type", "source_type", "content", "metadata", "importance_weight", "ttl")
+    __slots__ = ("request_id", "uri", "title", "media_type", "source_type", "content", "metadata", "importance_weight", "ttl", "supersedes_uris")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -46,6 +46,7 @@ class IngestSourceRequest(_message.Message):
     METADATA_FIELD_NUMBER: _ClassVar[int]
     IMPORTANCE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     TTL_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDES_URIS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     uri: str
     title: str
@@ -55,7 +56,8 @@ class IngestSourceRequest(_message.Message):
     metadata: _containers.ScalarMap[str, str]
     importance_weight: float
     ttl: _duration_pb2.Duration
-    def __init__(self, request_id: _Optional[str] = ..., uri: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., source_type: _Optional[_Union[_ckf_pb2.SourceType, str]] = ..., content: _Optional[bytes] = ..., metadata: _Optional[_Mapping[str, str]] = ..., importance_weight: _Optional[float] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    supersedes_uris: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., uri: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., source_type: _Optional[_Union[_ckf_pb2.SourceType, str]] = ..., content: _Optional[bytes] = ..., metadata: _Optional[_Mapping[str, str]] = ..., importance_weight: _Optional[float] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., supersedes_uris: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class IngestSourceResponse(_message.Message):
     __slots__ = ("source", "facts_created", "facts_stale", "facts_unchanged", "unchanged", "warnings")
@@ -161,18 +163,20 @@ class ListFactsResponse(_message.Message):
     def __init__(self, facts: _Optional[_Iterable[_Union[_ckf_pb2.Fact, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchFactsRequest(_message.Message):
-    __slots__ = ("query", "mode", "limit", "source_ids", "communities")
+    __slots__ = ("query", "mode", "limit", "source_ids", "communities", "include_superseded")
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_IDS_FIELD_NUMBER: _ClassVar[int]
     COMMUNITIES_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     query: str
     mode: SearchMode
     limit: int
     source_ids: _containers.RepeatedScalarFieldContainer[str]
     communities: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, query: _Optional[str] = ..., mode: _Optional[_Union[SearchMode, str]] = ..., limit: _Optional[int] = ..., source_ids: _Optional[_Iterable[str]] = ..., communities: _Optional[_Iterable[str]] = ...) -> None: ...
+    include_superseded: bool
+    def __init__(self, query: _Optional[str] = ..., mode: _Optional[_Union[SearchMode, str]] = ..., limit: _Optional[int] = ..., source_ids: _Optional[_Iterable[str]] = ..., communities: _Optional[_Iterable[str]] = ..., include_superseded: _Optional[bool] = ...) -> None: ...
 
 class SearchHit(_message.Message):
     __slots__ = ("fact", "score")

@@ -113,11 +113,11 @@ class KnowledgeServiceServicer:
     """
 
     def IngestSource(self, request, context):
-        """Reads a document (text, Markdown, HTML, PDF, Word (DOCX), PowerPoint (PPTX), Excel (XLSX), e-mail (EML),
-        reStructuredText, CSV, TSV, JSON, JSON Lines and source code) and stores its facts. The same bytes again change nothing; changed
-        bytes under the same uri make facts that the new version lacks STALE. Idempotent by request_id; role writer.
+        """Reads a document (plain text, Markdown, HTML or PDF) and stores its facts. The same bytes again change nothing; changed
+        bytes under the same uri supersede facts that the new version lacks. Idempotent by request_id; role writer.
 
-        Reasons: INVALID_FIELD, UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT, DOCUMENT_TOO_COMPLEX, REQUEST_ID_REUSED,
+        Reasons: INVALID_FIELD, SOURCE_NOT_FOUND (a superseded document), UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT,
+        DOCUMENT_TOO_COMPLEX, REQUEST_ID_REUSED,
         MODEL_UNAVAILABLE, SERVICE_UNAVAILABLE, QUEUE_FULL, STORAGE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -154,8 +154,8 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchFacts(self, request, context):
-        """Finds facts by meaning, by words, or by both, in the order of the mode, best first; ACTIVE and STALE only. Read only;
-        role reader.
+        """Finds facts by meaning, by words, or by both, in the order of the mode, best first; what is withheld or
+        erased never, what does not hold now only when it is asked for. Read only; role reader.
 
         Reasons: INVALID_FIELD, MODEL_UNAVAILABLE, QUEUE_FULL.
         """
@@ -183,7 +183,7 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RestoreFact(self, request, context):
-        """Makes a quarantined fact ACTIVE again; an ACTIVE or STALE fact is left as it is. Idempotent; role writer.
+        """Makes a quarantined fact ACTIVE again, or STALE where its source replaced it meanwhile; another is left as it is. Idempotent; role writer.
 
         Reasons: INVALID_FIELD, FACT_NOT_FOUND, REQUEST_ID_REUSED, STORAGE_FULL.
         """

@@ -22,38 +22,40 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from crp.ckf.v1 import ckf_pb2 as crp_dot_ckf_dot_v1_dot_ckf__pb2
 from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63rp/dpe/v1/claim.proto\x12\ncrp.dpe.v1\x1a\x18\x63rp/common/v1/text.proto\"\xae\x02\n\x0c\x41lignedValue\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.crp.common.v1.EntityKind\x12\x13\n\x0b\x61nswer_text\x18\x02 \x01(\t\x12,\n\x0b\x61nswer_span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x11\n\tfact_text\x18\x04 \x01(\t\x12*\n\tfact_span\x18\x05 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x19\n\x11\x61nswer_normalised\x18\x06 \x01(\t\x12\x17\n\x0f\x66\x61\x63t_normalised\x18\x07 \x01(\t\x12+\n\x08relation\x18\x08 \x01(\x0e\x32\x19.crp.dpe.v1.ValueRelation\x12\x12\n\nderivation\x18\t \x01(\t\"\xbd\x03\n\x08\x45vidence\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12,\n\x0b\x61nswer_span\x18\x02 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12*\n\tfact_span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x16\n\x0eraw_similarity\x18\x04 \x01(\x01\x12\x1d\n\x15\x63\x61librated_similarity\x18\x05 \x01(\x01\x12\x30\n\x0e\x61ligned_values\x18\x06 \x03(\x0b\x32\x18.crp.dpe.v1.AlignedValue\x12#\n\x16\x65ntailment_probability\x18\x07 \x01(\x01H\x00\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x08 \x01(\x01H\x01\x88\x01\x01\x12.\n\x06source\x18\x0c \x01(\x0b\x32\x19.crp.common.v1.FactSourceH\x02\x88\x01\x01\x12\x12\n\x05quote\x18\r \x01(\tH\x03\x88\x01\x01\x42\x19\n\x17_entailment_probabilityB\x1c\n\x1a_contradiction_probabilityB\t\n\x07_sourceB\x08\n\x06_quote\"G\n\x0fUnsupportedSpan\x12%\n\x04span\x18\x01 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\r\n\x05score\x18\x02 \x01(\x01\"z\n\x12\x43onstraintConflict\x12\x16\n\x0e\x63onstraint_ids\x18\x01 \x03(\t\x12\x31\n\x0fverdict_without\x18\x02 \x01(\x0e\x32\x18.crp.dpe.v1.ClaimVerdict\x12\x19\n\x11\x63onstraints_total\x18\x03 \x01(\r\"\xbb\x03\n\tJudgement\x12\'\n\x05\x62\x61sis\x18\x01 \x01(\x0e\x32\x18.crp.dpe.v1.VerdictBasis\x12 \n\x13support_probability\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12#\n\x16\x65ntailment_probability\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x36\n\x11unsupported_spans\x18\x05 \x03(\x0b\x32\x1b.crp.dpe.v1.UnsupportedSpan\x12&\n\x08\x65vidence\x18\x06 \x03(\x0b\x32\x14.crp.dpe.v1.Evidence\x12@\n\x13\x63onstraint_conflict\x18\x07 \x01(\x0b\x32\x1e.crp.dpe.v1.ConstraintConflictH\x03\x88\x01\x01\x12\x0b\n\x03why\x18\x0c \x01(\tB\x16\n\x14_support_probabilityB\x19\n\x17_entailment_probabilityB\x1c\n\x1a_contradiction_probabilityB\x16\n\x14_constraint_conflict\"\xce\x01\n\x0b\x41ttribution\x12)\n\x04type\x18\x01 \x01(\x0e\x32\x1b.crp.dpe.v1.AttributionType\x12\x1b\n\x0eraw_similarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\"\n\x15\x63\x61librated_similarity\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12&\n\x08\x65vidence\x18\x04 \x03(\x0b\x32\x14.crp.dpe.v1.EvidenceB\x11\n\x0f_raw_similarityB\x18\n\x16_calibrated_similarity\"\xfa\x02\n\x05\x43laim\x12\x10\n\x08\x63laim_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x16\n\x0esentence_index\x18\x03 \x01(\r\x12)\n\nclaim_type\x18\x04 \x01(\x0e\x32\x15.crp.dpe.v1.ClaimType\x12\x13\n\x0bspecificity\x18\x05 \x01(\x01\x12\'\n\x08\x65ntities\x18\x06 \x03(\x0b\x32\x15.crp.common.v1.Entity\x12%\n\x04span\x18\x07 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x31\n\x0b\x61ttribution\x18\x08 \x01(\x0b\x32\x17.crp.dpe.v1.AttributionH\x00\x88\x01\x01\x12)\n\x07verdict\x18\t \x01(\x0e\x32\x18.crp.dpe.v1.ClaimVerdict\x12-\n\tjudgement\x18\n \x01(\x0b\x32\x15.crp.dpe.v1.JudgementH\x01\x88\x01\x01\x42\x0e\n\x0c_attributionB\x0c\n\n_judgement*\x87\x01\n\tClaimType\x12\x1a\n\x16\x43LAIM_TYPE_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43LAIM_TYPE_FACTUAL\x10\x01\x12\x16\n\x12\x43LAIM_TYPE_OPINION\x10\x02\x12\x19\n\x15\x43LAIM_TYPE_PROCEDURAL\x10\x03\x12\x13\n\x0f\x43LAIM_TYPE_META\x10\x04*\xba\x01\n\x0f\x41ttributionType\x12 \n\x1c\x41TTRIBUTION_TYPE_UNSPECIFIED\x10\x00\x12%\n!ATTRIBUTION_TYPE_CONTEXT_GROUNDED\x10\x01\x12\x1f\n\x1b\x41TTRIBUTION_TYPE_PARAMETRIC\x10\x02\x12\x1a\n\x16\x41TTRIBUTION_TYPE_MIXED\x10\x03\x12!\n\x1d\x41TTRIBUTION_TYPE_UNVERIFIABLE\x10\x04*\x89\x01\n\x0c\x43laimVerdict\x12\x1d\n\x19\x43LAIM_VERDICT_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43LAIM_VERDICT_SUPPORTED\x10\x01\x12\x1e\n\x1a\x43LAIM_VERDICT_CONTRADICTED\x10\x02\x12\x1d\n\x19\x43LAIM_VERDICT_UNSUPPORTED\x10\x03*\x80\x02\n\x0cVerdictBasis\x12\x1d\n\x19VERDICT_BASIS_UNSPECIFIED\x10\x00\x12\x1b\n\x17VERDICT_BASIS_QUOTATION\x10\x01\x12 \n\x1cVERDICT_BASIS_VALUE_CONFLICT\x10\x02\x12\x1c\n\x18VERDICT_BASIS_DISTORTION\x10\x03\x12\x1f\n\x1bVERDICT_BASIS_CONTRADICTION\x10\x04\x12\x1b\n\x17VERDICT_BASIS_GROUNDING\x10\x05\x12\x1c\n\x18VERDICT_BASIS_CONSTRAINT\x10\x06\x12\x18\n\x14VERDICT_BASIS_VALUES\x10\x07*g\n\rValueRelation\x12\x1e\n\x1aVALUE_RELATION_UNSPECIFIED\x10\x00\x12\x18\n\x14VALUE_RELATION_EQUAL\x10\x01\x12\x1c\n\x18VALUE_RELATION_DIFFERENT\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63rp/dpe/v1/claim.proto\x12\ncrp.dpe.v1\x1a\x14\x63rp/ckf/v1/ckf.proto\x1a\x18\x63rp/common/v1/text.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xae\x02\n\x0c\x41lignedValue\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.crp.common.v1.EntityKind\x12\x13\n\x0b\x61nswer_text\x18\x02 \x01(\t\x12,\n\x0b\x61nswer_span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x11\n\tfact_text\x18\x04 \x01(\t\x12*\n\tfact_span\x18\x05 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x19\n\x11\x61nswer_normalised\x18\x06 \x01(\t\x12\x17\n\x0f\x66\x61\x63t_normalised\x18\x07 \x01(\t\x12+\n\x08relation\x18\x08 \x01(\x0e\x32\x19.crp.dpe.v1.ValueRelation\x12\x12\n\nderivation\x18\t \x01(\t\"\x9a\x04\n\x08\x45vidence\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12,\n\x0b\x61nswer_span\x18\x02 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12*\n\tfact_span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x16\n\x0eraw_similarity\x18\x04 \x01(\x01\x12\x1d\n\x15\x63\x61librated_similarity\x18\x05 \x01(\x01\x12\x30\n\x0e\x61ligned_values\x18\x06 \x03(\x0b\x32\x18.crp.dpe.v1.AlignedValue\x12#\n\x16\x65ntailment_probability\x18\x07 \x01(\x01H\x00\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x08 \x01(\x01H\x01\x88\x01\x01\x12.\n\x06source\x18\x0c \x01(\x0b\x32\x19.crp.common.v1.FactSourceH\x02\x88\x01\x01\x12-\n\x0cstale_reason\x18\x1f \x01(\x0e\x32\x17.crp.ckf.v1.StaleReason\x12,\n\x08\x65nded_at\x18  \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\x05quote\x18\r \x01(\tH\x03\x88\x01\x01\x42\x19\n\x17_entailment_probabilityB\x1c\n\x1a_contradiction_probabilityB\t\n\x07_sourceB\x08\n\x06_quote\"G\n\x0fUnsupportedSpan\x12%\n\x04span\x18\x01 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\r\n\x05score\x18\x02 \x01(\x01\"z\n\x12\x43onstraintConflict\x12\x16\n\x0e\x63onstraint_ids\x18\x01 \x03(\t\x12\x31\n\x0fverdict_without\x18\x02 \x01(\x0e\x32\x18.crp.dpe.v1.ClaimVerdict\x12\x19\n\x11\x63onstraints_total\x18\x03 \x01(\r\"\xbb\x03\n\tJudgement\x12\'\n\x05\x62\x61sis\x18\x01 \x01(\x0e\x32\x18.crp.dpe.v1.VerdictBasis\x12 \n\x13support_probability\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12#\n\x16\x65ntailment_probability\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12&\n\x19\x63ontradiction_probability\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x36\n\x11unsupported_spans\x18\x05 \x03(\x0b\x32\x1b.crp.dpe.v1.UnsupportedSpan\x12&\n\x08\x65vidence\x18\x06 \x03(\x0b\x32\x14.crp.dpe.v1.Evidence\x12@\n\x13\x63onstraint_conflict\x18\x07 \x01(\x0b\x32\x1e.crp.dpe.v1.ConstraintConflictH\x03\x88\x01\x01\x12\x0b\n\x03why\x18\x0c \x01(\tB\x16\n\x14_support_probabilityB\x19\n\x17_entailment_probabilityB\x1c\n\x1a_contradiction_probabilityB\x16\n\x14_constraint_conflict\"\xce\x01\n\x0b\x41ttribution\x12)\n\x04type\x18\x01 \x01(\x0e\x32\x1b.crp.dpe.v1.AttributionType\x12\x1b\n\x0eraw_similarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\"\n\x15\x63\x61librated_similarity\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12&\n\x08\x65vidence\x18\x04 \x03(\x0b\x32\x14.crp.dpe.v1.EvidenceB\x11\n\x0f_raw_similarityB\x18\n\x16_calibrated_similarity\"\xfa\x02\n\x05\x43laim\x12\x10\n\x08\x63laim_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x16\n\x0esentence_index\x18\x03 \x01(\r\x12)\n\nclaim_type\x18\x04 \x01(\x0e\x32\x15.crp.dpe.v1.ClaimType\x12\x13\n\x0bspecificity\x18\x05 \x01(\x01\x12\'\n\x08\x65ntities\x18\x06 \x03(\x0b\x32\x15.crp.common.v1.Entity\x12%\n\x04span\x18\x07 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x31\n\x0b\x61ttribution\x18\x08 \x01(\x0b\x32\x17.crp.dpe.v1.AttributionH\x00\x88\x01\x01\x12)\n\x07verdict\x18\t \x01(\x0e\x32\x18.crp.dpe.v1.ClaimVerdict\x12-\n\tjudgement\x18\n \x01(\x0b\x32\x15.crp.dpe.v1.JudgementH\x01\x88\x01\x01\x42\x0e\n\x0c_attributionB\x0c\n\n_judgement*\x87\x01\n\tClaimType\x12\x1a\n\x16\x43LAIM_TYPE_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43LAIM_TYPE_FACTUAL\x10\x01\x12\x16\n\x12\x43LAIM_TYPE_OPINION\x10\x02\x12\x19\n\x15\x43LAIM_TYPE_PROCEDURAL\x10\x03\x12\x13\n\x0f\x43LAIM_TYPE_META\x10\x04*\xba\x01\n\x0f\x41ttributionType\x12 \n\x1c\x41TTRIBUTION_TYPE_UNSPECIFIED\x10\x00\x12%\n!ATTRIBUTION_TYPE_CONTEXT_GROUNDED\x10\x01\x12\x1f\n\x1b\x41TTRIBUTION_TYPE_PARAMETRIC\x10\x02\x12\x1a\n\x16\x41TTRIBUTION_TYPE_MIXED\x10\x03\x12!\n\x1d\x41TTRIBUTION_TYPE_UNVERIFIABLE\x10\x04*\xa7\x01\n\x0c\x43laimVerdict\x12\x1d\n\x19\x43LAIM_VERDICT_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43LAIM_VERDICT_SUPPORTED\x10\x01\x12\x1e\n\x1a\x43LAIM_VERDICT_CONTRADICTED\x10\x02\x12\x1d\n\x19\x43LAIM_VERDICT_UNSUPPORTED\x10\x03\x12\x1c\n\x18\x43LAIM_VERDICT_SUPERSEDED\x10\x04*\x80\x02\n\x0cVerdictBasis\x12\x1d\n\x19VERDICT_BASIS_UNSPECIFIED\x10\x00\x12\x1b\n\x17VERDICT_BASIS_QUOTATION\x10\x01\x12 \n\x1cVERDICT_BASIS_VALUE_CONFLICT\x10\x02\x12\x1c\n\x18VERDICT_BASIS_DISTORTION\x10\x03\x12\x1f\n\x1bVERDICT_BASIS_CONTRADICTION\x10\x04\x12\x1b\n\x17VERDICT_BASIS_GROUNDING\x10\x05\x12\x1c\n\x18VERDICT_BASIS_CONSTRAINT\x10\x06\x12\x18\n\x14VERDICT_BASIS_VALUES\x10\x07*g\n\rValueRelation\x12\x1e\n\x1aVALUE_RELATION_UNSPECIFIED\x10\x00\x12\x18\n\x14VALUE_RELATION_EQUAL\x10\x01\x12\x1c\n\x18VALUE_RELATION_DIFFERENT\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.claim_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CLAIMTYPE']._serialized_start=2051
-  _globals['_CLAIMTYPE']._serialized_end=2186
-  _globals['_ATTRIBUTIONTYPE']._serialized_start=2189
-  _globals['_ATTRIBUTIONTYPE']._serialized_end=2375
-  _globals['_CLAIMVERDICT']._serialized_start=2378
-  _globals['_CLAIMVERDICT']._serialized_end=2515
-  _globals['_VERDICTBASIS']._serialized_start=2518
-  _globals['_VERDICTBASIS']._serialized_end=2774
-  _globals['_VALUERELATION']._serialized_start=2776
-  _globals['_VALUERELATION']._serialized_end=2879
-  _globals['_ALIGNEDVALUE']._serialized_start=65
-  _globals['_ALIGNEDVALUE']._serialized_end=367
-  _globals['_EVIDENCE']._serialized_start=370
-  _globals['_EVIDENCE']._serialized_end=815
-  _globals['_UNSUPPORTEDSPAN']._serialized_start=817
-  _globals['_UNSUPPORTEDSPAN']._serialized_end=888
-  _globals['_CONSTRAINTCONFLICT']._serialized_start=890
-  _globals['_CONSTRAINTCONFLICT']._serialized_end=1012
-  _globals['_JUDGEMENT']._serialized_start=1015
-  _globals['_JUDGEMENT']._serialized_end=1458
-  _globals['_ATTRIBUTION']._serialized_start=1461
-  _globals['_ATTRIBUTION']._serialized_end=1667
-  _globals['_CLAIM']._serialized_start=1670
-  _globals['_CLAIM']._serialized_end=2048
+  _globals['_CLAIMTYPE']._serialized_start=2199
+  _globals['_CLAIMTYPE']._serialized_end=2334
+  _globals['_ATTRIBUTIONTYPE']._serialized_start=2337
+  _globals['_ATTRIBUTIONTYPE']._serialized_end=2523
+  _globals['_CLAIMVERDICT']._serialized_start=2526
+  _globals['_CLAIMVERDICT']._serialized_end=2693
+  _globals['_VERDICTBASIS']._serialized_start=2696
+  _globals['_VERDICTBASIS']._serialized_end=2952
+  _globals['_VALUERELATION']._serialized_start=2954
+  _globals['_VALUERELATION']._serialized_end=3057
+  _globals['_ALIGNEDVALUE']._serialized_start=120
+  _globals['_ALIGNEDVALUE']._serialized_end=422
+  _globals['_EVIDENCE']._serialized_start=425
+  _globals['_EVIDENCE']._serialized_end=963
+  _globals['_UNSUPPORTEDSPAN']._serialized_start=965
+  _globals['_UNSUPPORTEDSPAN']._serialized_end=1036
+  _globals['_CONSTRAINTCONFLICT']._serialized_start=1038
+  _globals['_CONSTRAINTCONFLICT']._serialized_end=1160
+  _globals['_JUDGEMENT']._serialized_start=1163
+  _globals['_JUDGEMENT']._serialized_end=1606
+  _globals['_ATTRIBUTION']._serialized_start=1609
+  _globals['_ATTRIBUTION']._serialized_end=1815
+  _globals['_CLAIM']._serialized_start=1818
+  _globals['_CLAIM']._serialized_end=2196
 # @@protoc_insertion_point(module_scope)

@@ -1,4 +1,8 @@
+import datetime
+
+from crp.ckf.v1 import ckf_pb2 as _ckf_pb2
 from crp.common.v1 import text_pb2 as _text_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -30,6 +34,7 @@ class ClaimVerdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CLAIM_VERDICT_SUPPORTED: _ClassVar[ClaimVerdict]
     CLAIM_VERDICT_CONTRADICTED: _ClassVar[ClaimVerdict]
     CLAIM_VERDICT_UNSUPPORTED: _ClassVar[ClaimVerdict]
+    CLAIM_VERDICT_SUPERSEDED: _ClassVar[ClaimVerdict]
 
 class VerdictBasis(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -61,6 +66,7 @@ CLAIM_VERDICT_UNSPECIFIED: ClaimVerdict
 CLAIM_VERDICT_SUPPORTED: ClaimVerdict
 CLAIM_VERDICT_CONTRADICTED: ClaimVerdict
 CLAIM_VERDICT_UNSUPPORTED: ClaimVerdict
+CLAIM_VERDICT_SUPERSEDED: ClaimVerdict
 VERDICT_BASIS_UNSPECIFIED: VerdictBasis
 VERDICT_BASIS_QUOTATION: VerdictBasis
 VERDICT_BASIS_VALUE_CONFLICT: VerdictBasis
@@ -96,7 +102,7 @@ class AlignedValue(_message.Message):
     def __init__(self, kind: _Optional[_Union[_text_pb2.EntityKind, str]] = ..., answer_text: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_text: _Optional[str] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_normalised: _Optional[str] = ..., fact_normalised: _Optional[str] = ..., relation: _Optional[_Union[ValueRelation, str]] = ..., derivation: _Optional[str] = ...) -> None: ...
 
 class Evidence(_message.Message):
-    __slots__ = ("fact_id", "answer_span", "fact_span", "raw_similarity", "calibrated_similarity", "aligned_values", "entailment_probability", "contradiction_probability", "source", "quote")
+    __slots__ = ("fact_id", "answer_span", "fact_span", "raw_similarity", "calibrated_similarity", "aligned_values", "entailment_probability", "contradiction_probability", "source", "stale_reason", "ended_at", "quote")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     ANSWER_SPAN_FIELD_NUMBER: _ClassVar[int]
     FACT_SPAN_FIELD_NUMBER: _ClassVar[int]
@@ -106,6 +112,8 @@ class Evidence(_message.Message):
     ENTAILMENT_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
+    STALE_REASON_FIELD_NUMBER: _ClassVar[int]
+    ENDED_AT_FIELD_NUMBER: _ClassVar[int]
     QUOTE_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     answer_span: _text_pb2.TextSpan
@@ -116,8 +124,10 @@ class Evidence(_message.Message):
     entailment_probability: float
     contradiction_probability: float
     source: _text_pb2.FactSource
+    stale_reason: _ckf_pb2.StaleReason
+    ended_at: _timestamp_pb2.Timestamp
     quote: str
-    def __init__(self, fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., raw_similarity: _Optional[float] = ..., calibrated_similarity: _Optional[float] = ..., aligned_values: _Optional[_Iterable[_Union[AlignedValue, _Mapping]]] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ..., quote: _Optional[str] = ...) -> None: ...
+    def __init__(self, fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., raw_similarity: _Optional[float] = ..., calibrated_similarity: _Optional[float] = ..., aligned_values: _Optional[_Iterable[_Union[AlignedValue, _Mapping]]] = ..., entailment_probability: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ..., stale_reason: _Optional[_Union[_ckf_pb2.StaleReason, str]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., quote: _Optional[str] = ...) -> None: ...
 
 class UnsupportedSpan(_message.Message):
     __slots__ = ("span", "score")

@@ -61,7 +61,7 @@ QUALITY_SIGNAL_COVERAGE_SCORE: QualitySignal
 QUALITY_SIGNAL_RELEVANCE_MEAN: QualitySignal
 
 class ContextEnvelope(_message.Message):
-    __slots__ = ("session_id", "window_number", "facts", "total_facts_available", "total_facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "strategy", "grounding_mode", "created_at", "ckf_communities", "memory_tier_hit", "window_id", "model", "ckf_hits", "knowledge_age", "ckf_state_hash", "embedding_model", "retrieval_mode", "token_counting", "shared_namespaces")
+    __slots__ = ("session_id", "window_number", "facts", "total_facts_available", "total_facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "strategy", "grounding_mode", "created_at", "ckf_communities", "memory_tier_hit", "window_id", "model", "ckf_hits", "knowledge_age", "ckf_state_hash", "embedding_model", "retrieval_mode", "token_counting", "shared_namespaces", "conflicts")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
@@ -86,6 +86,7 @@ class ContextEnvelope(_message.Message):
     RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNTING_FIELD_NUMBER: _ClassVar[int]
     SHARED_NAMESPACES_FIELD_NUMBER: _ClassVar[int]
+    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_number: int
     facts: _containers.RepeatedCompositeFieldContainer[EnvelopeFact]
@@ -110,7 +111,26 @@ class ContextEnvelope(_message.Message):
     retrieval_mode: _knowledge_service_pb2.SearchMode
     token_counting: TokenCounting
     shared_namespaces: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, session_id: _Optional[str] = ..., window_number: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[EnvelopeFact, _Mapping]]] = ..., total_facts_available: _Optional[int] = ..., total_facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ckf_communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., window_id: _Optional[str] = ..., model: _Optional[str] = ..., ckf_hits: _Optional[int] = ..., knowledge_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ckf_state_hash: _Optional[str] = ..., embedding_model: _Optional[str] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., token_counting: _Optional[_Union[TokenCounting, _Mapping]] = ..., shared_namespaces: _Optional[_Iterable[str]] = ...) -> None: ...
+    conflicts: _containers.RepeatedCompositeFieldContainer[SourceConflict]
+    def __init__(self, session_id: _Optional[str] = ..., window_number: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[EnvelopeFact, _Mapping]]] = ..., total_facts_available: _Optional[int] = ..., total_facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ckf_communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., window_id: _Optional[str] = ..., model: _Optional[str] = ..., ckf_hits: _Optional[int] = ..., knowledge_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ckf_state_hash: _Optional[str] = ..., embedding_model: _Optional[str] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., token_counting: _Optional[_Union[TokenCounting, _Mapping]] = ..., shared_namespaces: _Optional[_Iterable[str]] = ..., conflicts: _Optional[_Iterable[_Union[SourceConflict, _Mapping]]] = ...) -> None: ...
+
+class SourceConflict(_message.Message):
+    __slots__ = ("subject", "values")
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    subject: str
+    values: _containers.RepeatedCompositeFieldContainer[ConflictingValue]
+    def __init__(self, subject: _Optional[str] = ..., values: _Optional[_Iterable[_Union[ConflictingValue, _Mapping]]] = ...) -> None: ...
+
+class ConflictingValue(_message.Message):
+    __slots__ = ("fact_id", "text", "span")
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    fact_id: str
+    text: str
+    span: _text_pb2.TextSpan
+    def __init__(self, fact_id: _Optional[str] = ..., text: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ...) -> None: ...
 
 class TokenCounting(_message.Message):
     __slots__ = ("tokenizer", "approximate", "safety_margin_ratio", "context_window_tokens")
@@ -125,7 +145,7 @@ class TokenCounting(_message.Message):
     def __init__(self, tokenizer: _Optional[str] = ..., approximate: _Optional[bool] = ..., safety_margin_ratio: _Optional[float] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
 
 class EnvelopeFact(_message.Message):
-    __slots__ = ("fact_id", "content", "source_id", "relevance_score", "importance_weight", "composite_score", "token_count", "position", "community", "ingested_at", "entities", "embedding", "source_location", "content_hash", "status", "carried_from_window_id", "freshness_score", "diversity_bonus", "memory_tier", "transfer_type", "namespace", "source")
+    __slots__ = ("fact_id", "content", "source_id", "relevance_score", "importance_weight", "composite_score", "token_count", "position", "community", "ingested_at", "entities", "embedding", "source_location", "content_hash", "status", "carried_from_window_id", "freshness_score", "diversity_bonus", "memory_tier", "transfer_type", "namespace", "source", "stale_reason", "ended_at", "valid_from", "valid_to")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -148,6 +168,10 @@ class EnvelopeFact(_message.Message):
     TRANSFER_TYPE_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
+    STALE_REASON_FIELD_NUMBER: _ClassVar[int]
+    ENDED_AT_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     content: str
     source_id: str
@@ -170,7 +194,11 @@ class EnvelopeFact(_message.Message):
     transfer_type: str
     namespace: str
     source: _text_pb2.FactSource
-    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., source_id: _Optional[str] = ..., relevance_score: _Optional[float] = ..., importance_weight: _Optional[float] = ..., composite_score: _Optional[float] = ..., token_count: _Optional[int] = ..., position: _Optional[int] = ..., community: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding: _Optional[bytes] = ..., source_location: _Optional[str] = ..., content_hash: _Optional[str] = ..., status: _Optional[_Union[_ckf_pb2.FactStatus, str]] = ..., carried_from_window_id: _Optional[str] = ..., freshness_score: _Optional[float] = ..., diversity_bonus: _Optional[float] = ..., memory_tier: _Optional[int] = ..., transfer_type: _Optional[str] = ..., namespace: _Optional[str] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ...) -> None: ...
+    stale_reason: _ckf_pb2.StaleReason
+    ended_at: _timestamp_pb2.Timestamp
+    valid_from: _timestamp_pb2.Timestamp
+    valid_to: _timestamp_pb2.Timestamp
+    def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., source_id: _Optional[str] = ..., relevance_score: _Optional[float] = ..., importance_weight: _Optional[float] = ..., composite_score: _Optional[float] = ..., token_count: _Optional[int] = ..., position: _Optional[int] = ..., community: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding: _Optional[bytes] = ..., source_location: _Optional[str] = ..., content_hash: _Optional[str] = ..., status: _Optional[_Union[_ckf_pb2.FactStatus, str]] = ..., carried_from_window_id: _Optional[str] = ..., freshness_score: _Optional[float] = ..., diversity_bonus: _Optional[float] = ..., memory_tier: _Optional[int] = ..., transfer_type: _Optional[str] = ..., namespace: _Optional[str] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ..., stale_reason: _Optional[_Union[_ckf_pb2.StaleReason, str]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class DeferredFact(_message.Message):
     __slots__ = ("fact_id", "token_count", "composite_score")

@@ -23,7 +23,7 @@ class CarriedFact(_message.Message):
     def __init__(self, content: _Optional[str] = ..., importance_weight: _Optional[float] = ..., source_window_id: _Optional[str] = ..., transfer_type: _Optional[str] = ...) -> None: ...
 
 class BuildEnvelopeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode", "approximate_tokens", "context_window_tokens", "upgrade_on_risk", "compare_only", "active_fact_ids", "max_memory_tier")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode", "approximate_tokens", "context_window_tokens", "upgrade_on_risk", "compare_only", "active_fact_ids", "max_memory_tier", "include_superseded")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -49,6 +49,7 @@ class BuildEnvelopeRequest(_message.Message):
     COMPARE_ONLY_FIELD_NUMBER: _ClassVar[int]
     ACTIVE_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     MAX_MEMORY_TIER_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -74,7 +75,8 @@ class BuildEnvelopeRequest(_message.Message):
     compare_only: bool
     active_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     max_memory_tier: int
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., upgrade_on_risk: _Optional[bool] = ..., compare_only: _Optional[bool] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., max_memory_tier: _Optional[int] = ...) -> None: ...
+    include_superseded: bool
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., upgrade_on_risk: _Optional[bool] = ..., compare_only: _Optional[bool] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., max_memory_tier: _Optional[int] = ..., include_superseded: _Optional[bool] = ...) -> None: ...
 
 class BuildEnvelopeResponse(_message.Message):
     __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality", "recommended_strategy")
@@ -103,7 +105,7 @@ class BuildEnvelopeResponse(_message.Message):
     def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., recommended_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ...) -> None: ...
 
 class PreviewEnvelopeRequest(_message.Message):
-    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "retrieval_mode", "approximate_tokens", "context_window_tokens")
+    __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "retrieval_mode", "approximate_tokens", "context_window_tokens", "include_superseded")
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
@@ -114,6 +116,7 @@ class PreviewEnvelopeRequest(_message.Message):
     RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
     APPROXIMATE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     query: str
     model: str
     grounding_mode: _taxonomy_pb2.GroundingMode
@@ -124,7 +127,8 @@ class PreviewEnvelopeRequest(_message.Message):
     retrieval_mode: _knowledge_service_pb2.SearchMode
     approximate_tokens: bool
     context_window_tokens: int
-    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
+    include_superseded: bool
+    def __init__(self, query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., include_superseded: _Optional[bool] = ...) -> None: ...
 
 class PreviewEnvelopeResponse(_message.Message):
     __slots__ = ("preview", "quality", "warnings", "token_counting")

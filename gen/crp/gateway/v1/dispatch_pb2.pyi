@@ -173,7 +173,7 @@ class Remediation(_message.Message):
     def __init__(self, kind: _Optional[_Union[RemediationKind, str]] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., window_id: _Optional[str] = ..., kept: _Optional[bool] = ..., stage_number: _Optional[int] = ...) -> None: ...
 
 class EnvelopeSummary(_message.Message):
-    __slots__ = ("facts_available", "facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "communities", "memory_tier_hit", "cache_status", "fact_ids", "facts_deferred", "retrieval_mode")
+    __slots__ = ("facts_available", "facts_included", "token_count", "token_budget", "saturation", "quality_tier", "etag", "communities", "memory_tier_hit", "cache_status", "fact_ids", "facts_deferred", "retrieval_mode", "facts_out_of_time", "source_conflicts")
     FACTS_AVAILABLE_FIELD_NUMBER: _ClassVar[int]
     FACTS_INCLUDED_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +187,8 @@ class EnvelopeSummary(_message.Message):
     FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     FACTS_DEFERRED_FIELD_NUMBER: _ClassVar[int]
     RETRIEVAL_MODE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_OUT_OF_TIME_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     facts_available: int
     facts_included: int
     token_count: int
@@ -200,7 +202,9 @@ class EnvelopeSummary(_message.Message):
     fact_ids: _containers.RepeatedScalarFieldContainer[str]
     facts_deferred: int
     retrieval_mode: _knowledge_service_pb2.SearchMode
-    def __init__(self, facts_available: _Optional[int] = ..., facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., cache_status: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ..., facts_deferred: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ...) -> None: ...
+    facts_out_of_time: int
+    source_conflicts: int
+    def __init__(self, facts_available: _Optional[int] = ..., facts_included: _Optional[int] = ..., token_count: _Optional[int] = ..., token_budget: _Optional[int] = ..., saturation: _Optional[float] = ..., quality_tier: _Optional[_Union[_taxonomy_pb2.QualityTier, str]] = ..., etag: _Optional[str] = ..., communities: _Optional[_Iterable[str]] = ..., memory_tier_hit: _Optional[int] = ..., cache_status: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ..., facts_deferred: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., facts_out_of_time: _Optional[int] = ..., source_conflicts: _Optional[int] = ...) -> None: ...
 
 class Answer(_message.Message):
     __slots__ = ("text", "report", "window", "session_token", "continuation_id", "model_fingerprint", "envelope", "finish_reason", "session_id", "prompt_tokens", "completion_tokens", "strategy", "chain_integrity", "safety_budget", "parts")

@@ -87,6 +87,30 @@ class MemoryFactStore:
             known[key] = self._own(replace(known[key], status=status, modified_at=at))
         return len(changing)
 
+    async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
+        """Mark facts as replaced."""
+        known = self._facts.get(tenant_id, {})
+        marked = [fact for fact in self._alive(tenant_id, fact_ids) if fact.superseded_at is None]
+        for fact in marked:
+            status = FactStatus.STALE if fact.status is FactStatus.ACTIVE else fact.status
+            known[fact.fact_id] = replace(fact, status=status, superseded_at=ended_at, modified_at=at)
+        return len(marked)
+
+    async def reinstate(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> int:
+        """Take the mark off."""
+        known = self._facts.get(tenant_id, {})
+        marked = [fact for fact in self._alive(tenant_id, fact_ids) if fact.superseded_at is not None]
+        for fact in marked:
+            status = FactStatus.ACTIVE if fact.status is FactStatus.STALE else fact.status
+            known[fact.fact_id] = replace(fact, status=status, superseded_at=None, modified_at=at)
+        return len(marked)
+
+    async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
+        """Return the next moment at which a validity begins or ends."""
+        facts = self._select(tenant_id, FactFilter(statuses=(FactStatus.ACTIVE,)))
+        turns = (turn for fact in facts for turn in (fact.valid_from, fact.valid_to) if turn is not None)
+        return min((turn for turn in turns if turn > after), default=None)
+
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
         """Set community labels."""
         known = self._facts.get(tenant_id, {})
@@ -138,6 +162,12 @@ class MemoryFactStore:
         """Forget everything."""
         self._facts.clear()
 
+    def _alive(self, tenant_id: str, fact_ids: Sequence[str]) -> list[FactRecord]:
+        """Return the known facts among the ids that are not DELETED, each once."""
+        known = self._facts.get(tenant_id, {})
+        found = (known[key] for key in dict.fromkeys(fact_ids) if key in known)
+        return [fact for fact in found if fact.status is not FactStatus.DELETED]
+
     def _select(self, tenant_id: str, where: FactFilter) -> list[FactRecord]:
         return sorted(_matching(self._facts.get(tenant_id, {}).values(), where), key=lambda fact: fact.fact_id)
 
@@ -146,6 +176,7 @@ class MemoryFactStore:
         if fact.status is FactStatus.DELETED:
             erased = np.zeros(self._dimension, dtype=np.float32)
             fact = replace(fact, content="", source_location="", entities=(), metadata={}, embedding=erased)
+            fact = replace(fact, superseded_at=None, valid_from=None, valid_to=None)
         vector = np.array(fact.embedding, dtype=np.float32)
         vector.setflags(write=False)
         return replace(fact, embedding=vector, metadata=dict(fact.metadata))
@@ -158,6 +189,7 @@ def _matching(facts: Iterable[FactRecord], where: FactFilter) -> list[FactRecord
         if (not where.source_ids or fact.source_id in where.source_ids)
         and (not where.communities or fact.community_label in where.communities)
         and (not where.statuses or fact.status in where.statuses)
+        and (where.time is None or where.time.sees(fact))
     ]
 
 

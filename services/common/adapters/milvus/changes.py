@@ -10,6 +10,8 @@ from typing import Final
 
 from services.common.adapters.milvus.database import Row
 from services.common.adapters.milvus.fact_rows import (
+    NO_END,
+    NO_START,
     STATE_FIELDS,
     community_of,
     digest,
@@ -25,6 +27,7 @@ MOST_CHANGES: Final = 10_000
 """Changes that are told one by one; beyond it the reader starts over with the communities that it wants."""
 FIELDS: Final = (*STATE_FIELDS, "community")
 _MOST_LABELS: Final = 100_000
+_MOST_TENANTS: Final = 10_000
 
 
 class Labels:
@@ -47,6 +50,25 @@ class Labels:
             bodies = await reads.bodies(sorted(missing.values()))
             self.learn(map(community_of, bodies))
         return self._known
+
+
+class Turns:
+    """The moments at which facts' validity begins or ends, by tenant, read anew when the tenant was written to."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, list[int]]] = {}
+
+    async def of(self, reads: FactReads) -> list[int]:
+        """Return them in microseconds, ascending."""
+        tenant, batch = reads.view.tenant, reads.view.standing.batch
+        known = self._known.get(tenant)
+        if known is None or known[0] != batch:
+            rows = await reads.limited()
+            found = {row[field] for row in rows for field in ("starts_us", "ends_us")} - {NO_START, NO_END}
+            if len(self._known) >= _MOST_TENANTS:
+                self._known.clear()
+            known = self._known[tenant] = (batch, sorted(found))
+        return known[1]
 
 
 async def state_changes(

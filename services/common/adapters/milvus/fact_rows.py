@@ -42,9 +42,12 @@ FULL_FIELDS: Final = ("key", "status", "modified_us", "born", "body", "vector")
 """What ``record`` reads."""
 WHOLE_FIELDS: Final = (
     *("key", "fact", "tenant", "batch", "born", "status", "source", "community", "content_hash", "modified_us"),
-    *("words", "terms", "length", "body", "vector"),
+    *("words", "terms", "length", "starts_us", "ends_us", "body", "vector"),
 )
 """All of a row."""
+NO_START: Final = -(1 << 62)
+NO_END: Final = 1 << 62
+"""Microseconds of a fact that has held always, or holds for ever."""
 MOST_KEY_CHARS: Final = 65_535
 MOST_BODY_PIECES: Final = 64
 _BODY_PIECE_CHARS: Final = 16_383
@@ -109,6 +112,10 @@ def filter_condition(where: FactFilter) -> str:
         condition += " and " + listed("community", map(digest, where.communities))
     if where.statuses:
         condition += " and " + listed("status", [STATUS_CODES[status] for status in where.statuses])
+    if where.time is not None and not where.time.ended:
+        condition += f" and ends_us > {micros(where.time.at)}"
+    if where.time is not None and not where.time.coming:
+        condition += f" and starts_us <= {micros(where.time.at)}"
     return condition
 
 
@@ -139,6 +146,8 @@ def encode(fact: FactRecord, tenant: str, dimension: int, stemming: Stemming) ->
         "content_hash": fact.content_hash,
         "modified_us": micros(fact.modified_at),
         **_word_fields("" if erased else fact.content, stemming),
+        "starts_us": NO_START if erased or fact.valid_from is None else micros(fact.valid_from),
+        "ends_us": NO_END if erased or fact.ends_at is None else micros(fact.ends_at),
         "body": _pieces(fact.fact_id, _body(fact, erased=erased)),
         "vector": _no_vector(key, dimension) if erased else np.asarray(fact.embedding, dtype=np.float32),
     }
@@ -148,10 +157,13 @@ def entombed(row: Row, modified_us: int) -> Row:
     """Return a row with its content, location, entities, metadata, words and vector destroyed."""
     body = json.loads("".join(row["body"]))
     body |= {"content": "", "location": "", "entities": [], "metadata": {}}
+    body |= {"superseded": None, "valid_from": None, "valid_to": None}
     return row | {
         "status": STATUS_CODES[FactStatus.DELETED],
         "modified_us": modified_us,
         **_word_fields("", Stemming.NONE),
+        "starts_us": NO_START,
+        "ends_us": NO_END,
         "body": [json.dumps(body, ensure_ascii=False)],
         "vector": _no_vector(row["key"], len(row["vector"])),
     }
@@ -167,6 +179,42 @@ def content_of(row: Row) -> str:
     """Return the text of a row that was read with its body."""
     content: str = json.loads("".join(row["body"]))["content"]
     return content
+
+
+def superseded(row: Row, ended_us: int, modified_us: int) -> Row | None:
+    """Return a row marked as replaced; ``None`` where it is already, or DELETED."""
+    body = json.loads("".join(row["body"]))
+    if row["status"] == STATUS_CODES[FactStatus.DELETED] or body.get("superseded") is not None:
+        return None
+    is_active = row["status"] == STATUS_CODES[FactStatus.ACTIVE]
+    status = STATUS_CODES[FactStatus.STALE] if is_active else row["status"]
+    return _timed(row, body | {"superseded": ended_us}) | {"status": status, "modified_us": modified_us}
+
+
+def reinstated(row: Row, modified_us: int) -> Row | None:
+    """Return a row without its mark; ``None`` where it has none."""
+    body = json.loads("".join(row["body"]))
+    if row["status"] == STATUS_CODES[FactStatus.DELETED] or body.get("superseded") is None:
+        return None
+    is_stale = row["status"] == STATUS_CODES[FactStatus.STALE]
+    status = STATUS_CODES[FactStatus.ACTIVE] if is_stale else row["status"]
+    return _timed(row, body | {"superseded": None}) | {"status": status, "modified_us": modified_us}
+
+
+def timed(row: Row) -> Row:
+    """Return a row of layout 2 with what layout 3 adds: a STALE one was replaced at its last change (ADR 0109)."""
+    if row["status"] != STATUS_CODES[FactStatus.STALE]:
+        return row | {"starts_us": NO_START, "ends_us": NO_END}
+    return _timed(row, json.loads("".join(row["body"])) | {"superseded": row["modified_us"]})
+
+
+def _timed(row: Row, body: dict[str, Any]) -> Row:
+    start, ends = body.get("valid_from"), (body.get("superseded"), body.get("valid_to"))
+    return row | {
+        "starts_us": NO_START if start is None else start,
+        "ends_us": min((end for end in ends if end is not None), default=NO_END),
+        "body": _pieces(row["key"], json.dumps(body, ensure_ascii=False)),
+    }
 
 
 def relabelled(row: Row, label: str) -> Row:
@@ -197,6 +245,8 @@ def marker(name: str, dimension: int) -> Row:
         "words": [],
         "terms": "",
         "length": 0,
+        "starts_us": NO_START,
+        "ends_us": NO_END,
         "body": [],
         "vector": _no_vector(name, dimension),
     }
@@ -229,7 +279,15 @@ def record(tenant_id: str, row: Row) -> FactRecord:
         ttl=None if body["ttl"] is None else timedelta(microseconds=body["ttl"]),
         entities=tuple(Entity(EntityKind(kind), *rest) for kind, *rest in body["entities"]),
         metadata=body["metadata"],
+        superseded_at=_time(body, "superseded"),
+        valid_from=_time(body, "valid_from"),
+        valid_to=_time(body, "valid_to"),
     )
+
+
+def _time(body: Mapping[str, Any], name: str) -> datetime | None:
+    value = body.get(name)  # rows that stood in layout 2 have none
+    return None if value is None else moment(value)
 
 
 def state_entry(row: Row) -> StateEntry:
@@ -282,6 +340,8 @@ def _body(fact: FactRecord, *, erased: bool) -> str:
         "entities": [] if erased else entities,
         "metadata": {} if erased else dict(fact.metadata),
     }
+    times = (("superseded", fact.superseded_at), ("valid_from", fact.valid_from), ("valid_to", fact.valid_to))
+    body |= {name: None if erased or time is None else micros(time) for name, time in times}
     return json.dumps(body, ensure_ascii=False)
 
 

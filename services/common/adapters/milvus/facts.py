@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Self
@@ -9,7 +10,7 @@ from typing import Final, Self
 import numpy as np
 
 from services.common.adapters.milvus.accesses import Accesses, counter_key
-from services.common.adapters.milvus.changes import Labels, outlines, state_changes
+from services.common.adapters.milvus.changes import Labels, Turns, outlines, state_changes
 from services.common.adapters.milvus.database import MilvusDatabase, Row
 from services.common.adapters.milvus.fact_rows import (
     FULL_FIELDS,
@@ -23,12 +24,15 @@ from services.common.adapters.milvus.fact_rows import (
     fact_id_of,
     gone,
     micros,
+    moment,
     record,
+    reinstated,
     relabelled,
     retrievable,
     state_entry,
     stem_of,
     stems,
+    superseded,
 )
 from services.common.adapters.milvus.keywords import KeywordSearch
 from services.common.adapters.milvus.nearest import NearestFacts
@@ -86,6 +90,7 @@ class MilvusFactStore:
         self._stemming = stemming
         self._tenants = Tenants(database, collections, settings)
         self._labels = Labels()
+        self._turns = Turns()
         self._accesses = Accesses(database, collections.accesses, shared=settings.consistency == "strong")
         self._nearest = NearestFacts(database, next(iter(collections.facts)), settings.search_ef)
         self._keywords = KeywordSearch(database, collections, settings.text_candidates, stemming)
@@ -218,6 +223,24 @@ class MilvusFactStore:
             return row | {"status": STATUS_CODES[status], "modified_us": micros(at)}
 
         return await self._rewrite(tenant_id, fact_ids, changed)
+
+    async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
+        """Mark facts as replaced."""
+        return await self._rewrite(tenant_id, fact_ids, lambda row: superseded(row, micros(ended_at), micros(at)))
+
+    async def reinstate(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> int:
+        """Take the mark off."""
+        return await self._rewrite(tenant_id, fact_ids, lambda row: reinstated(row, micros(at)))
+
+    async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
+        """Return the next moment at which a validity begins or ends; read once for every write of the tenant."""
+
+        async def job(view: View) -> Sequence[int]:
+            return await self._turns.of(self._reads(view))
+
+        turns = await self._tenants.read(tenant_id, job)
+        place = bisect_right(turns, micros(after))
+        return moment(turns[place]) if place < len(turns) else None
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
         """Set community labels, some thousand facts at a time: after a failure some may be set.

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from services.common.adapters.milvus.database import MOST_ROWS, MilvusDatabase, Row
 from services.common.adapters.milvus.fact_rows import (
+    NO_END,
+    NO_START,
     STATUS_CODES,
     digest,
     fact_number,
@@ -103,6 +105,13 @@ class FactReads:
             for rows in (await self._everywhere(where, ("key", "body"), ROWS_WITH_TEXT)).values():
                 found.extend("".join(row["body"]) for row in rows)
         return found
+
+    async def limited(self) -> list[Row]:
+        """Return when the retrievable facts begin and cease to hold, those that their source replaced left out."""
+        condition = f"{self.view.visible}{filter_condition(FactFilter(statuses=(FactStatus.ACTIVE,)))}"
+        where = f"{condition} and (starts_us > {NO_START} or ends_us < {NO_END})"
+        found = await self._everywhere(where, ("key", "starts_us", "ends_us"), MOST_ROWS)
+        return [row for rows in found.values() for row in rows]
 
     async def count(self, where: FactFilter) -> int:
         """Count matching facts."""

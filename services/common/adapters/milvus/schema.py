@@ -15,6 +15,7 @@ from typing import Any, Final
 from pymilvus import DataType, MilvusClient
 
 from services.common.adapters.milvus.database import Level, MilvusDatabase
+from services.common.adapters.milvus.fact_rows import WHOLE_FIELDS, listed, timed
 from services.common.adapters.milvus.failures import unavailable
 from services.common.adapters.milvus.words import MOST_HASHES, MOST_TERMS_CHARS
 from services.common.settings.milvus import MilvusSettings
@@ -22,6 +23,8 @@ from services.common.settings.milvus import MilvusSettings
 HNSW_CONNECTIVITY: Final = 16
 HNSW_EF_CONSTRUCTION: Final = 200
 """Of the graph over facts' vectors (architecture §4)."""
+_COPIED_ROWS: Final = 200
+"""Rows with their text that are copied at a time."""
 _UPGRADE_RETRY_S: Final = 3_600.0
 _LONG: Final = 65_535
 _PIECES: Final = 64
@@ -90,8 +93,8 @@ async def open_collections(
 
 
 def facts_collection(settings: MilvusSettings, embedding_model: str) -> str:
-    """Return the name of the collection of a model's facts."""
-    return _name(settings, f"facts_{hashlib.sha256(embedding_model.encode()).hexdigest()[:16]}")
+    """Return the name of the collection of a model's facts, in the layout of version 3."""
+    return _name(settings, f"facts3_{hashlib.sha256(embedding_model.encode()).hexdigest()[:16]}")
 
 
 def bare(row: dict[str, Any]) -> dict[str, Any]:
@@ -120,11 +123,46 @@ async def _first_layout(database: MilvusDatabase, settings: MilvusSettings) -> N
     await _create(database, settings, _name(settings, "accesses"), _ACCESS_FIELDS, None)
 
 
-MIGRATIONS: tuple[tuple[Step, ...], ...] = ((_first_layout,), ())
+async def _timed_facts(database: MilvusDatabase, settings: MilvusSettings) -> None:
+    """Copy every model's facts into a collection that also says when they hold (ADR 0109); may be repeated.
+
+    What is copied already is passed over; the former collection goes once its copy is complete and is known by name.
+    """
+    meta = _name(settings, "meta")
+    where = f'key > "{_MODEL}" and key < "{_MODEL[:-1]};"'
+    for known in await database.rows(meta, where, ("key", "value"), Level.STRONG):
+        former = known["key"].removeprefix(_MODEL)
+        model, dimension = json.loads(known["value"])
+        present = facts_collection(settings, model)
+        if former == present:
+            continue
+        await _create(database, settings, present, _facts_fields(), int(dimension))
+        await _load(database, settings, former)
+        await _copy(database, former, present)
+        await database.upsert(meta, [bare({"key": f"{_MODEL}{present}", "value": known["value"]})])
+        await database.delete(meta, [known["key"]])
+        await database.call(
+            lambda client, timeout, name=former: client.drop_collection(name, timeout=timeout),  # type: ignore[misc]
+            timeout_s=settings.start_timeout_s,
+        )
+
+
+async def _copy(database: MilvusDatabase, former: str, present: str) -> None:
+    fields = [name for name in WHOLE_FIELDS if name not in {"starts_us", "ends_us"}]
+    after = ""
+    while rows := await database.rows(former, f'key > "{after}"', fields, Level.STRONG, _COPIED_ROWS):
+        after = rows[-1]["key"]
+        copied = await database.rows(present, listed("key", [row["key"] for row in rows]), ("key",), Level.STRONG)
+        there = {row["key"] for row in copied}
+        await database.insert(present, [timed(row) for row in rows if row["key"] not in there])
+
+
+MIGRATIONS: tuple[tuple[Step, ...], ...] = ((_first_layout,), (), (_timed_facts,))
 """Entry ``n`` takes the layout from version ``n`` to ``n + 1``.
 
 Version 2 changed the words of keyword search (ADR 0082), no collection: its number keeps earlier programs out. The rows
-are written anew by ``rewording``, as whenever they were written in another way than the settings ask for.
+are written anew by ``rewording``, as whenever they were written in another way than the settings ask for. Version 3
+says of each fact from when to when it holds.
 """
 
 _Field = tuple[str, dict[str, Any]]
@@ -170,6 +208,8 @@ def _facts_fields() -> tuple[_Field, ...]:
         ("words", array | {"element_type": DataType.INT64, "max_capacity": MOST_HASHES}),
         _text("terms", MOST_TERMS_CHARS),
         _number("length"),
+        _number("starts_us"),
+        _number("ends_us"),
         ("body", array | {"element_type": DataType.VARCHAR, "max_length": _LONG, "max_capacity": _PIECES}),
     )
 

@@ -3,6 +3,7 @@
 import operator
 import sqlite3
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from services.common.adapters.sqlite.fact_rows import (
 )
 from services.common.adapters.sqlite.fact_text import filter_condition, rank_text
 from services.common.adapters.sqlite.hnsw import Numbers
-from services.common.adapters.sqlite.values import chunks, json_list, marks, moment
+from services.common.adapters.sqlite.values import chunks, json_list, marks, micros, moment
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
 
 _BLOCK_ROWS: Final = 4_096
@@ -86,6 +87,17 @@ class FactReads:
             "SELECT fact_id FROM facts WHERE tenant_no = ? AND source_id = ? AND status <> 'DELETED' ORDER BY fact_id"
         )
         return [row[0] for row in self.connection.execute(statement, (self._key, source_id))]
+
+    def next_turn(self, after: datetime) -> datetime | None:
+        """Return the next moment at which a validity begins or ends."""
+        found = [
+            self.connection.execute(
+                f"SELECT min({column}) FROM facts WHERE tenant_no = ? AND {column} > ? AND status = 'ACTIVE'",  # noqa: S608
+                (self._key, micros(after)),
+            ).fetchone()[0]
+            for column in ("valid_from_us", "valid_to_us")
+        ]
+        return min((moment(turn) for turn in found if turn is not None), default=None)
 
     def count(self, where: FactFilter) -> int:
         """Count matching facts."""

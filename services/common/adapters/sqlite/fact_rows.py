@@ -35,7 +35,8 @@ VECTOR_TYPE: Final = np.dtype("<f4")
 
 _COLUMNS: Final = (
     "fact_id, status, source_id, community_label, content_hash, modified_us, ingested_us, ttl_us, access_count, "
-    "last_accessed_us, importance_weight, embedding_model, source_location, entities, metadata, content"
+    "last_accessed_us, importance_weight, embedding_model, source_location, entities, metadata, content, "
+    "superseded_us, valid_from_us, valid_to_us"
 )
 SELECT_FACTS: Final = (
     f"SELECT facts.fact_no, vectors.embedding, {_COLUMNS} FROM facts LEFT JOIN vectors USING (fact_no) "  # noqa: S608
@@ -79,6 +80,7 @@ def encode(fact: FactRecord, dimension: int) -> FactRow:
         "[]" if erased else json_list(entities),
         "{}" if erased else json_object(fact.metadata),
         "" if erased else fact.content,
+        *(None if erased else optional_micros(time) for time in (fact.superseded_at, fact.valid_from, fact.valid_to)),
     )
     vector = None if erased else fact.embedding.astype(VECTOR_TYPE).tobytes()
     return FactRow(fact.fact_id, columns, None if erased else fact.content, vector)
@@ -98,7 +100,8 @@ def record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Access
 
 def _record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Accesses | None) -> FactRecord:
     (_, embedding, fact_id, status, source_id, community, content_hash, modified, ingested, ttl, *rest) = row
-    accesses, last_accessed, importance, model, location, entities, metadata, content = rest
+    accesses, last_accessed, importance, model, location, entities, metadata, content, *times = rest
+    superseded, valid_from, valid_to = times
     if unwritten is not None and status != FactStatus.DELETED:
         accesses, last_accessed = accesses + unwritten.times, unwritten.last_us
     return FactRecord(
@@ -120,6 +123,9 @@ def _record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Acces
         ttl=None if ttl is None else timedelta(microseconds=ttl),
         entities=() if entities == NO_ENTITIES else StoredEntities(entities),
         metadata=json.loads(metadata) if metadata != "{}" else {},
+        superseded_at=optional_moment(superseded),
+        valid_from=optional_moment(valid_from),
+        valid_to=optional_moment(valid_to),
     )
 
 
@@ -201,6 +207,30 @@ class FactChanges:
             for some in chunks(list(dict.fromkeys(fact_ids)))
         )
 
+    def supersede(self, fact_ids: Sequence[str], ended_us: int, modified_us: int) -> int:
+        """Mark facts as replaced that are neither marked nor DELETED, ACTIVE ones as STALE; return how many."""
+        return sum(
+            self.connection.execute(
+                "UPDATE facts SET superseded_us = ?, modified_us = ?, change = ?, "  # noqa: S608
+                "status = CASE status WHEN 'ACTIVE' THEN 'STALE' ELSE status END WHERE tenant_no = ? "
+                f"AND superseded_us IS NULL AND status <> 'DELETED' AND fact_id IN ({marks(some)})",
+                (ended_us, modified_us, self._change, self.tenant_no, *some),
+            ).rowcount
+            for some in chunks(list(dict.fromkeys(fact_ids)))
+        )
+
+    def reinstate(self, fact_ids: Sequence[str], modified_us: int) -> int:
+        """Take the mark off facts that have it, STALE ones become ACTIVE; return how many."""
+        return sum(
+            self.connection.execute(
+                "UPDATE facts SET superseded_us = NULL, modified_us = ?, change = ?, "  # noqa: S608
+                "status = CASE status WHEN 'STALE' THEN 'ACTIVE' ELSE status END WHERE tenant_no = ? "
+                f"AND superseded_us IS NOT NULL AND fact_id IN ({marks(some)})",
+                (modified_us, self._change, self.tenant_no, *some),
+            ).rowcount
+            for some in chunks(list(dict.fromkeys(fact_ids)))
+        )
+
     def entomb(self, fact_ids: Sequence[str], modified_us: int) -> int:
         """Destroy content, location, entities, metadata, vectors and words; leave DELETED rows; return how many."""
         found = self._find(fact_ids, "AND status <> 'DELETED'")
@@ -210,6 +240,7 @@ class FactChanges:
         self.connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
         self.connection.executemany(
             "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
+            "superseded_us = NULL, valid_from_us = NULL, valid_to_us = NULL, "
             "status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
             ((modified_us, self._change, number) for (number,) in numbers),
         )

@@ -5,6 +5,9 @@ caught up by asking for what changed after a tenant's change number. ``removals`
 
 Version 2 changed the words of keyword search. Its step only marks the file: what builds the words anew is the opening
 of the store, as whenever they were built in another way than the settings ask for (``fact_text``).
+
+Version 3 tells when a fact was replaced and from when to when it holds (ADR 0109). Until then a STALE row was one that
+its source had replaced, at the time of its last change.
 """
 
 from typing import Final
@@ -66,5 +69,13 @@ FACTS_SCHEMA: Final = Schema(
             """,
         ),
         ("INSERT INTO store VALUES ('words', 'unicode61')",),
+        (
+            "ALTER TABLE facts ADD COLUMN superseded_us INTEGER",
+            "ALTER TABLE facts ADD COLUMN valid_from_us INTEGER",
+            "ALTER TABLE facts ADD COLUMN valid_to_us INTEGER",
+            "UPDATE facts SET superseded_us = modified_us WHERE status = 'STALE'",
+            "CREATE INDEX facts_by_start ON facts (tenant_no, valid_from_us) WHERE valid_from_us IS NOT NULL",
+            "CREATE INDEX facts_by_end ON facts (tenant_no, valid_to_us) WHERE valid_to_us IS NOT NULL",
+        ),
     ),
 )

@@ -9,7 +9,7 @@ every process that writes or searches it makes them alike.
 import sqlite3
 from collections.abc import Iterable
 
-from services.common.adapters.sqlite.values import marks
+from services.common.adapters.sqlite.values import marks, micros
 from services.common.keywords import Stemming, edition, keywords, stemming_of
 from services.common.ports.facts import FactFilter, FactStatus
 
@@ -94,15 +94,23 @@ def rank_text(
     ).fetchall()
 
 
-def filter_condition(where: FactFilter) -> tuple[str, list[str]]:
+def filter_condition(where: FactFilter) -> tuple[str, list[str | int]]:
     """Return ``AND …`` for a filter on ``facts``, and its values."""
     condition = ""
-    values: list[str] = []
+    values: list[str | int] = []
     columns = (("source_id", where.source_ids), ("community_label", where.communities), ("status", where.statuses))
     for column, allowed in columns:
         if allowed:
             condition += f" AND facts.{column} IN ({marks(allowed)})"
             values.extend(allowed)
+    time = where.time
+    if time is not None and not time.ended:
+        condition += " AND (facts.superseded_us IS NULL OR facts.superseded_us > ?)"
+        condition += " AND (facts.valid_to_us IS NULL OR facts.valid_to_us > ?)"
+        values += [micros(time.at)] * 2
+    if time is not None and not time.coming:
+        condition += " AND (facts.valid_from_us IS NULL OR facts.valid_from_us <= ?)"
+        values.append(micros(time.at))
     return condition, values
 
 

@@ -141,6 +141,18 @@ class SqliteFactStore:
             return await self._entomb(tenant_id, lambda _: fact_ids, at)
         return await self._change(tenant_id, lambda changes: changes.set_status(fact_ids, status, micros(at)))
 
+    async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
+        """Mark facts as replaced."""
+        return await self._change(tenant_id, lambda changes: changes.supersede(fact_ids, micros(ended_at), micros(at)))
+
+    async def reinstate(self, tenant_id: str, fact_ids: Sequence[str], *, at: datetime) -> int:
+        """Take the mark off."""
+        return await self._change(tenant_id, lambda changes: changes.reinstate(fact_ids, micros(at)))
+
+    async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
+        """Return the next moment at which a validity begins or ends."""
+        return await self._database.read(lambda c: self._of(c, tenant_id).next_turn(after))
+
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
         """Set community labels."""
         await self._change(tenant_id, lambda changes: changes.set_communities(labels.items()))

@@ -188,6 +188,8 @@ def with_graph(current: VectorView, built_from: VectorView, index: HnswIndex, ke
         statuses=current.statuses[slots],
         sources=current.sources[slots],
         communities=current.communities[slots],
+        starts=current.starts[slots],
+        ends=current.ends[slots],
         index=index,
         indexed=int(np.count_nonzero(kept)),
         tail=trimmed(current.tail, len(kept) - built_from.indexed),

@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.adapters.sqlite.hnsw import SCORE_ERROR, HnswIndex, Numbers, Proposals
-from services.common.ports.facts import FactFilter, FactStatus, Vectors
+from services.common.adapters.sqlite.values import micros
+from services.common.ports.facts import FactFilter, FactStatus, TimeFilter, Vectors
 
 Mask = NDArray[np.bool_]
 
 GONE: Final = -1
 """Status code of a slot whose fact was removed, replaced or erased."""
+NO_START: Final = np.iinfo(np.int64).min
+NO_END: Final = np.iinfo(np.int64).max
+"""Microseconds of a fact that has held always, or holds for ever."""
 STATUS_CODES: Final[Mapping[str, int]] = {FactStatus.ACTIVE: 0, FactStatus.STALE: 1, FactStatus.QUARANTINED: 2}
 _RETRIEVABLE_CODES: Final = frozenset({0, 1})
 _OVERFETCH: Final = 1.3
@@ -39,6 +43,9 @@ class VectorView:
         numbers: fact number of each slot, ascending.
         statuses: ``STATUS_CODES`` of each slot, or ``GONE``.
         sources: code of each slot's source in ``source_codes``; communities likewise.
+        starts: microseconds since 1970 at which each slot's fact begins to hold, or ``NO_START``.
+        ends: those at which it ceases to, because it was replaced or is no longer valid, or ``NO_END``.
+        is_timed: some slot begins or ceases.
         index: the graph over the first ``indexed`` slots; ``None`` while there is none.
         tail: vectors of the other slots, in blocks.
     """
@@ -48,6 +55,9 @@ class VectorView:
     statuses: NDArray[np.int8]
     sources: NDArray[np.int32]
     communities: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    is_timed: bool
     source_codes: Mapping[str, int]
     community_codes: Mapping[str, int]
     index: HnswIndex | None
@@ -58,6 +68,7 @@ class VectorView:
     def memory_bytes(self) -> int:
         """Memory that the view holds."""
         slots = self.numbers.nbytes + self.statuses.nbytes + self.sources.nbytes + self.communities.nbytes
+        slots += self.starts.nbytes + self.ends.nbytes
         tail = sum(block.nbytes for block in self.tail)
         return slots + tail + (self.index.memory_bytes if self.index else 0)
 
@@ -76,6 +87,8 @@ class VectorView:
             mask &= _chosen(self.source_codes, where.source_ids)[self.sources]
         if where.communities:
             mask &= _chosen(self.community_codes, where.communities)[self.communities]
+        if where.time is not None and self.is_timed:
+            mask &= _held(self.starts, self.ends, where.time)
         return mask
 
     def candidates(self, queries: Vectors, limit: int, where: FactFilter) -> list[Numbers]:
@@ -103,7 +116,10 @@ class VectorView:
         else:
             slots = _slots_of(self.sources, self.source_codes, where.source_ids)
         wanted = {code for name, code in STATUS_CODES.items() if not where.statuses or name in where.statuses}
-        return slots[np.isin(self.statuses[slots], list(wanted & _RETRIEVABLE_CODES))]
+        slots = slots[np.isin(self.statuses[slots], list(wanted & _RETRIEVABLE_CODES))]
+        if where.time is not None and self.is_timed:
+            slots = slots[_held(self.starts[slots], self.ends[slots], where.time)]
+        return slots
 
     def _compared_slots(self, slots: NDArray[np.intp], queries: Vectors, limit: int) -> list[Numbers]:
         split = int(np.searchsorted(slots, self.indexed))
@@ -152,6 +168,13 @@ def _compared(index: HnswIndex, numbers: Numbers, queries: Vectors, limit: int) 
     blocks = [numbers[start : start + _OVERFETCH_MAX] for start in range(0, len(numbers), _OVERFETCH_MAX)]
     scores = np.concatenate([index.vectors(block) @ queries.T for block in blocks])
     return _best(numbers, scores, limit)
+
+
+def _held(starts: NDArray[np.int64], ends: NDArray[np.int64], time: TimeFilter) -> Mask:
+    """Say of each fact whether a read under the filter sees it."""
+    at = micros(time.at)
+    held: Mask = np.ones(len(starts), dtype=np.bool_) if time.ended else ends > at
+    return held if time.coming else held & (starts <= at)
 
 
 def _chosen(codes: Mapping[str, int], names: Sequence[str]) -> Mask:

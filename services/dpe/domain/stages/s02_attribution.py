@@ -6,14 +6,22 @@ batch of embeddings that this stage asks for also holds what stages 4 and 7 to 1
 way it chooses the facts by which stage 3 judges each claim, PROCEDURAL ones that state facts included (ADR 0041).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from services.dpe.domain.alignment import ClaimWords, align_values
-from services.dpe.domain.analysis import Analysis, GroundingMode, Requests, Vectors, VectorTable, fact_vectors
+from services.dpe.domain.analysis import (
+    Analysis,
+    Comparison,
+    GroundingMode,
+    Requests,
+    Vectors,
+    VectorTable,
+    fact_vectors,
+)
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
 from services.dpe.domain.judged import judged_claims
@@ -21,7 +29,7 @@ from services.dpe.domain.notation import restated
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.passages import MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
-from services.dpe.domain.quotations import quotations
+from services.dpe.domain.quotations import Quotation, quotations
 from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
 from services.dpe.domain.text_types import Claim
 
@@ -48,15 +56,23 @@ def apply(analysis: Analysis) -> Analysis:
     """Attribute every factual claim."""
     claims = analysis.factual_claims
     said = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
-    quoted = quotations(said, analysis.outputs.fact_views)
     # A claim that takes in a list is more than the sentence that heads it.
     longer = {one.sentence_index for one in analysis.outputs.claims if one.end > _end_of(analysis, one)}
-    analysis = analysis.quoting({number: place for number, place in quoted.items() if number not in longer})
+    quoted, formerly = (
+        {number: place for number, place in found.items() if number not in longer}
+        for is_former in (False, True)
+        for found in [quotations(said, analysis.outputs.fact_views, superseded=is_former)]
+    )
+    analysis = analysis.quoting(quoted)
     if analysis.models.vectors is None and claims:
         return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
-    compared = {item.attribution.claim.claim_id: item for item in _compare(analysis)}
+    facts = analysis.input.facts
+    held = [index for index, fact in enumerate(facts) if not fact.superseded]
+    compared = {item.attribution.claim.claim_id: item for item in _compare(analysis, held)}
     passages = {key: item.passages for key, item in compared.items()}
     aligned = {key: item.aligned for key, item in compared.items() if item.aligned}
+    if len(held) < len(facts):  # what does not hold now contradicts nothing: it is asked by itself (ADR 0109)
+        analysis = _against_former(analysis, formerly)
     if not claims:
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
         return analysis.ended(outcome, attributions={}, passages=passages, alignments=aligned)
@@ -94,11 +110,27 @@ class _Compared:
     aligned: tuple[AlignedValue, ...] = ()
 
 
-def _compare(analysis: Analysis) -> list[_Compared]:
+def _against_former(analysis: Analysis, quoted: Mapping[int, Quotation]) -> Analysis:
+    """Hold the claims against the facts that do not hold now."""
+    former = [index for index, fact in enumerate(analysis.input.facts) if fact.superseded]
+    alone = analysis.quoting(quoted)
+    compared = {item.attribution.claim.claim_id: item for item in _compare(alone, former)}
+    found = Comparison(
+        {claim.claim_id: compared[claim.claim_id].attribution for claim in analysis.factual_claims if compared},
+        {key: item.passages for key, item in compared.items()},
+        {key: item.aligned for key, item in compared.items() if item.aligned},
+        quoted,
+    )
+    return replace(analysis, outputs=replace(analysis.outputs, former=found))
+
+
+def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
+    """Compare every claim with some of the facts; what type of attribution it has, all of them decide."""
     claims = judged_claims(analysis.outputs.claims)
     table = analysis.models.vectors
     if not analysis.input.facts or table is None:
         return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
+    allowed = frozenset(among)
     units, starts = _units(analysis, table)
     otherwise = _restated(analysis)
     meant = antecedents(analysis.outputs.claims, analysis.input.answer)
@@ -115,10 +147,11 @@ def _compare(analysis: Analysis) -> list[_Compared]:
         similar = table.calibration.apply(raw)
         for row, claim in enumerate(block):
             # A stable order: by raw cosine, then by place in the envelope.
-            order = np.argsort(-raw[row], kind="stable").tolist()
+            every = np.argsort(-raw[row], kind="stable").tolist()
+            order = [index for index in every if index in allowed]
             quotation = analysis.outputs.quotations.get(claim.sentence_index)
             first = [] if quotation is None else [quotation.fact_index]
-            chosen = choose([*first, *order], mentions.sharing(claim), lengths)
+            chosen = choose([*first, *order], mentions.sharing(claim, allowed), lengths)
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
             near = dict.fromkeys([*chosen, *_kept(order, similar[row])])
             places = [place for index in near for place in analysis.outputs.fact_views[index].places]
@@ -126,6 +159,7 @@ def _compare(analysis: Analysis) -> list[_Compared]:
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
+            one = replace(one, type=_type(claim, float(similar[row][every[0]])))
             found.append(_Compared(one, passages, tuple(aligned)))
     return found
 
@@ -164,7 +198,7 @@ def _one(
         evidence(analysis, words, NearFact(index, float(raw[index]), float(similar[index])), aligned)
         for index in _kept(order, similar)
     )
-    return Attribution(claim, _type(claim, float(similar[order[0]])), found)
+    return Attribution(claim, _unmatched(claim), found)
 
 
 def _type(claim: Claim, similarity: float) -> AttributionType:

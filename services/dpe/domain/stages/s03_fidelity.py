@@ -4,17 +4,18 @@ One batch of pairs serves all of them, stage 4 and stage 6; the verdict is decis
 the answer violates counts as one contradiction more (ADR 0078).
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.constraints import contradicted_by, held_against, violated
-from services.dpe.domain.findings import Distortion
+from services.dpe.domain.findings import Attribution, Distortion, Judgement, Verdict
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
-from services.dpe.domain.stages import s03c_contradiction, s04_entailment, s06_coherence
-from services.dpe.domain.verdicts import cases, judgements, named
+from services.dpe.domain.stages import s03b_distortion, s03c_contradiction, s04_entailment, s06_coherence
+from services.dpe.domain.verdicts import MAX_EVIDENCE, cases, judgements, named
 from services.dpe.domain.why import explained
 from services.dpe.domain.wording import worded
 
@@ -27,7 +28,8 @@ def plan(analysis: Analysis) -> Requests:
 
     Pairs of claims need no attribution: they are asked for when the embedding model failed, too.
     """
-    found = cases(analysis)
+    former = analysis.of_former_facts()
+    found = cases(analysis) + ([] if former is None else cases(former))
     judge = tuple(case.request for case in found if case.request is not None)
     if analysis.models.entailment_tokens is None:
         return Requests(judge=judge)
@@ -38,7 +40,13 @@ def plan(analysis: Analysis) -> Requests:
 
 def apply(analysis: Analysis) -> Analysis:
     """Score the fidelity from the sub-stages that ran, and give every claim its verdict."""
-    outputs = analysis.outputs
+    distortions = _worded(analysis)
+    given = judgements(analysis, distortions or ())
+    former = superseded_judgements(analysis, given)
+    if former:  # what an outdated source bears out departs from the present one, and is called SUPERSEDED instead
+        given |= former
+        distortions = None if distortions is None else tuple(one for one in distortions if one.claim_id not in former)
+    outputs = replace(analysis.outputs, distortions=distortions, attributions=_attributions(analysis, former))
     counts = [
         (outputs.fabrications, FABRICATION_COST),
         (outputs.distortions, DISTORTION_COST),
@@ -47,9 +55,8 @@ def apply(analysis: Analysis) -> Analysis:
     outcomes = held_against(analysis.input.constraint_verdicts, outputs.claims)
     denied = violated(outcomes)
     cost = sum(len(items) * each for items, each in counts if items is not None)
-    distortions = _worded(analysis)
-    found = contradicted_by(outcomes, judgements(analysis, distortions or ()))
-    analysis = replace(analysis, outputs=replace(outputs, distortions=distortions))
+    found = contradicted_by(outcomes, given)
+    analysis = replace(analysis, outputs=outputs)
     ended = [outcome for key in _SUB_STAGES if (outcome := analysis.outcome(key))]
     gravest = worst([*ended, StageOutcome(KEY, *_verdict_status(analysis))])
     findings = sum(len(items) for items, _ in counts if items is not None) + denied
@@ -61,6 +68,32 @@ def apply(analysis: Analysis) -> Analysis:
         judgements=explained(analysis, found),
         verdicts=named(found),
     )
+
+
+def superseded_judgements(analysis: Analysis, given: Mapping[str, Judgement]) -> dict[str, Judgement]:
+    """Return SUPERSEDED for claims that no fact bears out which holds, and one does that holds no more (decision 25).
+
+    The claims are held against the latter alone, by the same rules and models: neither is weighed against the other.
+    """
+    former = analysis.of_former_facts()
+    if former is None:
+        return {}
+    former = s03b_distortion.apply(former)
+    found: dict[str, Judgement] = {}
+    for key, own in judgements(former, _worded(former) or ()).items():
+        if own.verdict is Verdict.SUPPORTED and given[key].verdict is not Verdict.SUPPORTED:
+            present = given[key].evidence  # of other facts: of those that hold
+            evidence = (*own.evidence[: MAX_EVIDENCE - 1], *present)[:MAX_EVIDENCE]
+            found[key] = replace(own, verdict=Verdict.SUPERSEDED, evidence=evidence)
+    return found
+
+
+def _attributions(analysis: Analysis, former: Mapping[str, Judgement]) -> Mapping[str, Attribution] | None:
+    """Return what the claims rest on, SUPERSEDED ones on the facts that bear them out."""
+    given, apart = analysis.outputs.attributions, analysis.outputs.former
+    if given is None or apart is None:
+        return given
+    return {key: apart.attributions.get(key, item) if key in former else item for key, item in given.items()}
 
 
 def _worded(analysis: Analysis) -> tuple[Distortion, ...] | None:

@@ -153,6 +153,7 @@ def _read(analysis: Analysis) -> list[_Chunk]:
         return []
     facts = fact_vectors(analysis)
     contents = [fact.content for fact in analysis.input.facts]
+    former = frozenset(index for index, fact in enumerate(analysis.input.facts) if fact.superseded)
     costs = [_tokens(content) + 1 for content in contents]
     room = (analysis.models.entailment_tokens or 0) - SPECIAL_TOKENS
     found = []
@@ -161,9 +162,14 @@ def _read(analysis: Analysis) -> list[_Chunk]:
             found.append(chunk)
             continue
         order = np.argsort(-(facts @ table.of([chunk.text])[0]), kind="stable").tolist()
-        windows = _windows(costs, order, max(1, room - _tokens(chunk.text)))
-        read = tuple(" ".join(contents[index] for index in sorted(each)) for each in windows[:MAX_PREMISE_WINDOWS])
-        found.append(replace(chunk, windows=read, total=len(windows)))
+        budget = max(1, room - _tokens(chunk.text))
+        # What does not hold now stands in windows of its own: beside what does it would speak against it (ADR 0109).
+        windows = _windows(costs, [index for index in order if index not in former], budget)
+        apart = _windows(costs, [index for index in order if index in former], budget)
+        first = windows[: MAX_PREMISE_WINDOWS - bool(apart)]
+        chosen = first + apart[: MAX_PREMISE_WINDOWS - len(first)]
+        read = tuple(" ".join(contents[index] for index in sorted(each)) for each in chosen)
+        found.append(replace(chunk, windows=read, total=len(windows) + len(apart)))
     return found
 
 

@@ -28,7 +28,11 @@ KEY: Final = StageKey(10)
 def apply(analysis: Analysis) -> Analysis:
     """Look for each important fact in the answer."""
     facts = analysis.input.facts
-    important = [index for index, fact in enumerate(facts) if fact.importance_weight >= OMITTED_MEDIUM]
+    important = [
+        index
+        for index, fact in enumerate(facts)
+        if fact.importance_weight >= OMITTED_MEDIUM and not fact.superseded  # what does not hold is rightly left out
+    ]
     if not important:
         outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_IMPORTANT_FACTS)
         return analysis.ended(outcome, omissions=())
