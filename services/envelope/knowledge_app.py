@@ -100,9 +100,10 @@ class KnowledgeApp:
         return found
 
     async def search(
-        self, tenant_id: str, query: str, mode: SearchMode, where: FactFilter, limit: int
+        self, tenant_id: str, query: str, requested: SearchMode | None, where: FactFilter, limit: int
     ) -> SearchOutcome:
-        """Return up to ``limit`` hits, best first; TEXT needs no model."""
+        """Return up to ``limit`` hits, best first; no mode means the deployment's, and TEXT needs no model."""
+        mode = self._reads.retriever.mode(requested)
         if mode is SearchMode.TEXT:
             hits = await self._reads.retriever.words(tenant_id, query, limit=limit, where=where)
             return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)

@@ -22,9 +22,10 @@ from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_reads import KnowledgeReads
+from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.readable_facts import RETRIEVABLE
 from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
-from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries
+from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries, nearest_first
 from services.envelope.warm_facts import Found
 
 ACTIVE_TIER: Final = 0
@@ -64,11 +65,18 @@ class Selector:
         embedding: embeds queries and carried text.
         tokens: counts the candidates' tokens.
         settings: K, expansion and numbering.
+        neighbours: finds what stands next to facts; ``None`` where no order of facts is kept.
     """
 
     def __init__(
-        self, knowledge: KnowledgeReads, embedding: EmbeddingModel, tokens: TokenCounter, settings: EnvelopeSettings
+        self,
+        knowledge: KnowledgeReads,
+        embedding: EmbeddingModel,
+        tokens: TokenCounter,
+        settings: EnvelopeSettings,
+        neighbours: NeighbourFacts | None = None,
     ) -> None:
+        self._neighbours = neighbours
         self._knowledge = knowledge
         self._embedding = embedding
         self._tokens = tokens
@@ -121,7 +129,7 @@ class Selector:
         Tiers 0 and 1 are part of the request. Tier 2 answers only what tier 3 would answer just so (ADR 0077), and
         not at all when the caller wants nothing from a cache or leaves nothing behind.
         """
-        mode = request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
+        mode = self._knowledge.retriever.mode(request.retrieval_mode)
         if request.max_memory_tier < SEARCH_TIER:
             return Found({}, mode), request.max_memory_tier
         knowledge, directives = self._knowledge, request.directives
@@ -151,13 +159,29 @@ class Selector:
         """Search for all sub-queries at once and look again into communities that are thinly represented."""
         k = self._k(request)
         limit = k + len(request.facts_seen)  # what former windows showed must not crowd out what is new
-        retrieval = await self._knowledge.retriever.retrieve(tenant_id, queries, mode=mode, limit=limit)
-        unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen][:k] for hits in retrieval.hits]
-        found = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits}
+        retrieval = await self._knowledge.retriever.candidates(tenant_id, queries, mode=mode, limit=limit)
+        unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen] for hits in retrieval.hits]
+        nearest = [sorted(hits, key=nearest_first)[:k] for hits in unseen]  # SPEC-003 §5.2 step 1.2
+        found = {
+            hit.fact.fact_id: hit.fact
+            for best, near in zip(unseen, nearest, strict=True)
+            for hit in (*best[:k], *(near if mode is not SearchMode.TEXT else ()))
+        }
         if any(len(hits) >= k for hits in unseen):
-            ranked = sorted((hit for hits in unseen for hit in hits), key=_best_first)
+            ranked = sorted((hit for hits in nearest for hit in hits), key=nearest_first)
             found |= await self._expansion(tenant_id, queries.vectors, ranked, found)
+        found |= await self._adjacent(tenant_id, unseen, found)
         return Found(found, retrieval.mode, retrieval_warnings(retrieval))
+
+    async def _adjacent(
+        self, tenant_id: str, unseen: Sequence[Sequence[RetrievedFact]], found: Mapping[str, FactRecord]
+    ) -> dict[str, FactRecord]:
+        """Return what stands next to the best facts of each sub-query in their sections (ADR 0110)."""
+        best = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits[: self._settings.neighbours_of]}
+        if self._neighbours is None or not best:
+            return {}
+        ids = await self._neighbours.around(list(best.values()), found.keys())
+        return {fact.fact_id: fact for fact in await self._knowledge.facts.get(tenant_id, ids)}
 
     async def _expansion(
         self,
@@ -234,10 +258,6 @@ def retrieval_warnings(retrieval: Retrieval) -> tuple[str, ...]:
     """Return what the caller should know of how the facts were found."""
     fallback = ("the vectors returned nothing, so facts were found by their words",)
     return (*retrieval.warnings, *(fallback if retrieval.keyword_fallback else ()))
-
-
-def _best_first(hit: RetrievedFact) -> tuple[float, str]:
-    return -hit.cosine, hit.fact.fact_id
 
 
 def _community(fact: FactRecord) -> str:

@@ -73,16 +73,17 @@ async def test_envelopes_in_every_mode_keep_relevance_as_the_cosine(mode):
         assert preview.preview.facts_available == built.envelope.total_facts_available
 
 
-async def test_dense_is_the_default_and_the_setting_another():
+async def test_hybrid_is_the_default_and_the_setting_another():
     async with world().serving() as client:
+        alice = await filled(client())
+        assert (await alice.call("SearchFacts", query=QUERY)).mode == ckf.SEARCH_MODE_HYBRID
+        assert (await alice.build(QUERY)).envelope.retrieval_mode == ckf.SEARCH_MODE_HYBRID
+    async with world(retrieval_mode="dense").serving() as client:
         alice = await filled(client())
         assert (await alice.call("SearchFacts", query=QUERY)).mode == ckf.SEARCH_MODE_DENSE
         assert (await alice.build(QUERY)).envelope.retrieval_mode == ckf.SEARCH_MODE_DENSE
-    async with world(retrieval_mode="hybrid").serving() as client:
-        alice = await filled(client())
-        assert (await alice.build(QUERY)).envelope.retrieval_mode == ckf.SEARCH_MODE_HYBRID
-        dense = await alice.build(QUERY, retrieval_mode="SEARCH_MODE_DENSE")
-        assert dense.envelope.retrieval_mode == ckf.SEARCH_MODE_DENSE
+        hybrid = await alice.build(QUERY, retrieval_mode="SEARCH_MODE_HYBRID")
+        assert hybrid.envelope.retrieval_mode == ckf.SEARCH_MODE_HYBRID
 
 
 async def test_an_etag_of_one_mode_does_not_stand_in_another():
@@ -127,7 +128,7 @@ async def test_where_vectors_return_nothing_words_are_searched_and_the_answer_sa
     async with world(retrieval_least_cosine=1.0).serving() as client:
         alice = await filled(client())
         found = await alice.call("SearchFacts", query=QUERY)
-        assert (found.keyword_fallback, found.mode) == (True, ckf.SEARCH_MODE_DENSE)
+        assert (found.keyword_fallback, found.mode) == (True, ckf.SEARCH_MODE_HYBRID)
         assert found.hits[0].fact.content == THEFT
         built = await alice.build(QUERY)
         assert any("found by their words" in warning for warning in built.warnings)

@@ -18,8 +18,9 @@ MAX_FACT_CHARS: Final = 240
 
 
 async def search(settings: Settings, output: Output, query: str, mode: str, limit: int) -> Exit:
-    """Find facts and show them best first; what retrieval had to do without is said in yellow."""
-    request = knowledge.SearchFactsRequest(query=query, mode=search_mode("--mode", mode), limit=limit)
+    """Find facts and show them best first; no mode means the server's. What retrieval lacked is said in yellow."""
+    wanted = search_mode("--mode", mode) if mode else None
+    request = knowledge.SearchFactsRequest(query=query, mode=wanted, limit=limit)
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
     rows = [
