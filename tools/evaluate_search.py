@@ -26,7 +26,7 @@ from services.common.settings import Settings, SettingsError, load_settings
 from services.envelope.domain.search_mode import SearchMode
 from tools.evaluation.data import VARIABLE, EvaluationDataError, folder
 from tools.evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, cranfield, wice
-from tools.evaluation.search_modes import measured_ranks
+from tools.evaluation.search_modes import Order, measured_ranks
 from tools.evaluation.search_page import rewritten, tables
 from tools.evaluation.search_sets import CORPORA, HANDBOOK, SearchSet, corpus, handbook, of_documents
 
@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="all that are at hand")
     choices = [mode.value for mode in SearchMode]
     found.add_argument("--modes", nargs="*", choices=choices, default=choices, help="besides DENSE, TEXT and HYBRID")
+    found.add_argument("--vectors", type=Path, metavar="FILE.npz", help="keep vectors there, for the next run")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     found.add_argument("--save", action="store_true", help=f"keep the ranks in {RESULTS} and write the tables")
     found.add_argument("--markdown", action="store_true", help="measure nothing: write the tables from the file")
@@ -73,22 +74,22 @@ async def read_set(name: str, half: str) -> SearchSet | None:
     return of_documents(await (cranfield(data) if name == CRANFIELD else wice(data)))
 
 
-async def measure(settings: Settings, half: str, names: Sequence[str], modes: Sequence[SearchMode]) -> dict[str, Any]:
+async def measure(settings: Settings, names: Sequence[str], order: Order) -> dict[str, Any]:
     """Return the results document of a half of the named sets, with progress bars on stderr meanwhile."""
     found: dict[str, Any] = {}
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         for name in (name for name in SETS if name in names):
-            one = await read_set(name, half)
+            one = await read_set(name, order.half)
             if one is None:
                 print(f"{name}: not at hand", file=sys.stderr)
                 continue
-            ranks = await measured_ranks(settings, one, half, modes, progress)
-            questions = one.of_half(half)
+            ranks = await measured_ranks(settings, one, order, progress)
+            questions = one.of_half(order.half)
             kinds = [question.kind for question in questions]
             found[name] = {"questions": len(questions), "facts": len(one.facts), "kinds": kinds, "ranks": ranks}
     kept = {name: getattr(settings.envelope, name) for name in _DECISIVE}
-    return {"schema_version": SCHEMA_VERSION, "settings": kept, "halves": {half: found}}
+    return {"schema_version": SCHEMA_VERSION, "settings": kept, "halves": {order.half: found}}
 
 
 def load() -> dict[str, Any]:
@@ -138,8 +139,8 @@ def run(arguments: Sequence[str]) -> int:
         if options.markdown:
             return write(check=options.check)
         half = REPORT if options.test else DEVELOPMENT
-        modes = tuple(map(SearchMode, options.modes))
-        document = asyncio.run(measure(load_settings(), half, options.sets, modes))
+        order = Order(half, tuple(map(SearchMode, options.modes)), options.vectors)
+        document = asyncio.run(measure(load_settings(), options.sets, order))
         if options.save:
             save(document)
             write(check=False)

@@ -21,7 +21,7 @@ from services.envelope.domain.search_mode import SearchMode
 from services.envelope.retrieval import Retriever, SubQueries
 from services.envelope.retrieval_counts import RetrievalCounts
 from tools.evaluation.data import EvaluationDataError
-from tools.evaluation.embedding import embed_all
+from tools.evaluation.kept_vectors import KeptVectors
 from tools.evaluation.retrieval import TENANT, record
 from tools.evaluation.retrieval_modes import SINGLE, evaluation_settings
 from tools.evaluation.search_sets import SearchFact, SearchQuestion, SearchSet
@@ -35,8 +35,10 @@ LIBRARY: Final = "BM25S"
 """bm25s as it comes: its own tokens without English stop words, the Lucene formula, over the facts alone."""
 LIBRARY_FIELDS: Final = "BM25S+HEADINGS"
 """The same over the facts and the headings over them, which is what TEXT searches."""
-CUT: Final = "HYBRID+CUT"
-"""Compound questions, searched as envelopes do: by sub-queries, their lists taken in turn."""
+WHOLE: Final = "CANDIDATES"
+CUT: Final = "CANDIDATES+CUT"
+"""Whether the answers of compound questions are among the candidates: 1 or 0 for each part, searched whole and
+by sub-queries."""
 COMPOUND: Final = "compound"
 ALWAYS: Final = (*SINGLE, SearchMode.HYBRID)
 _BATCH: Final = 500
@@ -47,18 +49,30 @@ Ranks = list[list[int]]
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A set's questions of one half, and where their searches go."""
+    """A set's questions of one half, and where their searches go; ``k`` as envelopes take it for a sub-query."""
 
-    one: SearchSet
+    k: int
     questions: Sequence[SearchQuestion]
     vectors: Mapping[str, NDArray[np.float32]]
     units: Mapping[str, str]
     retriever: Retriever
 
 
-async def measured_ranks(
-    settings: Settings, one: SearchSet, half: str, modes: Sequence[SearchMode], progress: Progress
-) -> dict[str, Ranks]:
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to measure.
+
+    Attributes:
+        modes: besides those that are always measured.
+        vectors: the file that keeps vectors between runs.
+    """
+
+    half: str
+    modes: Sequence[SearchMode]
+    vectors: Path | None = None
+
+
+async def measured_ranks(settings: Settings, one: SearchSet, order: Order, progress: Progress) -> dict[str, Ranks]:
     """Store the set's facts, ask each question of the half in each mode, and return the ranks of the answers by mode.
 
     Raises:
@@ -68,15 +82,17 @@ async def measured_ranks(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="groundtrail-eval-"))
         adapters = await stack.enter_async_context(Adapters(evaluation_settings(settings, Path(folder))))
         parts = await open_parts(adapters.settings, adapters)
-        units = await _stored(parts, one, progress)
-        questions = one.of_half(half)
+        kept = KeptVectors(order.vectors, parts.models.embedding)
+        units = await _stored(parts, one, kept, progress)
+        questions = one.of_half(order.half)
         compound = [each.text for each in questions if each.kind == COMPOUND]
         texts = [*(each.text for each in questions), *(part for text in compound for part in decompose(text))]
-        vectors = await embed_all(parts.models.embedding, texts, progress, f"{one.name} questions")
-        asked = _Asked(one, questions, vectors, units, open_retriever(parts, RetrievalCounts()))
+        vectors = await kept.of(texts, progress, f"{one.name} questions")
+        retriever = open_retriever(parts, RetrievalCounts())
+        asked = _Asked(settings.envelope.retrieval_k, questions, vectors, units, retriever)
         found: dict[str, Ranks] = {}
         lists: dict[SearchMode, list[list[str]]] = {}
-        for mode in (mode for mode in SearchMode if mode in ALWAYS or mode in modes):
+        for mode in (mode for mode in SearchMode if mode in ALWAYS or mode in order.modes):
             shown = progress.track(questions, description=f"{one.name} {mode}")
             lists[mode] = [(await _lists(asked, (each.text,), mode))[0] for each in shown]
             found[mode.value] = _ranks(asked, lists[mode])
@@ -84,14 +100,15 @@ async def measured_ranks(
         found[BY_RANKS] = _ranks(asked, [[key for key, _ in fuse(pair)] for pair in both])
         found[LIBRARY] = _ranks(asked, by_library(one.facts, questions, headings=False))
         found[LIBRARY_FIELDS] = _ranks(asked, by_library(one.facts, questions, headings=True))
-        found[CUT] = _ranks(asked, [await _in_turn(asked, each) for each in questions])
+        found[WHOLE] = [await _among_candidates(asked, each, (each.text,)) for each in questions]
+        found[CUT] = [await _among_candidates(asked, each, decompose(each.text)) for each in questions]
         return found
 
 
-async def _stored(parts: EnvelopeParts, one: SearchSet, progress: Progress) -> dict[str, str]:
+async def _stored(parts: EnvelopeParts, one: SearchSet, kept: KeptVectors, progress: Progress) -> dict[str, str]:
     """Store the facts and return by fact id what each is judged as."""
     model = parts.models.embedding
-    vectors = await embed_all(model, (fact.content for fact in one.facts), progress, f"{one.name} facts")
+    vectors = await kept.of((fact.content for fact in one.facts), progress, f"{one.name} facts")
     units: dict[str, str] = {}
     for start in range(0, len(one.facts), _BATCH):
         block = one.facts[start : start + _BATCH]
@@ -110,13 +127,14 @@ async def _lists(asked: _Asked, texts: Sequence[str], mode: SearchMode) -> list[
     return [[hit.fact.fact_id for hit in hits] for hits in found.hits]
 
 
-async def _in_turn(asked: _Asked, question: SearchQuestion) -> list[str]:
-    """Return the first of every sub-query's list, then the second of each, and so on."""
+async def _among_candidates(asked: _Asked, question: SearchQuestion, texts: Sequence[str]) -> list[int]:
+    """Say for each part of a compound question whether its answer is a candidate of an envelope; nothing for others."""
     if question.kind != COMPOUND:
-        return []
-    lists = await _lists(asked, decompose(question.text), SearchMode.HYBRID)
-    longest = max(map(len, lists), default=0)
-    return [each[place] for place in range(longest) for each in lists if place < len(each)]
+        return [0] * len(question.wanted)
+    queries = SubQueries(tuple(texts), np.stack([asked.vectors[text] for text in texts]))
+    found = await asked.retriever.candidates(TENANT, queries, mode=SearchMode.HYBRID, limit=asked.k)
+    units = {asked.units[hit.fact.fact_id] for hits in found.hits for hit in hits}
+    return [int(not wanted.isdisjoint(units)) for wanted in question.wanted]
 
 
 def _ranks(asked: _Asked, lists: Sequence[Sequence[str]]) -> Ranks:

@@ -6,6 +6,7 @@ without measuring anything. A part of a compound question counts as much as the 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from services.envelope.domain.search_mode import SearchMode
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.metrics import bootstrap_interval
 from tools.evaluation.retrieval_sets import HALVES
-from tools.evaluation.search_modes import BY_RANKS, COMPOUND, CUT, LIBRARY, LIBRARY_FIELDS
+from tools.evaluation.search_modes import BY_RANKS, COMPOUND, CUT, LIBRARY, LIBRARY_FIELDS, WHOLE
 from tools.evaluation.tables import Table
 
 Values = NDArray[np.float64]
@@ -78,11 +79,15 @@ def _modes(half: str, kept: Mapping[str, Any]) -> Table:
             rows.append((name, str(one["questions"]), NAMES[mode], *cells, f"{low:.3f} to {high:.3f}"))
     for mode in (mode for mode in NAMES if all(mode in one["ranks"] for one in kept.values())):
         each = [[values(one["ranks"][mode], measure).mean() for measure in _MEASURES] for one in kept.values()]
-        low, high = interval(*_together(kept, lambda ranks, mode=mode: values(ranks[mode], "MRR@10")))
+        low, high = interval(*_together(kept, partial(_of_mode, mode)))
         means = [f"{mean:.3f}" for mean in np.mean(each, axis=0)]
         rows.append((ALL, "", NAMES[mode], *means, f"{low:.3f} to {high:.3f}"))
     columns = ("set", "questions", "mode", *_MEASURES, "MRR@10, 95%")
     return Table(f"search-{half}", f"Search, {half}", columns, tuple(rows))
+
+
+def _of_mode(mode: str, ranks: Mapping[str, Sequence[Sequence[int]]]) -> Values:
+    return values(ranks[mode], "MRR@10")
 
 
 def _differences(half: str, kept: Mapping[str, Any]) -> Table:
@@ -108,18 +113,15 @@ def _gain(ranks: Mapping[str, Sequence[Sequence[int]]]) -> Values:
 
 
 def _compound(half: str, kept: Mapping[str, Any]) -> Table:
-    """Return which share of the parts of compound questions is found, asked whole and by sub-queries."""
+    """Return for which share of the parts of compound questions an answer is a candidate of an envelope."""
     rows: list[tuple[str, ...]] = []
     for name, one in kept.items():
         places = [place for place, kind in enumerate(one["kinds"]) if kind == COMPOUND]
-        for mode, label in ((_DEFAULT, "whole"), (CUT, "by sub-queries")):
-            ranks = [one["ranks"][mode][place] for place in places]
-            if ranks:
-                cells = [f"{values(ranks, measure).mean():.3f}" for measure in _MEASURES]
-                rows.append((name, str(len(ranks)), label, *cells))
-    return Table(
-        f"search-{half}-compound", "Compound questions", ("set", "questions", "asked", *_MEASURES), tuple(rows)
-    )
+        if places:
+            shares = [np.mean([np.mean(one["ranks"][mode][place]) for place in places]) for mode in (WHOLE, CUT)]
+            rows.append((name, str(len(places)), *(f"{share:.3f}" for share in shares)))
+    columns = ("set", "compound questions", "parts among the candidates, searched whole", "by sub-queries")
+    return Table(f"search-{half}-compound", "Compound questions", columns, tuple(rows))
 
 
 def _together(

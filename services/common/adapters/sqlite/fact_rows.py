@@ -253,4 +253,4 @@ class FactChanges:
 
 
 def _with_words(found: Iterable[tuple[int, str, str, str]]) -> list[IndexedText]:
-    return [(number, *texts) for number, status, *texts in found if status != FactStatus.DELETED]
+    return [(number, content, place) for number, status, content, place in found if status != FactStatus.DELETED]
