@@ -134,7 +134,9 @@ async def test_where_vectors_return_nothing_words_are_searched_and_the_answer_sa
         assert any("found by their words" in warning for warning in built.warnings)
         words = await alice.call("SearchFacts", query=QUERY, mode="SEARCH_MODE_TEXT")
         assert not words.keyword_fallback
-        assert [hit.score for hit in words.hits] == [hit.score for hit in found.hits]
+        assert [hit.fact.fact_id for hit in words.hits] == [hit.fact.fact_id for hit in found.hits]
+        dense = await alice.call("SearchFacts", query=QUERY, mode="SEARCH_MODE_DENSE")
+        assert [hit.score for hit in words.hits] == [hit.score for hit in dense.hits]
 
 
 async def test_words_need_no_model():
