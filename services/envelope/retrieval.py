@@ -333,6 +333,11 @@ def _with_nearest(hits: tuple[RetrievedFact, ...], limit: int) -> tuple[Retrieve
     return (*hits[:limit], *(hit for hit in hits[limit:] if hit.fact.fact_id in nearest))
 
 
+def nearest_of(hits: Sequence[RetrievedFact], count: int, mode: SearchMode) -> Sequence[RetrievedFact]:
+    """Return the nearest of what a search found (SPEC-003 §5.2 step 1.2); of words alone, those that they put first."""
+    return hits[:count] if mode is SearchMode.TEXT else sorted(hits, key=nearest_first)[:count]
+
+
 def nearest_first(hit: RetrievedFact) -> tuple[float, str]:
     """Return what orders facts by cosine, the nearest first, ties by id."""
     return -hit.cosine, hit.fact.fact_id

@@ -20,12 +20,12 @@ from services.envelope.domain.candidates import Candidate, effective_status, exp
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
 from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
-from services.envelope.domain.search_mode import SearchMode
+from services.envelope.domain.search_mode import FUSED_MODES, SearchMode
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.readable_facts import RETRIEVABLE
 from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
-from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries, nearest_first
+from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries, nearest_first, nearest_of
 from services.envelope.warm_facts import Found
 
 ACTIVE_TIER: Final = 0
@@ -161,12 +161,9 @@ class Selector:
         limit = k + len(request.facts_seen)  # what former windows showed must not crowd out what is new
         retrieval = await self._knowledge.retriever.candidates(tenant_id, queries, mode=mode, limit=limit)
         unseen = [[hit for hit in hits if hit.fact.fact_id not in request.facts_seen] for hits in retrieval.hits]
-        nearest = [sorted(hits, key=nearest_first)[:k] for hits in unseen]  # SPEC-003 §5.2 step 1.2
-        found = {
-            hit.fact.fact_id: hit.fact
-            for best, near in zip(unseen, nearest, strict=True)
-            for hit in (*best[:k], *(near if mode is not SearchMode.TEXT else ()))
-        }
+        nearest = [nearest_of(hits, k, mode) for hits in unseen]
+        added = [hits[: self._settings.hybrid_candidates] if mode in FUSED_MODES else [] for hits in unseen]
+        found = {hit.fact.fact_id: hit.fact for hits in (*nearest, *added) for hit in hits}
         if any(len(hits) >= k for hits in unseen):
             ranked = sorted((hit for hits in nearest for hit in hits), key=nearest_first)
             found |= await self._expansion(tenant_id, queries.vectors, ranked, found)

@@ -18,7 +18,7 @@ from services.envelope.compose import EnvelopeParts, open_parts, open_retriever
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.fusion import fuse
 from services.envelope.domain.search_mode import SearchMode
-from services.envelope.retrieval import Retriever, SubQueries
+from services.envelope.retrieval import Retriever, SubQueries, nearest_of
 from services.envelope.retrieval_counts import RetrievalCounts
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.kept_vectors import KeptVectors
@@ -52,6 +52,7 @@ class _Asked:
     """A set's questions of one half, and where their searches go; ``k`` as envelopes take it for a sub-query."""
 
     k: int
+    added: int
     questions: Sequence[SearchQuestion]
     vectors: Mapping[str, NDArray[np.float32]]
     units: Mapping[str, str]
@@ -89,7 +90,8 @@ async def measured_ranks(settings: Settings, one: SearchSet, order: Order, progr
         texts = [*(each.text for each in questions), *(part for text in compound for part in decompose(text))]
         vectors = await kept.of(texts, progress, f"{one.name} questions")
         retriever = open_retriever(parts, RetrievalCounts())
-        asked = _Asked(settings.envelope.retrieval_k, questions, vectors, units, retriever)
+        terms = settings.envelope
+        asked = _Asked(terms.retrieval_k, terms.hybrid_candidates, questions, vectors, units, retriever)
         found: dict[str, Ranks] = {}
         lists: dict[SearchMode, list[list[str]]] = {}
         for mode in (mode for mode in SearchMode if mode in ALWAYS or mode in order.modes):
@@ -133,7 +135,11 @@ async def _among_candidates(asked: _Asked, question: SearchQuestion, texts: Sequ
         return [0] * len(question.wanted)
     queries = SubQueries(tuple(texts), np.stack([asked.vectors[text] for text in texts]))
     found = await asked.retriever.candidates(TENANT, queries, mode=SearchMode.HYBRID, limit=asked.k)
-    units = {asked.units[hit.fact.fact_id] for hits in found.hits for hit in hits}
+    units = {
+        asked.units[hit.fact.fact_id]
+        for hits in found.hits
+        for hit in (*nearest_of(hits, asked.k, SearchMode.HYBRID), *hits[: asked.added])
+    }
     return [int(not wanted.isdisjoint(units)) for wanted in question.wanted]
 
 
