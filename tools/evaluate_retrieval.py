@@ -81,6 +81,8 @@ async def measured(
 
 _DECISIVE: Final = (
     "fusion_depth",
+    "hybrid_words_weight",
+    "hybrid_exact_weight",
     "reranked_candidates",
     "reranked_weight",
     "late_interaction_candidates",

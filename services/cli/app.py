@@ -134,7 +134,9 @@ def ingest_documents(
 @app.command("search")
 def search_facts(
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    mode: Annotated[str, typer.Option(help="dense, text, hybrid, reranked or late-interaction.")] = "dense",
+    mode: Annotated[
+        str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; default: the server's, hybrid.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most facts.")] = 10,
     *,
     include_superseded: Superseded = False,

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from snowballstemmer.english_stemmer import EnglishStemmer
 
-_EDITION: Final = 1
-"""To be raised with any change of what ``keywords`` returns for any text: stores then build their indexes anew."""
+_EDITION: Final = 2
+"""To be raised with any change of what ``keywords`` returns, or of which texts of a fact are indexed: stores
+then build their indexes anew. From 2 on the headings over a fact are indexed with it (ADR 0110)."""
+_WITH_HEADINGS: Final = 2
 _SHORTEST_STEM: Final = 3
 _LONGEST_STEMMED: Final = 64
 _REMEMBERED: Final = 65_536
@@ -59,6 +61,12 @@ def stemming_of(built_with: str) -> Stemming:
         ValueError: it names none that this program knows.
     """
     return Stemming(built_with.partition("/")[0])
+
+
+def holds_headings(built_with: str) -> bool:
+    """Say whether an index of this ``edition`` holds the words of headings beside those of facts."""
+    number = built_with.split("/")[1:2]
+    return bool(number) and number[0].isdecimal() and int(number[0]) >= _WITH_HEADINGS
 
 
 class _Folding(dict[int, str | None]):

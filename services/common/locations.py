@@ -1,4 +1,4 @@
-"""Where in its document a fact stands, as people say it: the headings over it, and the page (ADR 0097).
+"""Where in its document a fact stands, as people say it: the headings over it, and the page (ADR 0097, ADR 0110).
 
 A location is what the reader of documents wrote: a page or another place, the headings with their marks, or both, as
 ``p. 3, # Claims > ## Deadlines``. A caller who cuts facts writes what he likes; it is then a section as it is.
@@ -10,7 +10,7 @@ from typing import Final
 
 JOINED: Final = " › "  # noqa: RUF001 - what people read between two headings
 _PAGE: Final = re.compile(r"p\. (?P<page>[1-9][0-9]{0,6})(?:, |$)")
-_MARKED: Final = re.compile(r"(?:^|(?<= > ))#{1,6} ")
+_MARKED: Final = re.compile(r"(?:^|(?<= > )|(?<=, ))#{1,6} ")
 _BETWEEN: Final = " > "
 
 
@@ -30,9 +30,28 @@ def place_of(location: str, title: str) -> Place:
     marks = list(_MARKED.finditer(rest))
     if not marks:
         return Place("" if rest == title else rest, page)
-    ends = [mark.start() - len(_BETWEEN) for mark in marks[1:]] + [len(rest)]
     before = rest[: marks[0].start()].removesuffix(", ").strip()
-    headings = [rest[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+    headings = _headings(rest, marks)
     if headings and headings[0] == title:
         headings = headings[1:]
     return Place(JOINED.join(part for part in (before, *headings) if part), page)
+
+
+def headings_of(location: str) -> tuple[str, ...]:
+    """Return the headings over a fact, the document's title first; none where the location has no marks of headings."""
+    start = _PAGE.match(location)
+    rest = location[start.end() :] if start else location
+    return tuple(_headings(rest, list(_MARKED.finditer(rest))))
+
+
+def searched_text(content: str, location: str) -> str:
+    """Return the text by whose words a fact is found: its own, and the headings over it (ADR 0110).
+
+    A heading is a field of its own weight: its words count as often as they stand in it, beside those of the fact.
+    """
+    return "\n".join((content, *headings_of(location)))
+
+
+def _headings(text: str, marks: "list[re.Match[str]]") -> list[str]:
+    ends = [*(mark.start() - len(_BETWEEN) for mark in marks[1:]), len(text)][: len(marks)]
+    return [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]

@@ -104,18 +104,19 @@ class KnowledgeApp:
         self,
         tenant_id: str,
         query: str,
-        mode: SearchMode,
+        requested: SearchMode | None,
         where: FactFilter,
         limit: int,
         *,
         include_superseded: bool = False,
     ) -> SearchOutcome:
-        """Return up to ``limit`` hits, best first; TEXT needs no model.
+        """Return up to ``limit`` hits, best first; no mode means the deployment's, and TEXT needs no model.
 
         What does not hold now is not found, unless it is asked for, here or by the query itself (decision 25).
         """
         now = self._stores.clock.now()
         where = replace(where, time=time_filter(asked_time(query, now.date()), now, everything=include_superseded))
+        mode = self._reads.retriever.mode(requested)
         if mode is SearchMode.TEXT:
             hits = await self._reads.retriever.words(tenant_id, query, limit=limit, where=where)
             return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)

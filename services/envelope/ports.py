@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from services.common.ports.facts import FactFilter, FactHit, Vectors
+from services.envelope.domain.adjacency import OrderedFact
 from services.envelope.domain.neighbours import Places
 
 
@@ -20,6 +21,14 @@ class FactSearch(Protocol):
         self, tenant_id: str, query: str, *, limit: int, where: FactFilter | None = None
     ) -> list[FactHit]:
         """Return the best facts by BM25."""
+        ...
+
+
+class SourceOutlines(Protocol):
+    """The reading order of sources."""
+
+    async def in_order(self, tenant_id: str, source_id: str) -> Sequence[OrderedFact]:
+        """Return the facts of a source's present version in reading order; nothing where the order is not known."""
         ...
 
 

@@ -1,9 +1,10 @@
 """Finding facts for sub-queries in any mode: by meaning, by words, by both, and scored anew (SPEC-003 §5.2, ADR 0066).
 
-The one search that SearchFacts and envelopes go through. One vector search serves all sub-queries, one call of a model
-scores all their candidates anew, and its ranking is fused with HYBRID's two (ADR 0082). A mode whose model cannot serve
-is answered as HYBRID, and says so; where vectors return nothing, words are searched, and the answer says so. Relevance
-(SPEC-003 §6.3) stays the cosine, whatever found a fact.
+The one search that SearchFacts and envelopes go through. One vector search serves all sub-queries; what vectors and
+words say of a fact becomes one score, and what a query means as it is written comes first (ADR 0110). One call of a
+model scores all candidates anew, as a third list beside HYBRID's two. A mode whose model cannot serve is answered as
+HYBRID, and says so; where vectors return nothing, words are searched, and the answer says so. Relevance (SPEC-003
+§6.3) stays the cosine, whatever found a fact.
 """
 
 import asyncio
@@ -16,11 +17,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.computing import compute
 from services.common.context import current_call
 from services.common.errors import ErrorReason
+from services.common.locations import searched_text
 from services.common.ports.facts import FactFilter, FactHit, FactRecord
 from services.common.settings.envelope import EnvelopeSettings
-from services.envelope.domain.fusion import fuse
+from services.envelope.domain.exact_terms import exact_shares, exact_terms
+from services.envelope.domain.fusion import blend, scaled
 from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
 from services.envelope.ports import FactSearch
 from services.envelope.rescoring import Rescorer, Rescoring, RescoringUnavailableError
@@ -28,6 +32,8 @@ from services.envelope.retrieval_counts import RetrievalCounts
 
 MAX_RESCORED: Final = 512
 """Pairs of sub-query and fact that one call scores anew at most: what an encoder takes in one batch of calls."""
+_IN_PLACE_CHARS: Final = 1_000_000
+"""Candidates up to this length together are fused on the event loop; more would keep others waiting."""
 _LOG: Final = logging.getLogger(__name__)
 _WHY: Final = {
     ErrorReason.MODEL_UNAVAILABLE: "its model cannot serve",
@@ -56,7 +62,7 @@ class RetrievedFact:
     Attributes:
         cosine: raw cosine with the sub-query, in [-1, 1], whatever found the fact.
         score: what the mode orders by, as ``crp.ckf.v1.SearchHit.score`` says; a fact that was not among those scored
-            anew has the score of HYBRID, to which a third ranking adds nothing.
+            anew has the score of HYBRID, to which a third list adds nothing.
     """
 
     fact: FactRecord
@@ -92,10 +98,27 @@ class _Terms:
 
 @dataclass(frozen=True, slots=True)
 class _Third:
-    """The ranking that a mode's own model adds to HYBRID's two: how many facts it holds, and what it weighs."""
+    """The list that a mode's own model adds to HYBRID's two: how many facts it holds, and what it weighs."""
 
     candidates: int
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """What vectors and words found for one sub-query."""
+
+    query: str
+    near: Sequence[RetrievedFact]
+    by_words: Sequence[RetrievedFact]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What the words' list weighs of both, and what exact terms add to both."""
+
+    words: float
+    exact: float
 
 
 class Retriever:
@@ -124,6 +147,10 @@ class Retriever:
             SearchMode.LATE_INTERACTION: _Third(settings.late_interaction_candidates, settings.late_interaction_weight),
         }
 
+    def mode(self, requested: SearchMode | None) -> SearchMode:
+        """Return the mode of a request; the setting's where it names none."""
+        return requested or SearchMode[self._settings.retrieval_mode.upper()]
+
     async def retrieve(
         self, tenant_id: str, queries: SubQueries, *, mode: SearchMode, limit: int, where: FactFilter | None = None
     ) -> Retrieval:
@@ -132,12 +159,19 @@ class Retriever:
         Raises:
             UnavailableError: STORE_UNAVAILABLE. A model that only orders candidates never fails a search.
         """
-        start = perf_counter()
-        found = await self._found(tenant_id, queries, mode, limit, where)
-        self._counts.ended(mode, perf_counter() - start)
-        if found.keyword_fallback:
-            self._counts.fell_back(mode)
+        found = await self._measured(tenant_id, queries, mode, limit, where)
         return replace(found, hits=tuple(hits[:limit] for hits in found.hits))
+
+    async def candidates(
+        self, tenant_id: str, queries: SubQueries, *, mode: SearchMode, limit: int, where: FactFilter | None = None
+    ) -> Retrieval:
+        """Return the best ``limit`` facts per sub-query, and behind them those of the nearest ``limit`` not among them.
+
+        So the nearest neighbours that SPEC-003 §5.2 step 1.2 asks for are candidates of an envelope in every mode that
+        searches vectors; words only add to them. Raises as ``retrieve`` does.
+        """
+        found = await self._measured(tenant_id, queries, mode, limit, where)
+        return replace(found, hits=tuple(_with_nearest(hits, limit) for hits in found.hits))
 
     async def words(self, tenant_id: str, query: str, *, limit: int, where: FactFilter | None = None) -> list[FactHit]:
         """Return up to ``limit`` facts by BM25, best first; no model is asked, so that this works without any."""
@@ -150,6 +184,16 @@ class Retriever:
         """Drop what is kept in memory of a tenant's facts: some were erased (SPEC-003 §17.2)."""
         for rescorer in self._rescorers.values():
             rescorer.forget(tenant_id)
+
+    async def _measured(
+        self, tenant_id: str, queries: SubQueries, mode: SearchMode, limit: int, where: FactFilter | None
+    ) -> Retrieval:
+        start = perf_counter()
+        found = await self._found(tenant_id, queries, mode, limit, where)
+        self._counts.ended(mode, perf_counter() - start)
+        if found.keyword_fallback:
+            self._counts.fell_back(mode)
+        return found
 
     async def _found(
         self, tenant_id: str, queries: SubQueries, mode: SearchMode, limit: int, where: FactFilter | None
@@ -177,10 +221,11 @@ class Retriever:
 
     async def _hybrid(self, terms: _Terms, queries: SubQueries) -> Retrieval:
         near, by_words = await asyncio.gather(self._by_vectors(terms, queries), self._by_words(terms, queries.texts))
-        hits = [
-            _fused(own, _with_cosines(by_words[text], row))
-            for text, row, own in zip(queries.texts, queries.vectors, near, strict=True)
-        ]
+        weights = _Weights(self._settings.hybrid_words_weight, self._settings.hybrid_exact_weight)
+        asked = zip(queries.texts, queries.vectors, near, strict=True)
+        lists = [_Lists(text, own, _with_cosines(by_words[text], row)) for text, row, own in asked]
+        chars = sum(len(hit.fact.content) for each in lists for hit in (*each.near, *each.by_words))
+        hits = _all_fused(lists, weights) if chars <= _IN_PLACE_CHARS else await compute(_all_fused, lists, weights)
         words_alone = any(not own and by_words[text] for text, own in zip(queries.texts, near, strict=True))
         return Retrieval(tuple(hits), SearchMode.HYBRID, words_alone)
 
@@ -200,7 +245,7 @@ class Retriever:
         return dict(zip(distinct, found, strict=True))
 
     async def _rescored(self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode) -> Retrieval:
-        """Add the mode's own model as a third ranking of the best of every sub-query, in one call of it (ADR 0082)."""
+        """Add the mode's own model as a third list of the best of every sub-query, in one call (ADR 0082, ADR 0110)."""
         third = self._third[mode]
         count = min(third.candidates, max(1, MAX_RESCORED // max(1, len(queries.texts))))
         tasks = [
@@ -216,7 +261,7 @@ class Retriever:
             return self._degraded(fused, mode, ErrorReason.DEADLINE_EXCEEDED)
         except RescoringUnavailableError as error:
             return self._degraded(fused, mode, error.reason)
-        hits = [_reordered(own, found, third.weight) for own, found in zip(fused.hits, scores, strict=True)]
+        hits = [_with_third(own, found, third.weight) for own, found in zip(fused.hits, scores, strict=True)]
         return replace(fused, hits=tuple(hits), mode=mode)
 
     def _rescorer(self, mode: SearchMode) -> Rescorer:
@@ -250,17 +295,53 @@ def _with_cosines(hits: Sequence[FactHit], query: NDArray[np.float32]) -> list[R
     return [RetrievedFact(hit.fact, float(cosine), hit.score) for hit, cosine in zip(hits, cosines, strict=True)]
 
 
-def _fused(near: Sequence[RetrievedFact], by_words: Sequence[RetrievedFact]) -> tuple[RetrievedFact, ...]:
-    known = {hit.fact.fact_id: hit for hit in (*by_words, *near)}  # the store's own cosine wins over the one made here
-    rankings = [[hit.fact.fact_id for hit in hits] for hits in (near, by_words)]
-    return tuple(replace(known[fact_id], score=score) for fact_id, score in fuse(rankings))
+def _all_fused(lists: Sequence[_Lists], weights: _Weights) -> list[tuple[RetrievedFact, ...]]:
+    return [_fused(each, weights) for each in lists]
 
 
-def _reordered(
+def _fused(lists: _Lists, weights: _Weights) -> tuple[RetrievedFact, ...]:
+    """Return the facts of both lists by one score; what holds the query's exact terms has that much more (ADR 0110)."""
+    known = {hit.fact.fact_id: hit for hit in (*lists.by_words, *lists.near)}  # the store's own cosine wins
+    scores = blend(
+        [hit.fact.fact_id for hit in lists.near],
+        {key: hit.cosine for key, hit in known.items()},
+        {hit.fact.fact_id: hit.score for hit in lists.by_words},
+        words_weight=weights.words,
+    )
+    terms = exact_terms(lists.query)
+    texts = [searched_text(known[key].fact.content, known[key].fact.source_location) for key in scores] if terms else []
+    shares = exact_shares(terms, texts) if terms else [0.0] * len(scores)
+    found = [
+        replace(known[key], score=score + weights.exact * share)
+        for (key, score), share in zip(scores.items(), shares, strict=True)
+    ]
+    return tuple(sorted(found, key=_best_first))
+
+
+def _with_third(
     hits: tuple[RetrievedFact, ...], scores: NDArray[np.float32], weight: float
 ) -> tuple[RetrievedFact, ...]:
-    ids = [hit.fact.fact_id for hit in hits[: len(scores)]]
-    ranking = sorted(zip(ids, scores.tolist(), strict=True), key=lambda scored: (-scored[1], scored[0]))
-    added = dict(fuse([[fact_id for fact_id, _ in ranking]]))
-    scored = [replace(hit, score=hit.score + weight * added.get(hit.fact.fact_id, 0.0)) for hit in hits]
-    return tuple(sorted(scored, key=lambda hit: (-hit.score, hit.fact.fact_id)))
+    """Return the facts with the model's list added: its best has the weight more, its last nothing."""
+    given = scores.tolist()
+    added = scaled(given, min(given, default=0.0), max(given, default=0.0))
+    first = (replace(hit, score=hit.score + weight * more) for hit, more in zip(hits, added, strict=False))
+    return tuple(sorted((*first, *hits[len(added) :]), key=_best_first))
+
+
+def _with_nearest(hits: tuple[RetrievedFact, ...], limit: int) -> tuple[RetrievedFact, ...]:
+    nearest = {hit.fact.fact_id for hit in sorted(hits, key=nearest_first)[:limit]}
+    return (*hits[:limit], *(hit for hit in hits[limit:] if hit.fact.fact_id in nearest))
+
+
+def nearest_of(hits: Sequence[RetrievedFact], count: int, mode: SearchMode) -> Sequence[RetrievedFact]:
+    """Return the nearest of what a search found (SPEC-003 §5.2 step 1.2); of words alone, those that they put first."""
+    return hits[:count] if mode is SearchMode.TEXT else sorted(hits, key=nearest_first)[:count]
+
+
+def nearest_first(hit: RetrievedFact) -> tuple[float, str]:
+    """Return what orders facts by cosine, the nearest first, ties by id."""
+    return -hit.cosine, hit.fact.fact_id
+
+
+def _best_first(hit: RetrievedFact) -> tuple[float, str]:
+    return -hit.score, hit.fact.fact_id

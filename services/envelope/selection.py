@@ -22,11 +22,12 @@ from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest
 from services.envelope.domain.holding import holding
 from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
-from services.envelope.domain.search_mode import SearchMode
+from services.envelope.domain.search_mode import FUSED_MODES, SearchMode
 from services.envelope.knowledge_reads import KnowledgeReads
+from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.readable_facts import RETRIEVABLE
 from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
-from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries
+from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries, nearest_first, nearest_of
 from services.envelope.warm_facts import Found
 
 MARK_TOKENS: Final = 24
@@ -80,11 +81,18 @@ class Selector:
         embedding: embeds queries and carried text.
         tokens: counts the candidates' tokens.
         settings: K, expansion and numbering.
+        neighbours: finds what stands next to facts; ``None`` where no order of facts is kept.
     """
 
     def __init__(
-        self, knowledge: KnowledgeReads, embedding: EmbeddingModel, tokens: TokenCounter, settings: EnvelopeSettings
+        self,
+        knowledge: KnowledgeReads,
+        embedding: EmbeddingModel,
+        tokens: TokenCounter,
+        settings: EnvelopeSettings,
+        neighbours: NeighbourFacts | None = None,
     ) -> None:
+        self._neighbours = neighbours
         self._knowledge = knowledge
         self._embedding = embedding
         self._tokens = tokens
@@ -157,7 +165,7 @@ class Selector:
         not at all when the caller wants nothing from a cache or leaves nothing behind.
         """
         request = asked.request
-        mode = request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
+        mode = self._knowledge.retriever.mode(request.retrieval_mode)
         if request.max_memory_tier < SEARCH_TIER:
             return Found({}, mode), request.max_memory_tier
         knowledge, directives = self._knowledge, request.directives
@@ -192,13 +200,30 @@ class Selector:
         """Search for all sub-queries at once and look again into communities that are thinly represented."""
         k, seen, where = self._k(asked.request), asked.request.facts_seen, FactFilter(time=asked.time)
         limit = k + len(seen)  # what former windows showed must not crowd out what is new
-        retrieval = await self._knowledge.retriever.retrieve(tenant_id, queries, mode=mode, limit=limit, where=where)
-        unseen = [[hit for hit in hits if hit.fact.fact_id not in seen][:k] for hits in retrieval.hits]
-        found = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits}
+        retrieval = await self._knowledge.retriever.candidates(tenant_id, queries, mode=mode, limit=limit, where=where)
+        unseen = [[hit for hit in hits if hit.fact.fact_id not in seen] for hits in retrieval.hits]
+        nearest = [nearest_of(hits, k, mode) for hits in unseen]
+        added = [hits[: self._settings.hybrid_candidates] if mode in FUSED_MODES else [] for hits in unseen]
+        found = {hit.fact.fact_id: hit.fact for hits in (*nearest, *added) for hit in hits}
         if any(len(hits) >= k for hits in unseen):
-            ranked = sorted((hit for hits in unseen for hit in hits), key=_best_first)
+            ranked = sorted((hit for hits in nearest for hit in hits), key=nearest_first)
             found |= await self._expansion(tenant_id, queries.vectors, ranked, found, where)
+        found |= await self._adjacent(tenant_id, unseen, found, asked.time)
         return Found(found, retrieval.mode, retrieval_warnings(retrieval))
+
+    async def _adjacent(
+        self,
+        tenant_id: str,
+        unseen: Sequence[Sequence[RetrievedFact]],
+        found: Mapping[str, FactRecord],
+        time: TimeFilter,
+    ) -> dict[str, FactRecord]:
+        """Return what stands next to the best facts of each sub-query in their sections (ADR 0110)."""
+        best = {hit.fact.fact_id: hit.fact for hits in unseen for hit in hits[: self._settings.neighbours_of]}
+        if self._neighbours is None or not best:
+            return {}
+        ids = await self._neighbours.around(list(best.values()), found.keys())
+        return {fact.fact_id: fact for fact in await self._knowledge.facts.get(tenant_id, ids) if time.sees(fact)}
 
     async def _expansion(
         self,
@@ -281,10 +306,6 @@ def retrieval_warnings(retrieval: Retrieval) -> tuple[str, ...]:
     """Return what the caller should know of how the facts were found."""
     fallback = ("the vectors returned nothing, so facts were found by their words",)
     return (*retrieval.warnings, *(fallback if retrieval.keyword_fallback else ()))
-
-
-def _best_first(hit: RetrievedFact) -> tuple[float, str]:
-    return -hit.cosine, hit.fact.fact_id
 
 
 def _community(fact: FactRecord) -> str:

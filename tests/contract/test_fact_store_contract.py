@@ -335,6 +335,23 @@ class TestTextSearch:
         assert hit_ids(hits) == ["both", "long"]
         assert hits[0].score > hits[1].score > 0
 
+    async def test_a_fact_is_found_by_the_headings_over_it(self, store):
+        """ADR 0110: headings are words of the facts below them; pages and other places are not."""
+        place = "p. 7, # Insurance > ## Glass breakage"
+        await store.upsert([fact("below", content="The excess is 250.", source_location=place), fact("other")])
+        assert hit_ids(await store.search_text("tenant-a", "glass breakage", limit=9)) == ["below"]
+        assert await store.search_text("tenant-a", "p", limit=9) == []
+        expected = bm25.rank(
+            {"below": "The excess is 250.\nInsurance\nGlass breakage", "other": fact("other").content}, "glass"
+        )
+        (hit,) = await store.search_text("tenant-a", "glass", limit=9)
+        assert hit.score == pytest.approx(expected["below"], rel=1e-9)
+        await store.upsert([fact("below", content="The excess is 250.", source_location="p. 7")])
+        assert await store.search_text("tenant-a", "glass", limit=9) == []
+        await store.upsert([fact("below", content="The excess is 250.", source_location=place)])
+        await store.set_status("tenant-a", ["below"], FactStatus.DELETED, at=LATER)
+        assert await store.search_text("tenant-a", "glass", limit=9) == []
+
     async def test_scores_are_those_of_the_formula(self, store):
         texts = {"a": "hail hail storm", "b": "storm", "c": "hail on the long road to the sea", "d": "sun", "e": "rain"}
         await store.upsert([fact(name, content=text) for name, text in texts.items()])

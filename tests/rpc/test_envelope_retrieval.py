@@ -73,16 +73,17 @@ async def test_envelopes_in_every_mode_keep_relevance_as_the_cosine(mode):
         assert preview.preview.facts_available == built.envelope.total_facts_available
 
 
-async def test_dense_is_the_default_and_the_setting_another():
+async def test_hybrid_is_the_default_and_the_setting_another():
     async with world().serving() as client:
+        alice = await filled(client())
+        assert (await alice.call("SearchFacts", query=QUERY)).mode == ckf.SEARCH_MODE_HYBRID
+        assert (await alice.build(QUERY)).envelope.retrieval_mode == ckf.SEARCH_MODE_HYBRID
+    async with world(retrieval_mode="dense").serving() as client:
         alice = await filled(client())
         assert (await alice.call("SearchFacts", query=QUERY)).mode == ckf.SEARCH_MODE_DENSE
         assert (await alice.build(QUERY)).envelope.retrieval_mode == ckf.SEARCH_MODE_DENSE
-    async with world(retrieval_mode="hybrid").serving() as client:
-        alice = await filled(client())
-        assert (await alice.build(QUERY)).envelope.retrieval_mode == ckf.SEARCH_MODE_HYBRID
-        dense = await alice.build(QUERY, retrieval_mode="SEARCH_MODE_DENSE")
-        assert dense.envelope.retrieval_mode == ckf.SEARCH_MODE_DENSE
+        hybrid = await alice.build(QUERY, retrieval_mode="SEARCH_MODE_HYBRID")
+        assert hybrid.envelope.retrieval_mode == ckf.SEARCH_MODE_HYBRID
 
 
 async def test_an_etag_of_one_mode_does_not_stand_in_another():
@@ -127,13 +128,15 @@ async def test_where_vectors_return_nothing_words_are_searched_and_the_answer_sa
     async with world(retrieval_least_cosine=1.0).serving() as client:
         alice = await filled(client())
         found = await alice.call("SearchFacts", query=QUERY)
-        assert (found.keyword_fallback, found.mode) == (True, ckf.SEARCH_MODE_DENSE)
+        assert (found.keyword_fallback, found.mode) == (True, ckf.SEARCH_MODE_HYBRID)
         assert found.hits[0].fact.content == THEFT
         built = await alice.build(QUERY)
         assert any("found by their words" in warning for warning in built.warnings)
         words = await alice.call("SearchFacts", query=QUERY, mode="SEARCH_MODE_TEXT")
         assert not words.keyword_fallback
-        assert [hit.score for hit in words.hits] == [hit.score for hit in found.hits]
+        assert [hit.fact.fact_id for hit in words.hits] == [hit.fact.fact_id for hit in found.hits]
+        dense = await alice.call("SearchFacts", query=QUERY, mode="SEARCH_MODE_DENSE")
+        assert [hit.score for hit in words.hits] == [hit.score for hit in dense.hits]
 
 
 async def test_words_need_no_model():
@@ -194,3 +197,22 @@ def test_counts_are_scraped_by_mode():
         'groundtrail_retrieval_degraded_total{mode="RERANKED",reason="QUEUE_FULL"} 1.0',
     ):
         assert line in text.splitlines()
+
+
+async def test_words_add_to_the_nearest_and_take_none_away():
+    """SPEC-003 §5.2 step 1.2 and ADR 0110: the K nearest are candidates in every mode that searches vectors."""
+    texts = [f"The fee of class {number} is due on day {number}." for number in range(1, 13)]
+    found = {}
+    for added in (0, 2):
+        settings = {"retrieval_k": 4, "hybrid_candidates": added, "expansion_communities": 0}
+        async with world(**settings).serving() as client:
+            alice = client()
+            await alice.ingest("\n\n".join(texts), uri="fees.txt")
+            for mode in ("SEARCH_MODE_DENSE", "SEARCH_MODE_HYBRID"):
+                built = await alice.build("fee day 7 and day 11", retrieval_mode=mode)
+                found[added, mode] = {fact.content for fact in built.envelope.facts}
+    nearest = found[0, "SEARCH_MODE_DENSE"]
+    assert len(nearest) == 4
+    assert found[0, "SEARCH_MODE_HYBRID"] == found[2, "SEARCH_MODE_DENSE"] == nearest
+    assert nearest <= found[2, "SEARCH_MODE_HYBRID"]
+    assert len(found[2, "SEARCH_MODE_HYBRID"]) <= 6

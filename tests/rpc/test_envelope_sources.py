@@ -6,7 +6,7 @@ import grpc
 import pytest
 from crp.ckf.v1 import ckf_pb2
 
-from services.common.locations import Place, place_of
+from services.common.locations import Place, headings_of, place_of, searched_text
 from services.common.settings.envelope import EnvelopeSettings
 from tests.fakes.envelope_world import World, refused
 
@@ -99,3 +99,19 @@ async def test_a_beginning_that_is_none_is_refused(alice, prefix):
 )
 def test_a_location_is_read_as_section_and_page(location, title, expected):
     assert place_of(location, title) == expected
+
+
+@pytest.mark.parametrize(
+    ("location", "headings"),
+    [
+        ("", ()),
+        ("p. 3", ()),
+        ("chapter 2", ()),
+        ("# Claims", ("Claims",)),
+        ("p. 3, # Claims > ## Deadlines", ("Claims", "Deadlines")),
+        ("p. 3, sheet Rates, # Claims", ("Claims",)),
+    ],
+)
+def test_the_headings_of_a_location(location, headings):
+    assert headings_of(location) == headings
+    assert searched_text("Text.", location) == "\n".join(("Text.", *headings))

@@ -64,7 +64,7 @@ async def test_the_first_search_is_cold_and_the_same_again_is_warm(alice, world)
 @pytest.mark.parametrize(
     "fields",
     [
-        {"retrieval_mode": "SEARCH_MODE_HYBRID"},
+        {"retrieval_mode": "SEARCH_MODE_DENSE"},
         {"strategy": "DISPATCH_STRATEGY_PULL"},
         {"facts_seen": ["6f0b3b0a-6f8e-5a44-9d0c-3a1c53f3a7b1"]},
         {"cache_directives": ["no-cache"]},

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.envelope.domain.decomposition import decompose
+from services.envelope.domain.decomposition import cut
 from tools.evaluation.tables import Table
 
 FOLDER: Final = Path("tests/vectors/envelope/decomposition")
@@ -26,12 +26,12 @@ class WrittenQuery:
     @property
     def is_met(self) -> bool:
         """Say whether the rules give just these, in this order; case and white space do not count."""
-        return _plain(decompose(self.query)) == _plain(self.sub_queries)
+        return _plain(cut(self.query)) == _plain(self.sub_queries)
 
     @property
     def is_cut_as_expected(self) -> bool:
         """Say whether the rules at least agree whether it is one need or several."""
-        return (len(decompose(self.query)) > 1) == (len(self.sub_queries) > 1)
+        return (len(cut(self.query)) > 1) == (len(self.sub_queries) > 1)
 
 
 def read_queries(half: str) -> list[WrittenQuery]:
@@ -60,7 +60,7 @@ def missed(half: str) -> list[str]:
     """Return two lines for each query of a half that the rules get wrong."""
     return [
         f"{query.number} {query.kind} {query.query!r}\n   expected {list(query.sub_queries)}, "
-        f"found {list(decompose(query.query))}"
+        f"found {list(cut(query.query))}"
         for query in read_queries(half)
         if not query.is_met
     ]

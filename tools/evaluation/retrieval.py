@@ -45,7 +45,9 @@ async def facts_of(documents: Sequence[Mapping[str, Any]]) -> list[tuple[str, st
     return found
 
 
-def record(source: str, content: str, vector: NDArray[np.float32], model: EmbeddingModel) -> FactRecord:
+def record(
+    source: str, content: str, vector: NDArray[np.float32], model: EmbeddingModel, location: str = ""
+) -> FactRecord:
     """Return a fact as ingestion would store it."""
     return FactRecord(
         tenant_id=TENANT,
@@ -53,7 +55,7 @@ def record(source: str, content: str, vector: NDArray[np.float32], model: Embedd
         content=content,
         content_hash=hashlib.sha256(content.encode()).hexdigest(),
         source_id=source,
-        source_location="",
+        source_location=location,
         importance_weight=0.5,
         ingested_at=_MADE,
         modified_at=_MADE,

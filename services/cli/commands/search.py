@@ -20,9 +20,10 @@ MAX_FACT_CHARS: Final = 240
 async def search(
     settings: Settings, output: Output, query: str, mode: str, limit: int, *, include_superseded: bool = False
 ) -> Exit:
-    """Find facts and show them best first; what retrieval had to do without is said in yellow."""
+    """Find facts and show them best first; no mode means the server's. What retrieval lacked is said in yellow."""
+    wanted = search_mode("--mode", mode) if mode else None
     request = knowledge.SearchFactsRequest(
-        query=query, mode=search_mode("--mode", mode), limit=limit, include_superseded=include_superseded
+        query=query, mode=wanted, limit=limit, include_superseded=include_superseded
     )
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)

@@ -19,9 +19,9 @@ class EnvelopeSettings(BaseModel):
     retrieval_k_pull: int = Field(default=100, ge=1, le=1000)
     """The same in the strategy pull. Facts, 1-1000, default 100."""
 
-    retrieval_mode: Literal["dense", "text", "hybrid", "reranked", "late_interaction"] = "dense"
-    """How envelopes find facts when the request does not say (ADR 0066): by vectors, by words (BM25), by both, or by
-    both and a third ranking of the best, the cross-encoder's or late interaction's. Default dense."""
+    retrieval_mode: Literal["dense", "text", "hybrid", "reranked", "late_interaction"] = "hybrid"
+    """How facts are found when the request does not say (ADR 0066, ADR 0110): by vectors, by words (BM25), by both, or
+    by both and a third list of the best, the cross-encoder's or late interaction's. Default hybrid."""
 
     retrieval_least_cosine: float = Field(default=-1.0, ge=-1.0, le=1.0)
     """Vectors less alike than this count as not found; where none is found, words are searched. Raw cosine, -1 to 1,
@@ -30,6 +30,17 @@ class EnvelopeSettings(BaseModel):
     fusion_depth: int = Field(default=100, ge=1, le=1000)
     """Facts of the vectors' and of the words' ranking that hybrid retrieval fuses, at least what is asked for. 1-1000,
     default 100."""
+
+    hybrid_words_weight: float = Field(default=0.33, ge=0.0, le=1.0)
+    """What the words' list weighs of hybrid's two; the vectors' has the rest (ADR 0110). 0-1, default 0.33."""
+
+    hybrid_exact_weight: float = Field(default=0.3, ge=0.0, le=10.0)
+    """What a fact gains that holds all identifiers, numbers and quoted phrases of the query as they are written, beside
+    a score of at most 1 (ADR 0110). 0-10, default 0.3; 0 turns it off."""
+
+    hybrid_candidates: int = Field(default=10, ge=0, le=1000)
+    """Best facts of hybrid's order that are candidates of an envelope beside the nearest ones of a sub-query (SPEC-003
+    §5.2 step 1.2, ADR 0110). 0-1000, default 10."""
 
     reranked_candidates: int = Field(default=5, ge=1, le=500)
     """Best facts of a sub-query that the cross-encoder scores anew; the others stay behind them. Of all sub-queries
@@ -69,6 +80,13 @@ class EnvelopeSettings(BaseModel):
     shared_namespaces: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Read-only knowledge of the operator and the tenants that read it (CRP-SPEC-009), as JSON:
     ``{"shared:regulations": ["*"], "shared:clinics": ["acme"]}``. ``*`` = every tenant. Default: none."""
+
+    neighbours_of: int = Field(default=5, ge=0, le=100)
+    """Best facts of each sub-query whose neighbours in their section become candidates too, where the store keeps the
+    order of a source's facts (ADR 0110). 0-100, default 5; 0 turns it off."""
+
+    neighbours_each_side: int = Field(default=1, ge=1, le=10)
+    """Neighbours before such a fact, and as many behind it. 1-10, default 1."""
 
     expansion_communities: int = Field(default=8, ge=0, le=100)
     """Communities that one build looks into again (SPEC-003 §5.2 step 1.3). 0-100, default 8; 0 turns it off."""

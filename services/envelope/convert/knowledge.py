@@ -84,10 +84,10 @@ def list_filter(request: knowledge_service_pb2.ListFactsRequest) -> FactFilter:
     return FactFilter(tuple(request.source_ids), tuple(request.communities), statuses or _LISTED)
 
 
-def search_terms(request: knowledge_service_pb2.SearchFactsRequest) -> tuple[SearchMode, FactFilter, int]:
-    """Read mode, filters and limit of a validated SearchFactsRequest."""
+def search_terms(request: knowledge_service_pb2.SearchFactsRequest) -> tuple[SearchMode | None, FactFilter, int]:
+    """Read mode, filters and limit of a validated SearchFactsRequest; no mode where the server is to choose."""
     where = FactFilter(source_ids=tuple(request.source_ids), communities=tuple(request.communities))
-    return requested_mode(request.mode) or SearchMode.DENSE, where, request.limit or DEFAULT_SEARCH_LIMIT
+    return requested_mode(request.mode), where, request.limit or DEFAULT_SEARCH_LIMIT
 
 
 def fact_message(fact: FactRecord) -> ckf_pb2.Fact:

@@ -43,12 +43,13 @@ _ASKING_SENTENCE: Final = re.compile(
 _GREETING: Final = re.compile(
     r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks|thank you|dear)\b.{0,24}", re.IGNORECASE
 )
+_BARE: Final = re.compile(rf"(?:{_WH})[?\uff1f. ]*", re.IGNORECASE)
 _LEADING: Final = re.compile(
     r"^(?:(?:and|but|also|then|or|so|plus|finally|secondly|next)\b,?\s|if\s(?:so|not|yes|no),\s)+", re.IGNORECASE
 )
 
 _CLAUSE: Final = re.compile(
-    rf",?\s(?:and|as\swell\sas)\s(?:also\s)?(?=(?:(?:(?:by|for|to|from|at|on|with)\s)?(?:what|which|whom?|whose|where|when|why|how|whether)\b|(?:{_AUX})\s(?:i|we|you|it|they|there|the|this|my)\b))",
+    rf",?\s(?:and|as\swell\sas)\s(?:also\s)?(?=(?:(?:(?:by|for|to|from|at|on|with|in|after|until|since|under)\s)?(?:what|which|whom?|whose|where|when|why|how|whether)\b|(?:{_AUX})\s(?:i|we|you|it|they|there|the|this|my)\b))",
     re.IGNORECASE,
 )
 _MORE_CLAUSES: Final = re.compile(r",\s(?=(?:what|which|who|where|why|how)\b)", re.IGNORECASE)
@@ -60,7 +61,10 @@ _ASKING_CLAUSE: Final = re.compile(
     rf",?\sand\s(?:also\s|then\s)?(?=(?:{_ASKS})\s(?:me\s|us\s)?(?:the|a|an|all|my|our|how|what|which)\s)",
     re.IGNORECASE,
 )
-_DIRECT: Final = re.compile(rf"(?:{_WH}|{_AUX})\b", re.IGNORECASE)
+_DIRECT: Final = re.compile(
+    rf"(?:(?:in|after|by|for|to|at|on|from|with|under|since|until)\s(?=(?:what|which|whom|how)\b))?(?:{_WH}|{_AUX})\b",
+    re.IGNORECASE,
+)
 _AUX_NEXT: Final = re.compile(rf"(?:when|where|who|which)\s(?:(?:{_AUX})\b|\w+\s(?:{_AUX})\b)", re.IGNORECASE)
 
 _PLURAL_FRAME: Final = re.compile(r"(?:what|which|who)\s(?:are|were)\s(?:all\s)?", re.IGNORECASE)
@@ -139,6 +143,8 @@ def questions(query: str) -> tuple[str, ...]:
         sentence for sentence in sentences if sentence.endswith(("?", "\uff1f")) or _ASKING_SENTENCE.match(sentence)
     ]
     if len(sentences) < 2 or len(asking) < len(sentences) or not all(len(one) > 1 for one in asking):  # noqa: PLR2004
+        return ()
+    if any(_BARE.fullmatch(one) for one in asking):  # "The page is already sent. How?" asks of the sentence before
         return ()
     return tuple(sentence.rstrip("?.!;\uff1f ") for sentence in asking)
 

@@ -15,5 +15,7 @@ class SearchMode(StrEnum):
     LATE_INTERACTION = "LATE_INTERACTION"
 
 
+FUSED_MODES: Final = frozenset({SearchMode.HYBRID, SearchMode.RERANKED, SearchMode.LATE_INTERACTION})
+"""Modes that order by more than one list."""
 RESCORED_MODES: Final = frozenset({SearchMode.RERANKED, SearchMode.LATE_INTERACTION})
 """Modes that score the best of HYBRID anew with a model of their own."""

@@ -20,7 +20,7 @@ from services.common.errors import (
 )
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.settings.envelope import EnvelopeSettings
-from services.envelope.domain.fusion import fuse
+from services.envelope.domain.fusion import blend
 from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
 from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Rescoring, no_model
 from services.envelope.retrieval import MAX_RESCORED, Retriever, SubQueries
@@ -142,8 +142,49 @@ async def test_hybrid_is_the_fusion_of_the_two_rankings(bench):
         (await bench.ask(mode)).hits for mode in (SearchMode.DENSE, SearchMode.TEXT, SearchMode.HYBRID)
     ]
     for row in range(2):
-        rankings = [[hit.fact.fact_id for hit in hits[row]] for hits in (dense, text)]
-        assert [(hit.fact.fact_id, hit.score) for hit in hybrid[row]] == fuse(rankings)
+        cosines = {hit.fact.fact_id: hit.cosine for hits in (dense, text) for hit in hits[row]}
+        by_words = {hit.fact.fact_id: hit.score for hit in text[row]}
+        expected = blend([hit.fact.fact_id for hit in dense[row]], cosines, by_words, words_weight=0.33)
+        assert {hit.fact.fact_id: hit.score for hit in hybrid[row]} == pytest.approx(expected)
+        assert list(hybrid[row]) == sorted(hybrid[row], key=lambda hit: (-hit.score, hit.fact.fact_id))
+
+
+async def test_what_is_meant_as_it_is_written_comes_first():
+    texts = ["Form KH-4419 reports theft.", "Form KH-4418 reports theft.", "Forms report theft and theft and theft."]
+    bench = await Bench(hybrid_exact_weight=1.0).fill(texts)
+    for query, first in (("theft form KH-4418", 1), ("theft form kh-4419", 0)):
+        hits = (await bench.ask(SearchMode.HYBRID, query)).hits[0]
+        assert hits[0].fact.content == texts[first]
+        assert hits[0].score > 1.0 >= hits[1].score
+
+
+async def test_the_nearest_are_candidates_whatever_the_words_find():
+    """SPEC-003 §5.2 step 1.2: the K nearest neighbours of each sub-query."""
+    texts = [f"entry {number} of the list" for number in range(30)]
+    bench = await Bench(hybrid_words_weight=1.0).fill([*texts, "xylophone"])
+    vectors = await bench.embedding.embed(["xylophone"])
+    queries = SubQueries(("entry 7 of the list",), vectors)
+    nearest = await bench.retriever.retrieve("t", queries, mode=SearchMode.DENSE, limit=5)
+    found = await bench.retriever.candidates("t", queries, mode=SearchMode.HYBRID, limit=5)
+    ids = [hit.fact.fact_id for hit in found.hits[0]]
+    assert {hit.fact.fact_id for hit in nearest.hits[0]} <= set(ids)
+    assert len(ids) == len(set(ids)) <= 10
+    best = await bench.retriever.retrieve("t", queries, mode=SearchMode.HYBRID, limit=5)
+    assert ids[:5] == [hit.fact.fact_id for hit in best.hits[0]]
+
+
+async def test_long_candidates_are_fused_beside_the_event_loop(monkeypatch, bench):
+    before = (await bench.ask(SearchMode.HYBRID)).hits
+    monkeypatch.setattr("services.envelope.retrieval._IN_PLACE_CHARS", 0)
+    assert (await bench.ask(SearchMode.HYBRID)).hits == before
+
+
+@pytest.mark.parametrize("setting", ["dense", "text", "hybrid"])
+def test_no_mode_means_the_settings(setting):
+    retriever = Bench(retrieval_mode=setting).retriever
+    assert retriever.mode(None) is SearchMode[setting.upper()]
+    assert retriever.mode(SearchMode.RERANKED) is SearchMode.RERANKED
+    assert Bench().retriever.mode(None) is SearchMode.HYBRID
 
 
 async def test_the_depth_of_the_fusion_is_the_setting_and_at_least_the_limit(bench):
@@ -163,7 +204,7 @@ async def test_the_cross_encoder_is_asked_once_with_every_pair_once(bench):
 
 @pytest.mark.parametrize("weight", [0.1, 1.0, 40.0])
 @pytest.mark.parametrize("mode", sorted(RESCORED_MODES))
-async def test_the_models_ranking_is_a_third_one_of_its_own_weight(mode, weight):
+async def test_the_models_list_is_a_third_one_of_its_own_weight(mode, weight):
     count = len(TEXTS) - 2
     bench = await Bench(
         reranked_candidates=count,
@@ -177,7 +218,8 @@ async def test_the_models_ranking_is_a_third_one_of_its_own_weight(mode, weight)
         task = Rescoring(question, tuple(hit.fact for hit in before[:count]))
         (scores,) = await bench.rescorers[mode].scores("t", [task])
         own = sorted(zip(scores.tolist(), contents(before[:count]), before[:count], strict=True), key=by_score)
-        third = {text: weight / (60 + rank) for rank, (_, text, _) in enumerate(own, start=1)}
+        low, high = own[-1][0], own[0][0]
+        third = {text: weight * ((score - low) / (high - low) if high > low else 1.0) for score, text, _ in own}
         expected = {hit.fact.content: hit.score + third.get(hit.fact.content, 0.0) for hit in before}
         assert {hit.fact.content: hit.score for hit in after} == pytest.approx(expected)
         assert list(after) == sorted(after, key=lambda hit: (-hit.score, hit.fact.fact_id))
@@ -186,8 +228,8 @@ async def test_the_models_ranking_is_a_third_one_of_its_own_weight(mode, weight)
 async def test_a_heavy_model_orders_alone_and_a_light_one_only_breaks_ties():
     light, heavy = [await Bench(reranked_weight=weight).fill() for weight in (1e-6, 1_000.0)]
     hybrid = (await light.ask(SearchMode.HYBRID, QUESTIONS[0])).hits[0]
-    scores = {hit.fact.fact_id: hit.score for hit in hybrid}
-    untied = [hit.fact.fact_id for hit in hybrid if list(scores.values()).count(hit.score) == 1]
+    scores = [round(hit.score, 5) for hit in hybrid]  # what is closer than the light weight can be turned by it
+    untied = [hit.fact.fact_id for hit, score in zip(hybrid, scores, strict=True) if scores.count(score) == 1]
     order = [hit.fact.fact_id for hit in (await light.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]]
     assert [one for one in order if one in untied] == untied
     found = (await heavy.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]

@@ -71,7 +71,7 @@ from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.expansion import COMMUNITY_SIZE, thin_communities
-from services.envelope.domain.fusion import fuse
+from services.envelope.domain.fusion import blend, fuse
 from services.envelope.domain.late_interaction import late_interaction_scores
 from services.envelope.domain.namespaces import combined_state
 from services.envelope.domain.ordering import sandwich
@@ -348,6 +348,14 @@ def test_0066_fusion():
     fused = fuse(["abc", "cbd"])
     assert [f"{score:.6f}" for _, score in fused] == re.findall(r"= (0\.\d{6})", text)
     assert f"The order is {', '.join(name for name, _ in fused)}" in text
+
+
+def test_0110_blend():
+    text = " ".join(record(110).split())
+    cosines = {"a": 0.8, "b": 0.6, "c": 0.4, "d": 0.3}
+    found = blend("abc", cosines, {"c": 12.0, "b": 9.0, "d": 6.0}, words_weight=0.25)
+    assert [f"{score:.3f}" for score in found.values()] == re.findall(r"= (0\.\d{3})\b", text)
+    assert f"By reciprocal ranks {fuse(['abc', 'cbd'])[0][0]} was first" in text
 
 
 def test_0067_late_interaction():

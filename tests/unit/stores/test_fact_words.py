@@ -12,7 +12,7 @@ from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
 from services.common.errors import UnavailableError
 from services.common.keywords import Stemming, edition, keywords
-from services.common.ports.facts import FactStatus
+from services.common.ports.facts import FactFilter, FactStatus
 from services.common.settings.stores import StoreSettings
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import LATER, fact
@@ -149,6 +149,31 @@ async def test_another_setting_builds_the_words_anew_and_back(tmp_path):
             assert await found(store, "claim") == pytest.approx(expected)
         finally:
             await store.close()
+
+
+async def test_headings_come_into_an_index_of_before_and_leave_it_rightly(tmp_path):
+    """An index of edition 1 has no headings (ADR 0110); until it is built anew nothing of them goes in or out."""
+    store = await opened(tmp_path)
+    await store.upsert([fact("a", content="claims", source_location="# Hail")])
+    await store.close()
+    connection = sqlite3.connect(tmp_path / "knowledge.db")
+    recorded = edition(Stemming.ENGLISH)
+    former = recorded.replace("/2/", "/1/")
+    assert former != recorded
+    connection.execute("UPDATE store SET value = ? WHERE name = 'words'", (former,))
+    fact_text.remove_text(connection, 1, [(1, "claims\nHail", "")])
+    fact_text.add_text(connection, 1, [(1, "claims", "# Hail")])
+    connection.commit()
+    assert [fact_text.rank_text(connection, 1, word, FactFilter(), 9) for word in ("hail",)] == [[]]
+    connection.close()
+    store = await opened(tmp_path)
+    try:
+        assert set(await found(store, "hail")) == {"a"}
+        await store.delete("tenant-a", ["a"])
+        assert await found(store, "hail") == await found(store, "claims") == {}
+    finally:
+        await store.close()
+    assert state(tmp_path)[1] == recorded
 
 
 async def test_the_same_setting_builds_nothing(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 
 from services.common.adapters.memory import bm25
 from services.common.keywords import Stemming
+from services.common.locations import searched_text
 from services.common.ports.facts import (
     FactFilter,
     FactHit,
@@ -70,7 +71,11 @@ class MemoryFactStore:
     ) -> list[FactHit]:
         """Rank by BM25."""
         known = self._facts.get(tenant_id, {})
-        texts = {key: fact.content for key, fact in known.items() if fact.status is not FactStatus.DELETED}
+        texts = {
+            key: searched_text(fact.content, fact.source_location)
+            for key, fact in known.items()
+            if fact.status is not FactStatus.DELETED
+        }
         scores = bm25.rank(texts, query, self._stemming)
         facts = [fact for fact in self._select(tenant_id, where or FactFilter()) if fact.status in _RETRIEVABLE]
         return _best([FactHit(fact, scores[fact.fact_id]) for fact in facts if fact.fact_id in scores], limit)

@@ -20,6 +20,7 @@ import numpy as np
 from services.common.adapters.milvus.database import Row
 from services.common.adapters.milvus.words import encoded_words
 from services.common.keywords import Stemming
+from services.common.locations import searched_text
 from services.common.ports.fact_changes import FactOutline
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus, StateEntry, Vectors, check_embedding
 from services.common.ports.recognition import Entity, EntityKind
@@ -145,7 +146,7 @@ def encode(fact: FactRecord, tenant: str, dimension: int, stemming: Stemming) ->
         "community": digest(fact.community_label),
         "content_hash": fact.content_hash,
         "modified_us": micros(fact.modified_at),
-        **_word_fields("" if erased else fact.content, stemming),
+        **_word_fields("" if erased else searched_text(fact.content, fact.source_location), stemming),
         "starts_us": NO_START if erased or fact.valid_from is None else micros(fact.valid_from),
         "ends_us": NO_END if erased or fact.ends_at is None else micros(fact.ends_at),
         "body": _pieces(fact.fact_id, _body(fact, erased=erased)),
@@ -170,15 +171,15 @@ def entombed(row: Row, modified_us: int) -> Row:
 
 
 def reworded(row: Row, stemming: Stemming) -> Row | None:
-    """Return a row with the words that ``stemming`` makes of its content; ``None`` where it has them already."""
-    fields = _word_fields(content_of(row), stemming)
+    """Return a row with the words that ``stemming`` makes of its texts; ``None`` where it has them already."""
+    fields = _word_fields(searched_text_of(row), stemming)
     return None if all(row[name] == value for name, value in fields.items()) else row | fields
 
 
-def content_of(row: Row) -> str:
-    """Return the text of a row that was read with its body."""
-    content: str = json.loads("".join(row["body"]))["content"]
-    return content
+def searched_text_of(row: Row) -> str:
+    """Return the text by whose words a row is found that was read with its body: its own, and its headings."""
+    body = json.loads("".join(row["body"]))
+    return searched_text(body["content"], body["location"])
 
 
 def superseded(row: Row, ended_us: int, modified_us: int) -> Row | None:
@@ -345,8 +346,8 @@ def _body(fact: FactRecord, *, erased: bool) -> str:
     return json.dumps(body, ensure_ascii=False)
 
 
-def _word_fields(content: str, stemming: Stemming) -> Row:
-    words = encoded_words(content, stemming)
+def _word_fields(text: str, stemming: Stemming) -> Row:
+    words = encoded_words(text, stemming)
     return {"words": words.hashes, "terms": words.terms, "length": words.length}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.common.adapters.milvus.database import Level, MilvusDatabase, Row
-from services.common.adapters.milvus.fact_rows import content_of, filter_condition
+from services.common.adapters.milvus.fact_rows import filter_condition, searched_text_of
 from services.common.adapters.milvus.reads import ALIVE
 from services.common.adapters.milvus.schema import Collections
 from services.common.adapters.milvus.tenants import View
@@ -124,7 +124,7 @@ class KeywordSearch:
         for name in self._collections.facts if long else ():
             condition = f"key in {json.dumps(long)}"
             for row in await self._database.all_rows(name, condition, ("key", "body"), level, 100):
-                read[row["key"]] = tuple(keywords(content_of(row), self._stemming))
+                read[row["key"]] = tuple(keywords(searched_text_of(row), self._stemming))
         return [Candidate(row["key"], row["terms"], row["length"], read.get(row["key"], ())) for row in rows]
 
     async def _rows(self, where: str, fields: Sequence[str], level: Level) -> list[Row]:

@@ -14,7 +14,13 @@ from typing import Any, Final
 import numpy as np
 
 from services.common.adapters.sqlite.access_counts import Accesses
-from services.common.adapters.sqlite.fact_text import add_text, create_text_table, purge_text, remove_text
+from services.common.adapters.sqlite.fact_text import (
+    IndexedText,
+    add_text,
+    create_text_table,
+    purge_text,
+    remove_text,
+)
 from services.common.adapters.sqlite.stored_entities import NO_ENTITIES, StoredEntities
 from services.common.adapters.sqlite.values import (
     chunks,
@@ -46,11 +52,11 @@ SELECT_FACTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """An encoded fact: the values of ``_COLUMNS``, and its vector unless it is a tombstone."""
+    """An encoded fact: the values of ``_COLUMNS``, and its texts and vector unless it is a tombstone."""
 
     fact_id: str
     columns: tuple[Any, ...]
-    content: str | None
+    texts: tuple[str, str] | None
     embedding: bytes | None
 
 
@@ -83,7 +89,7 @@ def encode(fact: FactRecord, dimension: int) -> FactRow:
         *(None if erased else optional_micros(time) for time in (fact.superseded_at, fact.valid_from, fact.valid_to)),
     )
     vector = None if erased else fact.embedding.astype(VECTOR_TYPE).tobytes()
-    return FactRow(fact.fact_id, columns, None if erased else fact.content, vector)
+    return FactRow(fact.fact_id, columns, None if erased else (fact.content, fact.source_location), vector)
 
 
 def record(tenant_id: str, row: Sequence[Any], dimension: int, unwritten: Accesses | None = None) -> FactRecord:
@@ -180,14 +186,14 @@ class FactChanges:
             "INSERT INTO vectors VALUES (?, ?)",
             ((number, row.embedding) for number, row in numbered if row.embedding is not None),
         )
-        texts = ((number, row.content) for number, row in numbered if row.content is not None)
+        texts = ((number, *row.texts) for number, row in numbered if row.texts is not None)
         add_text(self.connection, self.tenant_no, texts)
 
     def remove(self, fact_ids: Sequence[str]) -> int:
         """Remove facts, tombstones too, and return how many there were."""
         found = self._find(fact_ids, "")
         remove_text(self.connection, self.tenant_no, _with_words(found))
-        numbers = [(number,) for number, _, _ in found]
+        numbers = [(number,) for number, *_ in found]
         self.connection.executemany(
             "INSERT INTO removals VALUES (?, ?, ?)", ((self.tenant_no, self._change, number) for (number,) in numbers)
         )
@@ -236,7 +242,7 @@ class FactChanges:
         found = self._find(fact_ids, "AND status <> 'DELETED'")
         if not found:
             return 0
-        numbers = [(number,) for number, _, _ in found]
+        numbers = [(number,) for number, *_ in found]
         self.connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
         self.connection.executemany(
             "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
@@ -266,16 +272,16 @@ class FactChanges:
         row = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'facts'").fetchone()
         return row[0] + 1 if row else 1
 
-    def _find(self, fact_ids: Sequence[str], condition: str) -> list[tuple[int, str, str]]:
-        found: list[tuple[int, str, str]] = []
+    def _find(self, fact_ids: Sequence[str], condition: str) -> list[tuple[int, str, str, str]]:
+        found: list[tuple[int, str, str, str]] = []
         for some in chunks(fact_ids):
             found += self.connection.execute(
-                "SELECT fact_no, status, content FROM facts "  # noqa: S608
+                "SELECT fact_no, status, content, source_location FROM facts "  # noqa: S608
                 f"WHERE tenant_no = ? AND fact_id IN ({marks(some)}) {condition}",
                 (self.tenant_no, *some),
             )
         return found
 
 
-def _with_words(found: Iterable[tuple[int, str, str]]) -> list[tuple[int, str]]:
-    return [(number, content) for number, status, content in found if status != FactStatus.DELETED]
+def _with_words(found: Iterable[tuple[int, str, str, str]]) -> list[IndexedText]:
+    return [(number, content, place) for number, status, content, place in found if status != FactStatus.DELETED]

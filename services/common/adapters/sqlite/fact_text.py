@@ -8,13 +8,19 @@ every process that writes or searches it makes them alike.
 
 import sqlite3
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from services.common.adapters.sqlite.values import marks, micros
-from services.common.keywords import Stemming, edition, keywords, stemming_of
+from services.common.keywords import Stemming, edition, holds_headings, keywords, stemming_of
+from services.common.locations import searched_text
 from services.common.ports.facts import FactFilter, FactStatus
 
 RETRIEVABLE = (FactStatus.ACTIVE, FactStatus.STALE)
 """What a search may return (SPEC-003 §17.2: nothing that is marked for deletion; nothing quarantined)."""
+
+
+IndexedText: TypeAlias = tuple[int, str, str]
+"""Number, content and location of a fact: all that its words are made of."""
 
 
 def text_table(tenant_no: int) -> str:
@@ -29,21 +35,21 @@ def create_text_table(connection: sqlite3.Connection, tenant_no: int) -> None:
     )
 
 
-def add_text(connection: sqlite3.Connection, tenant_no: int, rows: Iterable[tuple[int, str]]) -> None:
-    """Index (fact number, content) rows."""
-    stemming = _stemming(connection)
+def add_text(connection: sqlite3.Connection, tenant_no: int, rows: Iterable[IndexedText]) -> None:
+    """Index facts by their own words and those of the headings over them (ADR 0110)."""
+    built_with = _built_with(connection)
     connection.executemany(
         f"INSERT INTO {text_table(tenant_no)} (rowid, content) VALUES (?, ?)",  # noqa: S608
-        ((number, _terms(content, stemming)) for number, content in rows),
+        ((number, _terms(content, location, built_with)) for number, content, location in rows),
     )
 
 
-def remove_text(connection: sqlite3.Connection, tenant_no: int, rows: Iterable[tuple[int, str]]) -> None:
-    """Take (fact number, content) rows out of the index; the content must be what was indexed."""
-    table, stemming = text_table(tenant_no), _stemming(connection)
+def remove_text(connection: sqlite3.Connection, tenant_no: int, rows: Iterable[IndexedText]) -> None:
+    """Take facts out of the index; content and location must be what was indexed."""
+    table, built_with = text_table(tenant_no), _built_with(connection)
     connection.executemany(
         f"INSERT INTO {table} ({table}, rowid, content) VALUES ('delete', ?, ?)",  # noqa: S608
-        ((number, _terms(content, stemming)) for number, content in rows),
+        ((number, _terms(content, location, built_with)) for number, content, location in rows),
     )
 
 
@@ -60,7 +66,7 @@ def build_anew(connection: sqlite3.Connection, stemming: Stemming) -> int:
     for (tenant_no,) in connection.execute("SELECT tenant_no FROM tenants").fetchall():
         connection.execute(f"DROP TABLE IF EXISTS {text_table(tenant_no)}")
         create_text_table(connection, tenant_no)
-        alive = "SELECT fact_no, content FROM facts WHERE tenant_no = ? AND status <> 'DELETED'"
+        alive = "SELECT fact_no, content, source_location FROM facts WHERE tenant_no = ? AND status <> 'DELETED'"
         add_text(connection, tenant_no, connection.execute(alive, (tenant_no,)))
     facts: int = connection.execute("SELECT count(*) FROM facts WHERE status <> 'DELETED'").fetchone()[0]
     return facts
@@ -114,8 +120,9 @@ def filter_condition(where: FactFilter) -> tuple[str, list[str | int]]:
     return condition, values
 
 
-def _terms(content: str, stemming: Stemming) -> str:
-    return " ".join(keywords(content, stemming))
+def _terms(content: str, location: str, built_with: str) -> str:
+    text = searched_text(content, location) if holds_headings(built_with) else content
+    return " ".join(keywords(text, stemming_of(built_with)))
 
 
 def _stemming(connection: sqlite3.Connection) -> Stemming:
