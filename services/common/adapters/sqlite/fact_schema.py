@@ -10,6 +10,7 @@ of the store, as whenever they were built in another way than the settings ask f
 from typing import Final
 
 from services.common.adapters.sqlite.connections import Schema
+from services.common.ports.facts import ERASED_HASH
 
 FACTS_SCHEMA: Final = Schema(
     application_id=0x47544B4E,  # "GTKN"
@@ -66,5 +67,6 @@ FACTS_SCHEMA: Final = Schema(
             """,
         ),
         ("INSERT INTO store VALUES ('words', 'unicode61')",),
+        (f"UPDATE facts SET content_hash = '{ERASED_HASH}' WHERE status = 'DELETED'",),  # noqa: S608
     ),
 )
