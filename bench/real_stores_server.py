@@ -45,7 +45,6 @@ from services.common.settings.neo4j import Neo4jSettings
 from services.common.telemetry import configure_logs, open_telemetry
 from services.envelope.compose import EnvelopeApps, EnvelopeParts, open_apps, served
 from services.envelope.domain.decomposition import decompose
-from services.envelope.domain.identity import source_id_for
 from services.envelope.requests import EnvelopeRequest, FactEntries, FactEntry, WriteTicket
 from services.envelope.version_writer import TextModels
 
@@ -244,14 +243,24 @@ class _Bench:
         found: dict[str, float] = {}
         for name, uri in (("page", "erased"), ("source", "cases/1")):
             self.asked.taken()
+            source_id = await self._source_id(uri)
             began = time.perf_counter()
-            await self.apps.knowledge.erase(TENANT, source_id_for(TENANT, uri, 0), _ticket())
+            await self.apps.knowledge.erase(TENANT, source_id, _ticket())
             found[f"{name}_ms"] = (time.perf_counter() - began) * 1e3
             found[f"{name}_requests"], found[f"{name}_rows"] = self.asked.taken()
         self.erased = True
         await self.apps.communities.settled()
         found["settled_s"] = (time.perf_counter() - began) - found["source_ms"] / 1e3
         return found
+
+    async def _source_id(self, uri: str) -> str:
+        after = ""
+        while page := await self.apps.knowledge.sources(TENANT, after, LIMIT):
+            for record in page:
+                if record.uri == uri:
+                    return record.source_id
+            after = page[-1].source_id
+        raise LookupError(uri)
 
     async def recall(self, queries: float) -> dict[str, float]:
         """Compare what is found with every vector that is there: for sub-queries, and for questions left whole.

@@ -19,12 +19,12 @@ from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
-from services.envelope.domain.identity import fact_id_for, source_id_for
+from services.envelope.domain.identity import fact_id_for, fresh_source_id, fresh_source_key
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
 from services.envelope.domain.validity import ALWAYS, Passage, Validity, of_head, of_metadata, of_passages
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
-from services.envelope.outbox import visible_metadata
+from services.envelope.outbox import key_of, keyed, visible_metadata
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
 from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
 
@@ -86,13 +86,13 @@ class IngestionApp:
                 return await self._unchanged(former, ticket)
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
             title = plain_name(parsed.title) or document.uri
-            version = await self._document_version(tenant_id, document, former, title)
+            version = self._document_version(tenant_id, document, former, title)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             given = document.importance_weight
             validities = await compute(_validities, document, parsed, self._settings.validity_from_text)
             facts = tuple(
                 NewFact(
-                    fact_id_for(record.source_id, draft.section, draft.content),
+                    fact_id_for(record.source_id, key_of(record), draft.section, draft.content),
                     draft.content,
                     draft.location,
                     importance_of(document.source_type, draft.kind) if given is None else given,
@@ -130,11 +130,11 @@ class IngestionApp:
         superseded = await self._superseded(tenant_id, entries)
         async with self._stores.locks.of(tenant_id, entries.uri):
             former = await self._settled(tenant_id, entries.uri)
-            record = await self._facts_version(tenant_id, entries, former)
+            record = self._facts_version(tenant_id, entries, former)
             default = IMPORTANCE_BY_SOURCE_TYPE[entries.source_type]
             facts = tuple(
                 NewFact(
-                    fact_id_for(record.source_id, entry.source_location, entry.content),
+                    fact_id_for(record.source_id, key_of(record), entry.source_location, entry.content),
                     entry.content,
                     entry.source_location,
                     default if entry.importance_weight is None else entry.importance_weight,
@@ -192,12 +192,12 @@ class IngestionApp:
         stored()
         return outcome
 
-    async def _document_version(
+    def _document_version(
         self, tenant_id: str, document: SourceDocument, former: SourceRecord | None, title: str
     ) -> SourceRecord:
         return SourceRecord(
             tenant_id=tenant_id,
-            source_id=former.source_id if former else await self._fresh_source_id(tenant_id, document.uri),
+            source_id=former.source_id if former else fresh_source_id(),
             title=document.title or title,
             uri=document.uri,
             source_type=document.source_type.value,
@@ -206,15 +206,15 @@ class IngestionApp:
             ingested_at=self._stores.clock.now(),
             fact_count=0,
             status=SourceStatus.INGESTING,
-            metadata=dict(document.metadata),
+            metadata=keyed(document.metadata, key_of(former) if former else fresh_source_key()),
         )
 
-    async def _facts_version(self, tenant_id: str, entries: FactEntries, former: SourceRecord | None) -> SourceRecord:
+    def _facts_version(self, tenant_id: str, entries: FactEntries, former: SourceRecord | None) -> SourceRecord:
         if former is not None:
             return replace(former, title=entries.title or former.title, ingested_at=self._stores.clock.now())
         return SourceRecord(
             tenant_id=tenant_id,
-            source_id=await self._fresh_source_id(tenant_id, entries.uri),
+            source_id=fresh_source_id(),
             title=entries.title or entries.uri,
             uri=entries.uri,
             source_type=entries.source_type.value,
@@ -223,16 +223,8 @@ class IngestionApp:
             ingested_at=self._stores.clock.now(),
             fact_count=0,
             status=SourceStatus.INGESTING,
+            metadata=keyed({}, fresh_source_key()),
         )
-
-    async def _fresh_source_id(self, tenant_id: str, uri: str) -> str:
-        """Return the first id of ``uri`` that no erased source has used."""
-        generation = 0
-        while True:
-            source_id = source_id_for(tenant_id, uri, generation)
-            if await self._stores.graph.get_source(tenant_id, source_id) is None:
-                return source_id
-            generation += 1
 
     async def _require_short(self, entries: FactEntries) -> None:
         texts = [entry.content for entry in entries.facts]

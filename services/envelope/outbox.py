@@ -20,6 +20,17 @@ RESERVED_PREFIX: Final = "groundtrail."
 """Metadata keys of callers never begin with this."""
 
 _FORMER_KEY: Final = RESERVED_PREFIX + "former"
+_KEY: Final = RESERVED_PREFIX + "key"
+
+
+def keyed(metadata: Mapping[str, str], key: str) -> dict[str, str]:
+    """Return a source's metadata with the key of its facts' ids, which no caller sees and erasure drops (ADR 0112)."""
+    return {**metadata, **({_KEY: key} if key else {})}
+
+
+def key_of(record: SourceRecord) -> str:
+    """Return the key of a source's facts' ids; empty for one that has none."""
+    return record.metadata.get(_KEY, "")
 
 
 def ingesting(

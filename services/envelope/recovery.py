@@ -75,15 +75,18 @@ class Recovery:
 
 
 def erased_record(record: SourceRecord) -> SourceRecord:
-    """Return what remains of an erased source: that it was there; no title and no metadata (SPEC-003 §17.2)."""
+    """Return what remains of an erased source: that it was there, and when (SPEC-003 §17.2, ADR 0112).
+
+    No name, no hash that a guess could be held against, and not the key under which the ids of its facts stand.
+    """
     return SourceRecord(
         tenant_id=record.tenant_id,
         source_id=record.source_id,
         title="",
-        uri=record.uri,
+        uri="",
         source_type=record.source_type,
         media_type=record.media_type,
-        document_hash=record.document_hash,
+        document_hash="",
         ingested_at=record.ingested_at,
         fact_count=0,
         status=SourceStatus.ERASED,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from services.common.adapters.memory import bm25
-from services.common.ports.facts import FactFilter, FactStatus, StateEntry
+from services.common.ports.facts import ERASED_HASH, FactFilter, FactStatus, StateEntry
 from services.common.ports.recognition import Entity, EntityKind
 from tests.contract.adapters import DIMENSION, FACT_STORES, durable, parameters, shared
 from tests.contract.records import HOSTILE, LATER, NOW, digest, fact, random_vectors, vector
@@ -504,7 +504,7 @@ class TestStatusAndState:
     async def test_state_entries_are_ordered_and_hold_tombstones(self, store):
         await store.upsert([fact("b", community_label="x"), fact("a", source_id="gone", community_label="y")])
         await store.erase_source("tenant-a", "gone", at=LATER)
-        tombstone = StateEntry("a", digest("content of a"), LATER, FactStatus.DELETED)
+        tombstone = StateEntry("a", ERASED_HASH, LATER, FactStatus.DELETED)
         alive = StateEntry("b", digest("content of b"), NOW, FactStatus.ACTIVE)
         assert [entry async for entry in store.state_entries("tenant-a")] == [tombstone, alive]
         assert [entry async for entry in store.state_entries("tenant-a", ["y", "z"])] == [tombstone]
@@ -543,6 +543,7 @@ class TestErasure:
             status=FactStatus.DELETED,
             modified_at=LATER,
             content="",
+            content_hash=ERASED_HASH,
             source_location="",
             entities=(),
             metadata={},

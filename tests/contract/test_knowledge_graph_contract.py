@@ -1,5 +1,6 @@
 """What every ``KnowledgeGraph`` promises."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceStatus
+from services.common.ports.receipts import Receipt
 from tests.contract.adapters import KNOWLEDGE_GRAPHS, durable, parameters
 from tests.contract.records import HOSTILE, LATER, NOW, receipt, source
 
@@ -75,13 +77,28 @@ class TestSources:
         assert [one.source_id for one in await graph.page_sources("tenant-a", after="a", limit=2)] == ["b", "c"]
         assert [one.source_id for one in await graph.page_sources("tenant-a", after="", limit=9)] == list("abcd")
 
-    async def test_find_gives_the_newest_that_is_not_erased(self, graph):
+    async def test_one_source_that_is_not_erased_has_a_uri(self, graph):
         await graph.put_source(source("old", uri="u"))
+        with pytest.raises(ConflictError):
+            await graph.put_source(source("new", uri="u", ingested_at=LATER))
+        assert (await graph.find_source("tenant-a", "u")).source_id == "old"
+        await graph.put_source(source("old", uri="u", status=SourceStatus.ERASED))
+        assert await graph.find_source("tenant-a", "u") is None
         await graph.put_source(source("new", uri="u", ingested_at=LATER))
         assert (await graph.find_source("tenant-a", "u")).source_id == "new"
-        await graph.put_source(source("new", uri="u", ingested_at=LATER, status=SourceStatus.ERASED))
-        assert (await graph.find_source("tenant-a", "u")).source_id == "old"
         assert await graph.find_source("tenant-a", "unknown") is None
+
+    async def test_answers_about_a_source_are_emptied_when_it_is_erased(self, graph):
+        answers = {
+            rpc: Receipt("tenant-a", rpc, f"{rpc}-1", "a" * 64, b"told", NOW) for rpc in ("IngestSource", "EraseSource")
+        }
+        await graph.put_source(source("s1", uri="u"), answers["IngestSource"])
+        await graph.put_source(source("s2", uri="v"), replace(answers["IngestSource"], request_id="other"))
+        await graph.put_source(source("s1", uri="", status=SourceStatus.ERASED), answers["EraseSource"])
+        emptied = await graph.get_receipt("tenant-a", "IngestSource", "IngestSource-1")
+        assert (emptied.body_hash, emptied.response) == ("", b"")
+        assert (await graph.get_receipt("tenant-a", "IngestSource", "other")).response == b"told"
+        assert await graph.get_receipt("tenant-a", "EraseSource", "EraseSource-1") == answers["EraseSource"]
 
     async def test_tenants_are_apart(self, graph):
         for tenant in HOSTILE:

@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -35,7 +36,7 @@ TOPICS = {
         ),
     )
 }
-ASKED = (
+ASKED: tuple[dict[str, Any], ...] = (
     {"query": "When must a motor accident be reported?"},
     {"query": "When must a motor accident be reported now?"},
     {"query": "What is paid for a burglary at home?", "max_envelope_tokens": 40},
@@ -83,7 +84,7 @@ async def perform(world, alice, operator, kind, uri, value):
 
 
 def seen(built):
-    """Return what an ETag stands for: the facts, in whatever order their age puts them, and how good the envelope is."""
+    """Return what an ETag stands for: the facts, whatever order their age puts them in, and how good they are."""
     envelope = built.envelope
     return envelope.etag, sorted(fact.fact_id for fact in envelope.facts), envelope.token_count, envelope.quality_tier
 

@@ -37,7 +37,7 @@ async def test_a_source_is_read_by_its_id(alice):
     assert (await alice.call("GetSource", source_id=source.source_id)).source == source
     await alice.call("EraseSource", source_id=source.source_id, request_id=str(uuid.uuid4()))
     erased = (await alice.call("GetSource", source_id=source.source_id)).source
-    assert (erased.title, erased.uri, erased.status) == ("", "claims.md", ckf_pb2.SOURCE_STATUS_ERASED)
+    assert (erased.title, erased.uri, erased.status) == ("", "", ckf_pb2.SOURCE_STATUS_ERASED)
 
 
 async def test_another_tenants_source_is_not_found(alice, clients):

@@ -22,9 +22,7 @@ async def search(
 ) -> Exit:
     """Find facts and show them best first; no mode means the server's. What retrieval lacked is said in yellow."""
     wanted = search_mode("--mode", mode) if mode else None
-    request = knowledge.SearchFactsRequest(
-        query=query, mode=wanted, limit=limit, include_superseded=include_superseded
-    )
+    request = knowledge.SearchFactsRequest(query=query, mode=wanted, limit=limit, include_superseded=include_superseded)
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: knowledge.SearchFactsResponse = await suite.call(suite.knowledge.SearchFacts, request)
     rows = [

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,17 @@ class StaleReason(StrEnum):
     EXPIRED = "EXPIRED"
 
 
+ERASED_HASH: Final = "0" * 64
+"""Stands for the hash of a content that was erased: its SHA-256 would confirm a guess (SPEC-003 §17.2, ADR 0112)."""
+
+
 @dataclass(frozen=True, slots=True)
 class FactRecord:
     """One fact of one tenant.
 
     Attributes:
         fact_id: UUID.
-        content_hash: 64 lower-case hex digits, SHA-256 of the UTF-8 content.
+        content_hash: 64 lower-case hex digits, SHA-256 of the UTF-8 content; ``ERASED_HASH`` of a DELETED fact.
         source_location: where in the source, e.g. ``p. 3`` or ``# Claims > ## Deadlines``.
         importance_weight: 0.0-1.0 inclusive.
         community_label: label of its Leiden community; empty while it is in none.

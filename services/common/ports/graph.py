@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum, unique
 from typing import Protocol
 
+from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.receipts import Receipt
 
 
@@ -17,6 +18,13 @@ class SourceStatus(StrEnum):
     ACTIVE = "ACTIVE"
     ERASING = "ERASING"
     ERASED = "ERASED"
+
+
+def uri_taken() -> ConflictError:
+    """Return what a second source of one URI is refused with."""
+    return ConflictError(
+        ErrorReason.COMMIT_RACE, "another process is bringing a document under this uri; nothing was stored, try again"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,13 @@ class KnowledgeGraph(Protocol):
     """Sources and communities, each tenant apart. Durability and errors as in ``FactStore``."""
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
-        """Insert or replace; the receipt is stored in the same transaction."""
+        """Insert or replace; the receipt is stored in the same transaction.
+
+        With an ERASED one the answers about it are destroyed: they hold its name and hashes of what was sent.
+
+        Raises:
+            ConflictError: COMMIT_RACE: another source of this tenant, that is not ERASED, has the URI.
+        """
         ...
 
     async def delete_source(self, tenant_id: str, source_id: str) -> None:

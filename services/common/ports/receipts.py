@@ -7,6 +7,9 @@ from typing import Final
 RECEIPT_RETENTION: Final = timedelta(hours=24)
 """How long a ``request_id`` is honoured; the protos promise it."""
 
+ERASING_RPC: Final = "EraseSource"
+"""Its answers say nothing of the source but that it was there; they outlive the erasure."""
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:

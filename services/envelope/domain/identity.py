@@ -1,5 +1,10 @@
-"""Deterministic identifiers: the same source, section and content always give the same fact (idempotent replay)."""
+"""Identifiers: the same section and content of one source always give the same fact (idempotent replay).
 
+They are under a key of the source, which its erasure destroys: what is left of it confirms no guess (ADR 0112).
+"""
+
+import hmac
+import secrets
 import uuid
 from typing import Final
 
@@ -8,20 +13,29 @@ _NAMESPACE: Final = uuid.UUID("6f0b3b0a-6f8e-5a44-9d0c-3a1c53f3a7b1")
 """Fixed; chosen once for this project."""
 
 
-def source_id_for(tenant_id: str, uri: str, generation: int = 0) -> str:
-    """Return the id of a source.
+def fresh_source_id() -> str:
+    """Return an id that no source has or had; it tells nothing of the document's name."""
+    return str(uuid.uuid4())
+
+
+def fresh_source_key() -> str:
+    """Return a key of 32 random bytes in hex, for the ids of one source's facts."""
+    return secrets.token_hex(32)
+
+
+def fact_id_for(source_id: str, key: str, section: str, content: str) -> str:
+    """Return the id of a fact; a fact whose content changes is another fact.
 
     Args:
-        tenant_id: the tenant; two tenants' sources never share an id.
-        uri: the caller's identifier.
-        generation: how many sources of this uri were erased before: an erased source's id is never used again.
+        source_id: of its source.
+        key: the source's; empty for one that was ingested before sources had keys, whose ids stay what they were.
+        section: where in the source it stands.
+        content: its text.
     """
-    return str(uuid.uuid5(_NAMESPACE, _SEPARATOR.join(("source", tenant_id, uri, str(generation)))))
-
-
-def fact_id_for(source_id: str, section: str, content: str) -> str:
-    """Return the id of a fact; a fact whose content changes is another fact."""
-    return str(uuid.uuid5(uuid.UUID(source_id), _SEPARATOR.join((section, content))))
+    if not key:
+        return str(uuid.uuid5(uuid.UUID(source_id), _SEPARATOR.join((section, content))))
+    digest = hmac.digest(bytes.fromhex(key), _SEPARATOR.join((source_id, section, content)).encode(), "sha256")
+    return str(uuid.UUID(bytes=digest[:16], version=4))
 
 
 def carried_fact_id_for(source_window_id: str, content: str) -> str:

@@ -1,6 +1,7 @@
 """Identity, versions, state, conditional builds, clustering and labels."""
 
 import hashlib
+import uuid
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -25,7 +26,7 @@ from services.envelope.domain.clustering import (
     unique_labels,
 )
 from services.envelope.domain.decomposition import decompose
-from services.envelope.domain.identity import carried_fact_id_for, fact_id_for, source_id_for
+from services.envelope.domain.identity import carried_fact_id_for, fact_id_for, fresh_source_id, fresh_source_key
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, SourceType
 from services.envelope.domain.neighbours import NOBODY, Neighbours
 from services.envelope.domain.state import state_entry, state_hash
@@ -37,14 +38,21 @@ ACTIVE, STALE, QUARANTINED = FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUA
 
 
 def test_ids_depend_on_everything_that_identifies():
-    source = source_id_for("t", "doc.md")
-    assert source == source_id_for("t", "doc.md")
-    assert (
-        len({source, source_id_for("u", "doc.md"), source_id_for("t", "doc2.md"), source_id_for("t", "doc.md", 1)}) == 4
-    )
-    fact = fact_id_for(source, "# A", "text")
-    assert fact == fact_id_for(source, "# A", "text")
-    assert len({fact, fact_id_for(source, "# B", "text"), fact_id_for(source, "# A", "text.")}) == 3
+    source, key = fresh_source_id(), fresh_source_key()
+    other = fresh_source_id()
+    fact = fact_id_for(source, key, "# A", "text")
+    assert fact == fact_id_for(source, key, "# A", "text")
+    same_text = [
+        fact_id_for(source, fresh_source_key(), "# A", "text"),
+        fact_id_for(other, key, "# A", "text"),
+        fact_id_for(source, "", "# A", "text"),
+        fact_id_for(source, key, "# B", "text"),
+        fact_id_for(source, key, "# A", "text."),
+    ]
+    assert len({fact, *same_text}) == 6
+    assert fact_id_for("8d5e4b0e-5a3c-5b2f-9a53-5a9b6a0c8f10", "", "# A", "text") == str(
+        uuid.uuid5(uuid.UUID("8d5e4b0e-5a3c-5b2f-9a53-5a9b6a0c8f10"), "# A\x1ftext")
+    )  # of a source without a key: as it was
     assert carried_fact_id_for("w1", "text") != carried_fact_id_for("w2", "text")
 
 

@@ -11,6 +11,7 @@ from services.common.adapters.memory import bm25
 from services.common.keywords import Stemming
 from services.common.locations import searched_text
 from services.common.ports.facts import (
+    ERASED_HASH,
     FactFilter,
     FactHit,
     FactRecord,
@@ -180,8 +181,8 @@ class MemoryFactStore:
         check_embedding(fact, self._dimension)
         if fact.status is FactStatus.DELETED:
             erased = np.zeros(self._dimension, dtype=np.float32)
-            fact = replace(fact, content="", source_location="", entities=(), metadata={}, embedding=erased)
-            fact = replace(fact, superseded_at=None, valid_from=None, valid_to=None)
+            fact = replace(fact, content="", content_hash=ERASED_HASH, source_location="", entities=(), metadata={})
+            fact = replace(fact, embedding=erased, superseded_at=None, valid_from=None, valid_to=None)
         vector = np.array(fact.embedding, dtype=np.float32)
         vector.setflags(write=False)
         return replace(fact, embedding=vector, metadata=dict(fact.metadata))

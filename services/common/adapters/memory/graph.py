@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from services.common.adapters.memory.receipts import MemoryReceipts
-from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
-from services.common.ports.receipts import Receipt
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
+from services.common.ports.receipts import ERASING_RPC, Receipt
 
 
 class MemoryKnowledgeGraph:
@@ -16,12 +16,22 @@ class MemoryKnowledgeGraph:
         self._communities: dict[str, list[CommunityRecord]] = {}
         self._clusterings: dict[str, ClusteringRecord] = {}
         self._receipts = MemoryReceipts()
+        self._answered: dict[tuple[str, str], set[tuple[str, str]]] = {}
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace."""
         self._receipts.check(receipt)
+        standing = await self.find_source(source.tenant_id, source.uri)
+        if source.status is SourceStatus.ERASED:
+            for asked in self._answered.pop((source.tenant_id, source.source_id), set()):
+                self._receipts.scrub(source.tenant_id, *asked)
+        elif standing is not None and standing.source_id != source.source_id:
+            raise uri_taken()
         self._sources[source.tenant_id, source.source_id] = source
         self._receipts.put(receipt)
+        if receipt is not None and receipt.rpc != ERASING_RPC:
+            answered = self._answered.setdefault((source.tenant_id, source.source_id), set())
+            answered.add((receipt.rpc, receipt.request_id))
 
     async def delete_source(self, tenant_id: str, source_id: str) -> None:
         """Remove the record."""

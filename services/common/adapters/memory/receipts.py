@@ -1,6 +1,7 @@
 """Remembered answers, as the durable stores keep them: a ``request_id`` is honoured for 24 hours."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
@@ -41,6 +42,12 @@ class MemoryReceipts:
     def get(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return the receipt or ``None``."""
         return self._receipts.get((tenant_id, rpc, request_id))
+
+    def scrub(self, tenant_id: str, rpc: str, request_id: str) -> None:
+        """Destroy what an answer says; that the request was answered stays known."""
+        known = self.get(tenant_id, rpc, request_id)
+        if known is not None:
+            self._receipts[tenant_id, rpc, request_id] = replace(known, body_hash="", response=b"")
 
     def drop(self, tenant_id: str, requests: Iterable[tuple[str, str]]) -> None:
         """Forget what was answered to these requests, each an RPC and a request id."""

@@ -22,7 +22,15 @@ from services.common.adapters.milvus.words import encoded_words
 from services.common.keywords import Stemming
 from services.common.locations import searched_text
 from services.common.ports.fact_changes import FactOutline
-from services.common.ports.facts import FactFilter, FactRecord, FactStatus, StateEntry, Vectors, check_embedding
+from services.common.ports.facts import (
+    ERASED_HASH,
+    FactFilter,
+    FactRecord,
+    FactStatus,
+    StateEntry,
+    Vectors,
+    check_embedding,
+)
 from services.common.ports.recognition import Entity, EntityKind
 
 STATUS_CODES: Final[Mapping[FactStatus, int]] = {
@@ -144,7 +152,7 @@ def encode(fact: FactRecord, tenant: str, dimension: int, stemming: Stemming) ->
         "status": STATUS_CODES[fact.status],
         "source": digest(fact.source_id),
         "community": digest(fact.community_label),
-        "content_hash": fact.content_hash,
+        "content_hash": ERASED_HASH if erased else fact.content_hash,
         "modified_us": micros(fact.modified_at),
         **_word_fields("" if erased else searched_text(fact.content, fact.source_location), stemming),
         "starts_us": NO_START if erased or fact.valid_from is None else micros(fact.valid_from),
@@ -157,9 +165,10 @@ def encode(fact: FactRecord, tenant: str, dimension: int, stemming: Stemming) ->
 def entombed(row: Row, modified_us: int) -> Row:
     """Return a row with its content, location, entities, metadata, words and vector destroyed."""
     body = json.loads("".join(row["body"]))
-    body |= {"content": "", "location": "", "entities": [], "metadata": {}}
+    body |= {"content": "", "hash": ERASED_HASH, "location": "", "entities": [], "metadata": {}}
     body |= {"superseded": None, "valid_from": None, "valid_to": None}
     return row | {
+        "content_hash": ERASED_HASH,
         "status": STATUS_CODES[FactStatus.DELETED],
         "modified_us": modified_us,
         **_word_fields("", Stemming.NONE),
@@ -328,7 +337,7 @@ def _body(fact: FactRecord, *, erased: bool) -> str:
     entities = [(entity.kind, entity.text, entity.start, entity.end) for entity in fact.entities]
     body: dict[str, Any] = {
         "content": "" if erased else fact.content,
-        "hash": fact.content_hash,
+        "hash": ERASED_HASH if erased else fact.content_hash,
         "source": fact.source_id,
         "location": "" if erased else fact.source_location,
         "importance": float(fact.importance_weight),

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from neo4j import AsyncManagedTransaction
 
@@ -14,7 +14,7 @@ from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
 from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
-from services.common.ports.receipts import Receipt
+from services.common.ports.receipts import ERASING_RPC, Receipt
 from services.common.settings.neo4j import Neo4jSettings
 
 _RECEIPTS: Final = ReceiptStatements(statements.REMEMBER, statements.GET_RECEIPT, statements.FORGET_RECEIPTS)
@@ -48,14 +48,17 @@ class Neo4jKnowledgeGraph:
         """Insert or replace, with the receipt in the same transaction.
 
         Raises:
-            ConflictError: COMMIT_RACE: the request was answered otherwise.
+            ConflictError: COMMIT_RACE: the request was answered otherwise, or another source has the URI.
             UnavailableError: STORE_UNAVAILABLE.
         """
         properties = source_properties(source)
 
         async def job(transaction: AsyncManagedTransaction) -> None:
             await rows_of(transaction, statements.PUT_SOURCE, key=properties["key"], source=properties)
-            await self._remember(transaction, receipt)
+            if source.status is SourceStatus.ERASED:
+                scrubbed = {"key": properties["key"], "erasing": ERASING_RPC, "nothing": b""}
+                await rows_of(transaction, statements.SCRUB_RECEIPTS, **scrubbed)
+            await self._remember(transaction, receipt, source_key=properties["key"])
 
         await self._write(job, receipt)
 
@@ -139,9 +142,9 @@ class Neo4jKnowledgeGraph:
         """Close the connections; idempotent."""
         await self._database.close()
 
-    async def _remember(self, transaction: AsyncManagedTransaction, receipt: Receipt | None) -> None:
+    async def _remember(self, transaction: AsyncManagedTransaction, receipt: Receipt | None, **others: Any) -> None:
         if receipt is not None:
-            await self._receipts.remember(transaction, receipt)
+            await self._receipts.remember(transaction, receipt, **others)
 
     async def _write(self, job: Callable[[AsyncManagedTransaction], Awaitable[None]], receipt: Receipt | None) -> None:
         await self._database.run(job)

@@ -23,5 +23,11 @@ KNOWLEDGE_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT knowledge_receipt_key IF NOT EXISTS FOR (n:KnowledgeReceipt) REQUIRE n.key IS UNIQUE",
             "CREATE INDEX knowledge_receipts_by_age IF NOT EXISTS FOR (n:KnowledgeReceipt) ON (n.created_us)",
         ),
+        (
+            "DROP INDEX sources_by_uri IF EXISTS",
+            "CREATE CONSTRAINT source_uri IF NOT EXISTS FOR (n:Source) REQUIRE n.uri_key IS UNIQUE",
+            "CREATE INDEX knowledge_receipts_by_source IF NOT EXISTS FOR (n:KnowledgeReceipt) ON (n.source_key)",
+            "MATCH (n:Source {status: 'ERASED'}) SET n.uri = '', n.document_hash = ''",
+        ),
     ),
 )

@@ -79,6 +79,12 @@ RETURN r.body_hash AS body_hash, r.response AS response
 """
 """A receipt that is past its retention binds nobody; any other stays, and the caller compares."""
 
+SCRUB_RECEIPTS: Final = """
+MATCH (r:KnowledgeReceipt {source_key: $key})
+WHERE r.rpc <> $erasing
+SET r.body_hash = '', r.response = $nothing
+"""
+
 GET_RECEIPT: Final = "MATCH (r:KnowledgeReceipt {key: $key}) RETURN r {.*} AS receipt"
 
 FORGET_RECEIPTS: Final = """

@@ -34,7 +34,7 @@ from services.common.adapters.sqlite.values import (
 )
 from services.common.adapters.stored_values import UNREADABLE, shown
 from services.common.errors import UnreadableRecordError
-from services.common.ports.facts import FactRecord, FactStatus, Vectors, check_embedding
+from services.common.ports.facts import ERASED_HASH, FactRecord, FactStatus, Vectors, check_embedding
 
 _STATUSES: Final = {status.value: status for status in FactStatus}
 VECTOR_TYPE: Final = np.dtype("<f4")
@@ -74,7 +74,7 @@ def encode(fact: FactRecord, dimension: int) -> FactRow:
         fact.status,
         fact.source_id,
         fact.community_label,
-        fact.content_hash,
+        ERASED_HASH if erased else fact.content_hash,
         micros(fact.modified_at),
         micros(fact.ingested_at),
         None if fact.ttl is None else fact.ttl // timedelta(microseconds=1),
@@ -245,10 +245,10 @@ class FactChanges:
         numbers = [(number,) for number, *_ in found]
         self.connection.executemany("DELETE FROM vectors WHERE fact_no = ?", numbers)  # frees what follows needs
         self.connection.executemany(
-            "UPDATE facts SET content = '', source_location = '', entities = '[]', metadata = '{}', "
+            "UPDATE facts SET content = '', content_hash = ?, source_location = '', entities = '[]', metadata = '{}', "
             "superseded_us = NULL, valid_from_us = NULL, valid_to_us = NULL, "
             "status = 'DELETED', modified_us = ?, change = ? WHERE fact_no = ?",
-            ((modified_us, self._change, number) for (number,) in numbers),
+            ((ERASED_HASH, modified_us, self._change, number) for (number,) in numbers),
         )
         remove_text(self.connection, self.tenant_no, _with_words(found))
         purge_text(self.connection, self.tenant_no)

@@ -13,6 +13,7 @@ its source had replaced, at the time of its last change.
 from typing import Final
 
 from services.common.adapters.sqlite.connections import Schema
+from services.common.ports.facts import ERASED_HASH
 
 FACTS_SCHEMA: Final = Schema(
     application_id=0x47544B4E,  # "GTKN"
@@ -77,5 +78,6 @@ FACTS_SCHEMA: Final = Schema(
             "CREATE INDEX facts_by_start ON facts (tenant_no, valid_from_us) WHERE valid_from_us IS NOT NULL",
             "CREATE INDEX facts_by_end ON facts (tenant_no, valid_to_us) WHERE valid_to_us IS NOT NULL",
         ),
+        (f"UPDATE facts SET content_hash = '{ERASED_HASH}' WHERE status = 'DELETED'",),  # noqa: S608
     ),
 )

@@ -11,7 +11,13 @@ from typing import Any, Final, Self
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch
-from services.common.adapters.sqlite.receipts import RECEIPTS_SCHEMA, get_receipt, put_receipt
+from services.common.adapters.sqlite.receipts import (
+    RECEIPTS_OF_SOURCES,
+    RECEIPTS_SCHEMA,
+    get_receipt,
+    put_receipt,
+    scrub_receipts,
+)
 from services.common.adapters.sqlite.values import (
     json_list,
     json_object,
@@ -25,7 +31,7 @@ from services.common.adapters.sqlite.values import (
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.adapters.stored_values import UNREADABLE, shown
 from services.common.errors import UnreadableRecordError
-from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
 from services.common.ports.receipts import Receipt
 from services.common.settings.stores import StoreSettings
 
@@ -77,6 +83,7 @@ _SCHEMA: Final = Schema(
             """,
             *RECEIPTS_SCHEMA,
         ),
+        (*RECEIPTS_OF_SOURCES, "UPDATE sources SET uri = '', document_hash = '' WHERE status = 'ERASED'"),
     ),
 )
 _COLUMNS: Final = (
@@ -111,7 +118,10 @@ class SqliteKnowledgeGraph:
         """Insert or replace, with the receipt in the same transaction."""
 
         def job(connection: sqlite3.Connection) -> None:
-            put_receipt(connection, receipt)
+            _require_alone(connection, source)
+            if source.status is SourceStatus.ERASED:
+                scrub_receipts(connection, source.tenant_id, source.source_id)
+            put_receipt(connection, receipt, source_id=source.source_id)
             connection.execute(_PUT_SOURCE, _source_values(source))
 
         erasing = source.status in (SourceStatus.ERASING, SourceStatus.ERASED)
@@ -216,6 +226,17 @@ class SqliteKnowledgeGraph:
     async def _select(self, condition: str, *values: Any) -> list[SourceRecord]:
         rows = await self._database.read(lambda c: c.execute(_SOURCES + condition, values).fetchall())
         return [_source(row) for row in rows]
+
+
+def _require_alone(connection: sqlite3.Connection, source: SourceRecord) -> None:
+    """Refuse a second source of one URI: two processes that bring a new document at once must not both have it."""
+    if source.status is SourceStatus.ERASED:
+        return
+    statement = (
+        "SELECT 1 FROM sources WHERE tenant_id = ? AND uri = ? AND status <> 'ERASED' AND source_id <> ? LIMIT 1"
+    )
+    if connection.execute(statement, (source.tenant_id, source.uri, source.source_id)).fetchone():
+        raise uri_taken()
 
 
 def _source_values(source: SourceRecord) -> tuple[Any, ...]:

@@ -5,9 +5,9 @@ from typing import Final
 
 from services.common.adapters.sqlite.fetching import fetch_one
 from services.common.adapters.sqlite.typed_rows import RowShape
-from services.common.adapters.sqlite.values import micros, moment
+from services.common.adapters.sqlite.values import marks, micros, moment
 from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
-from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
+from services.common.ports.receipts import ERASING_RPC, RECEIPT_RETENTION, Receipt
 
 RECEIPTS_SCHEMA: Final = (
     """
@@ -28,6 +28,11 @@ RECEIPTS_OF_SESSIONS: Final = (
     "CREATE INDEX receipts_of_session ON receipts (tenant_id, session_id)",
 )
 """In the store of sessions a receipt is also its session's: it goes when that is erased."""
+RECEIPTS_OF_SOURCES: Final = (
+    "ALTER TABLE receipts ADD COLUMN source_id TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX receipts_of_source ON receipts (tenant_id, source_id)",
+)
+"""In the knowledge graph it is its source's: what it says is destroyed when that is erased (ADR 0112)."""
 _RECEIPT: Final = RowShape.of(
     "receipt",
     "body_hash, response, created_us",
@@ -39,13 +44,28 @@ _GET: Final = "SELECT body_hash, response, created_us FROM receipts WHERE tenant
 _COLUMNS: Final = "tenant_id, rpc, request_id, body_hash, response, created_us"
 
 
-def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None, session_id: str | None = None) -> None:
+def scrub_receipts(connection: sqlite3.Connection, tenant_id: str, source_id: str) -> None:
+    """Destroy what the answers about an erased source say: a repeated request then is another under its id."""
+    connection.execute(
+        "UPDATE receipts SET body_hash = '', response = x'' WHERE tenant_id = ? AND source_id = ? AND rpc <> ?",
+        (tenant_id, source_id, ERASING_RPC),
+    )
+
+
+def put_receipt(
+    connection: sqlite3.Connection,
+    receipt: Receipt | None,
+    session_id: str | None = None,
+    *,
+    source_id: str | None = None,
+) -> None:
     """Keep a receipt and drop those older than the retention.
 
     Args:
         connection: in a transaction.
         receipt: to keep.
         session_id: whose it is, where the table knows sessions.
+        source_id: whose it is, where the table knows sources.
 
     Raises:
         ConflictError: COMMIT_RACE: the request was answered otherwise meanwhile.
@@ -69,11 +89,11 @@ def put_receipt(connection: sqlite3.Connection, receipt: Receipt | None, session
         receipt.response,
         micros(receipt.created_at),
     )
-    if session_id is None:
-        connection.execute(f"INSERT OR REPLACE INTO receipts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)  # noqa: S608
-    else:
-        statement = f"INSERT OR REPLACE INTO receipts ({_COLUMNS}, session_id) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-        connection.execute(statement, (*values, session_id))
+    whose = {"session_id": session_id, "source_id": source_id}
+    named = {name: value for name, value in whose.items() if value is not None}
+    columns = ", ".join([_COLUMNS, *named])
+    statement = f"INSERT OR REPLACE INTO receipts ({columns}) VALUES ({marks((*values, *named))})"  # noqa: S608
+    connection.execute(statement, (*values, *named.values()))
 
 
 def get_receipt(connection: sqlite3.Connection, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
