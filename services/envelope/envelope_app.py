@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -263,7 +263,9 @@ class EnvelopeApp:
             active_fact_ids=tuple(sorted(set(request.active_fact_ids))),
         )
         scope = request.session_id if self._settings.etag_salt else ""
-        timeless = replace(plan, time=replace(plan.time, at=datetime.min))  # the moment is what ``stands_until`` is for
+        timeless = replace(
+            plan, time=replace(plan.time, at=datetime.min.replace(tzinfo=UTC))
+        )  # the moment is what ``stands_until`` is for
         return plan_key(timeless, named, self._model, scope)
 
     async def _build(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan, reason: MissReason) -> BuiltEnvelope:

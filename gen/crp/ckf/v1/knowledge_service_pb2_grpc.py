@@ -113,8 +113,9 @@ class KnowledgeServiceServicer:
     """
 
     def IngestSource(self, request, context):
-        """Reads a document (plain text, Markdown, HTML or PDF) and stores its facts. The same bytes again change nothing; changed
-        bytes under the same uri supersede facts that the new version lacks. Idempotent by request_id; role writer.
+        """Reads a document (text, Markdown, HTML, PDF, Word (DOCX), PowerPoint (PPTX), Excel (XLSX), e-mail (EML),
+        reStructuredText, CSV, TSV, JSON, JSON Lines and source code) and stores its facts. The same bytes again change nothing;
+        changed bytes under the same uri supersede facts that the new version lacks. Idempotent by request_id; role writer.
 
         Reasons: INVALID_FIELD, SOURCE_NOT_FOUND (a superseded document), UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT,
         DOCUMENT_TOO_COMPLEX, REQUEST_ID_REUSED,
