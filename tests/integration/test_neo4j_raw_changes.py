@@ -13,7 +13,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 
 from services.common.adapters.neo4j import Neo4jSessionStore
 from tests.fakes.dag_world import Refusal
-from tests.fakes.raw.template import Template, world_of, write_sessions
+from tests.fakes.raw.template import BEFORE, Template, world_of, write_sessions
 from tests.tenth import tenth
 
 pytestmark = [pytest.mark.needs_neo4j, pytest.mark.timeout(600)]
@@ -71,8 +71,9 @@ async def test_every_property_of_a_record_that_is_altered_is_found(emptied_neo4j
     store = await Neo4jSessionStore.open(emptied_neo4j)
     template = Template(Path(), Path())
     wrong = []
-    async with world_of(store).serving() as client:
-        await write_sessions(client, template)
+    world = world_of(store, after=-BEFORE)
+    async with world.serving() as client:
+        await write_sessions(world, client, template)
         victim, beside = template.sessions["victim"], template.sessions["beside"]
         held = [
             *await neo4j_database.rows(NODES, session_id=victim),
