@@ -19,7 +19,8 @@ from services.common.computing import compute
 from services.common.errors import CrpError, LogInconsistentError, UnavailableError, UnreadableRecordError
 from services.common.merkle import Place, Span, consistency_holds, consistency_spans, fold, places
 from services.common.ports.session_lists import SessionFilter
-from services.common.ports.sessions import KeptHead, LogState, SessionStore, TransparencyLog
+from services.common.ports.sessions import SessionStore
+from services.common.ports.transparency_log import KeptHead, LogState, TransparencyLog
 from services.common.signed_note import Checkpoint, Note
 from services.dag.domain.chain import head_mac, same
 from services.dag.domain.events import OwnEvent

@@ -15,14 +15,8 @@ from crp.dpe.v1 import inputs_pb2
 from services.cli.offline import Verdict, check_export
 from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.merkle import inclusion_holds
-from services.common.ports.sessions import (
-    AuditEventRecord,
-    DeferredFact,
-    EdgeRecord,
-    LogLeaf,
-    ReportRecord,
-    WindowRecord,
-)
+from services.common.ports.sessions import AuditEventRecord, DeferredFact, EdgeRecord, ReportRecord, WindowRecord
+from services.common.ports.transparency_log import LogLeaf
 from services.common.settings.stores import StoreSettings
 from services.common.signed_note import NoteKey
 from services.dag.chains import Chains

@@ -12,7 +12,7 @@ from enum import StrEnum, unique
 from typing import Any, Final
 
 from services.common.encoding import canonical_json
-from services.common.ports.sessions import LeafKind
+from services.common.ports.transparency_log import LeafKind
 from services.dag.domain.leaves import LEAF_VERSION
 
 _FIELDS: Final = frozenset({"content_hmac", "position", "record_id", "record_kind", "session_id", "version"})

@@ -19,7 +19,8 @@ from services.cli.offline.manifest import COUNTED, Manifest
 from services.cli.offline.witnesses import WitnessDemand, Witnessed, cosigned_heads, kept_checkpoint, weigh
 from services.common.encoding import base64_decode, canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
+from services.common.ports.sessions import AuditEventRecord
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from services.dag.domain.chain import event_id
 from services.dag.domain.events import OwnEvent

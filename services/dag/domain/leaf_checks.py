@@ -13,7 +13,8 @@ from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
 from services.common.encoding import canonical_json, iso_micros
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
+from services.common.ports.sessions import AuditEventRecord, WindowRecord
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.leaves import LEAF_VERSION, SALT_BYTES, committed_node
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from services.common.encoding import iso_micros, sha256_hex
 from services.common.errors import ChainBrokenError, ErrorReason
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionStatus
+from services.common.ports.sessions import AuditEventRecord, SessionStatus
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.leaf_checks import fits_its_hash, name_of

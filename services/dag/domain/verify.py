@@ -19,13 +19,13 @@ from services.common.encoding import sha256_hex
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
-    LogLeaf,
     ReportRecord,
     SessionSnapshot,
     SessionStatus,
     WindowRecord,
     WindowStatus,
 )
+from services.common.ports.transparency_log import LogLeaf
 from services.dag.domain import chain
 from services.dag.domain.events import (
     SESSION_EVENTS,

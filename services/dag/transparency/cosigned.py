@@ -5,7 +5,7 @@ from dataclasses import replace
 import structlog
 
 from services.common.errors import InvalidRequestError
-from services.common.ports.sessions import TransparencyLog
+from services.common.ports.transparency_log import TransparencyLog
 from services.common.signed_note import Checkpoint, Note
 from services.dag.transparency.log import SignedHead, TransparencyApp
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from services.common.computing import compute
 from services.common.errors import FieldViolation, InvalidRequestError, LogInconsistentError
-from services.common.ports.sessions import LogLeaf, TransparencyLog
+from services.common.ports.transparency_log import LogLeaf, TransparencyLog
 from services.dag.domain.leaves import leaf_bytes
 from services.dag.log_keeper import LogKeeper
 

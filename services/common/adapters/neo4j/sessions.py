@@ -39,18 +39,14 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     STORE_ID_BYTES,
     AuditEventRecord,
-    KeptHead,
-    LeafKind,
     LoggedSession,
-    LogLeaf,
-    LogRow,
-    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
     WindowRecord,
     check_whole,
 )
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 from services.common.settings.neo4j import Neo4jSettings
 
 _WRITING_AT_ONCE: Final = 4
