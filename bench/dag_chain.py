@@ -33,7 +33,7 @@ from services.dag.domain.keys import MasterKey, session_hmac_key
 from services.dag.domain.leaves import committed_node, event_loggable, leaf_bytes, window_loggable
 from services.dag.domain.promises import Promise
 from services.dag.domain.repeated import told
-from services.dag.domain.verify import StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.sealed_store import logged_change
 
 TENANT: Final = "tenant-bench"

@@ -1,4 +1,4 @@
-"""The record in this checkout against another one, by turns in one run: what verifying and committing have come to cost.
+"""The record in this checkout against another one, by turns in one run: what verifying and committing cost now.
 
     python -m bench.dag_turns CHECKOUT [--rounds 3] [--windows 10000] [--seconds 4]
 

@@ -29,15 +29,8 @@ from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import Step, resealed, to_change, trail_holds
 from services.dag.domain.tombstones import is_tombstone, is_tombstoned, verify_tombstone
-from services.dag.domain.verify import (
-    Fault,
-    Integrity,
-    StoredChain,
-    Verification,
-    is_first_event,
-    not_read,
-    verify_chain,
-)
+from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification, not_read
+from services.dag.domain.verify import is_first_event, verify_chain
 from services.dag.held_keys import other_keys
 from services.dag.ports import MasterKeys
 

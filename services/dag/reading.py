@@ -19,7 +19,7 @@ from services.common.ports.transparency_log import LogLeaf
 from services.dag.chains import Chains, session_not_found
 from services.dag.domain.ending import find_window
 from services.dag.domain.lineage import lineage_text
-from services.dag.domain.verify import Verification
+from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
 
 _EXPORT_PAGE: Final = 500

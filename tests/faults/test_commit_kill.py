@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from services.common.ports.sessions import WindowStatus
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import ALICE

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from services.dag.domain.budget import budget_left
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import ALICE

@@ -29,7 +29,8 @@ from services.common.ports.sessions import (
 from services.common.ports.transparency_log import LogLeaf
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import session_hmac_key
-from services.dag.domain.verify import Integrity, StoredChain, verify_chain
+from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verify import verify_chain
 from tests.fakes.dag_world import MASTER, World, fresh_uuid
 
 FAN_OUT = taxonomy.DISPATCH_STRATEGY_FAN_OUT

@@ -21,7 +21,8 @@ from services.common.settings.stores import StoreSettings
 from services.common.signed_note import NoteKey
 from services.dag.chains import Chains
 from services.dag.domain.keys import MasterKey, session_hmac_key
-from services.dag.domain.verify import Integrity, verify_chain
+from services.dag.domain.verification import Integrity
+from services.dag.domain.verify import verify_chain
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer

@@ -22,7 +22,7 @@ from services.dag.domain.leaf_checks import fits_its_hash, name_of
 from services.dag.domain.leaves import event_loggable, salted_hmac
 from services.dag.domain.repeated import repeats
 from services.dag.domain.step import Step
-from services.dag.domain.verify import Fault, Integrity, StoredChain, Verification
+from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification
 
 _UNUSABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
