@@ -45,7 +45,8 @@ from services.dag.domain import token as tokens
 from services.dag.domain.leaf_checks import Records, compare_leaves
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.token import TokenState
-from services.dag.domain.verify import Integrity, StoredChain, verify_chain
+from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verify import verify_chain
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer

@@ -32,7 +32,8 @@ from services.dag.domain.events import Draft, OwnEvent, chain_events, report_dat
 from services.dag.domain.keys import MasterKey, session_hmac_key
 from services.dag.domain.leaves import committed_node, event_loggable, leaf_bytes, window_loggable
 from services.dag.domain.promises import Promise
-from services.dag.domain.verify import StoredChain
+from services.dag.domain.repeated import told
+from services.dag.domain.verification import StoredChain
 from services.dag.sealed_store import logged_change
 
 TENANT: Final = "tenant-bench"
@@ -135,6 +136,7 @@ def _committed(
         Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, edges)),
     )
     events = chain_events(drafts, session.session_id, last, now, key)
+    session = told(session, events)
     seal = chain.Macs(key).trail(session.version, events[-1].sequence + 1, events[-1].hmac)
     receipt = Receipt(TENANT, "CommitWindow", f"{session.session_id}-{number}", "0" * 64, b"a" * 1_500, now)
     return SessionChange(replace(session, trail_mac=seal), (window,), edges, events, (report,), receipt)

@@ -28,8 +28,6 @@ from services.common.merkle import leaf_hash
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus, Vectors
 from services.common.ports.sessions import (
     AuditEventRecord,
-    LeafKind,
-    LogLeaf,
     ReportRecord,
     SessionChange,
     SessionRecord,
@@ -38,6 +36,7 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.settings.stores import StoreSettings
 
 Mode: TypeAlias = Literal["FULL", "NORMAL"]

@@ -46,6 +46,7 @@ SEEDS: Final = {
     "rotated": 2,
     "broken": 0,
     "older": 2,
+    "cosigned": 0,
     "tombstoned": 0,
 }
 """The recipe of each pattern, with a seed that gives a short session."""
@@ -85,7 +86,9 @@ def _summary(recordings: dict[str, Recording]) -> dict[str, Any]:
         "trail": _trail(linear),
         "keys": list(_keys(linear)),
         "tokens": [
-            _token(text) for name in ("linear", "fan_in", "created", "rotated") for text in recordings[name].tokens
+            _token(text)
+            for name in ("linear", "fan_in", "created", "rotated", "relay")
+            for text in recordings[name].tokens
         ],
         "cosignature": _cosignature(linear),
         "answers": {

@@ -581,6 +581,26 @@ class VectorTests(CommandCase):
             code, found = self.run_command(*arguments)
             self.assertEqual((code, found["payload"]), (0, one["payload"]), found)
 
+    def test_the_whole_log_has_the_signed_root(self) -> None:
+        entries = self.wire["answers"]["entries"]
+        leaves = [base64.b64decode(leaf) for leaf in entries["leaves"]]
+        self.assertEqual(int(entries["tree_size"]), len(leaves))
+        _, head = gv.read_checkpoint(
+            self.wire["answers"]["consistency"]["tree_head"]["checkpoint"],
+            gv.read_key(self.wire["exports"]["linear"]["public_keys"][0], gv.LOG_KEY),
+        )
+        hashes = [hashlib.sha256(b"\x00" + leaf).digest() for leaf in leaves]
+        self.assertEqual((head.size, head.root), (len(leaves), tree_root(hashes)))
+        of_session = {leaf["leaf_index"]: leaf["leaf"] for leaf in self.wire["leaves"]}
+        self.assertEqual({index: leaves[index].decode() for index in of_session}, of_session)
+        following: dict[str, int] = {}
+        for raw in leaves:
+            leaf = json.loads(raw)
+            self.assertEqual(gv.jcs(leaf).encode(), raw)
+            if leaf["record_kind"] == "event":
+                self.assertEqual(leaf["position"], following.get(leaf["session_id"], 0))
+                following[leaf["session_id"]] = leaf["position"] + 1
+
     def test_proofs_and_a_cosignature(self) -> None:
         export, key = self.wire["exports"]["linear"], self.wire["exports"]["linear"]["public_keys"][0]
         answers = self.wire["answers"]

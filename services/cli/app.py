@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from services.cli.check_command import check_answer
+from services.cli.ercp_commands import ercp_app
 from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, MinCosignatures, WitnessKeys, sure
+from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.session_commands import session_app
+from services.cli.system_commands import system_app
 from services.common.document_kinds import ACCEPTED
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
-    from services.cli.commands import audit, dag, doctor, ingest, keys, search, systems, version
+    from services.cli.commands import audit, dag, doctor, ingest, search, version
 else:
-    ask_command, audit, dag, doctor, ingest, keys, search, systems, version = (
+    ask_command, audit, dag, doctor, ingest, search, version = (
         Later(f"services.cli.commands.{name}")
-        for name in ("ask", "audit", "dag", "doctor", "ingest", "keys", "search", "systems", "version")
+        for name in ("ask", "audit", "dag", "doctor", "ingest", "search", "version")
     )
 
 app = typer.Typer(
@@ -35,9 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenants, and the master key.")
 app.add_typer(key_app, name="keys")
-system_app = typer.Typer(no_args_is_help=True, help="The AI systems of the tenant (EU AI Act).")
 app.add_typer(system_app, name="systems")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
@@ -45,7 +46,6 @@ app.add_typer(session_app, name="sessions")
 app.add_typer(log_app, name="log")
 app.add_typer(witness_app, name="witness")
 app.add_typer(signer_app, name="log-signer")
-ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 app.add_typer(ercp_app, name="ercp")
 
 
@@ -378,125 +378,3 @@ def examine(*, as_json: AsJson = False) -> None:
 def show_version(*, as_json: AsJson = False) -> None:
     """Show the versions of the product, the protocols and the models."""
     run(version.version, as_json=as_json)
-
-
-@key_app.command("create")
-def create_key(
-    label: Annotated[str, typer.Option(help="What the key is for.")],
-    role: Annotated[
-        list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
-    ] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
-    tenant: Annotated[str, typer.Option(help="Its tenant; made in the store, not by a server; none = default.")] = "",
-    namespace: Annotated[
-        str | None, typer.Option(help="A shared namespace that it writes; made in the store, not by a server.")
-    ] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Create a key and show it this once."""
-    wish = keys.Wish(label, role or ["writer"], days, tenant, namespace or "")
-    run(partial(keys.create, wish=wish), as_json=as_json)
-
-
-@key_app.command("list")
-def list_keys(
-    tenant: Annotated[str, typer.Option(help="Keys of this tenant alone; none = all of the data directory.")] = "",
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """List keys by prefix, with tenant, roles and state."""
-    run(partial(keys.list_keys, tenant=tenant), as_json=as_json)
-
-
-@key_app.command("revoke")
-def revoke_key(key_id: Annotated[str, typer.Argument(help="The key's id.")], *, as_json: AsJson = False) -> None:
-    """Revoke a key."""
-    run(partial(keys.revoke, key_id=key_id), as_json=as_json)
-
-
-@key_app.command("rotate-master")
-def rotate_master_key(
-    after: Annotated[
-        int, typer.Option(min=0, max=30 * 86_400, help="Seconds until it signs; other instances need it before.")
-    ] = 0,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Add a master key: new sessions hang on it, tokens of the old one hold for one lifetime, old chains stay good."""
-    from services.cli.commands.master_keys import rotate as command
-
-    run(partial(command, after_s=after), as_json=as_json)
-
-
-@system_app.command("register")
-def register_system(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="JSON that describes the system.")],
-    expect_version: Annotated[
-        int | None, typer.Option(min=0, help="Refuse unless this version stands; 0 = none.")
-    ] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Register an AI system, or describe it anew."""
-    run(partial(systems.register, path=path, expected_version=expect_version), as_json=as_json)
-
-
-@system_app.command("list")
-def list_systems(*, as_json: AsJson = False) -> None:
-    """List the systems with what their class follows from."""
-    run(systems.list_systems, as_json=as_json)
-
-
-@system_app.command("versions")
-def list_system_versions(
-    system_id: Annotated[str, typer.Argument(metavar="ID", help="The system's id.")], *, as_json: AsJson = False
-) -> None:
-    """List every version of a system; reports name the one that stood."""
-    run(partial(systems.list_systems, versions_of=system_id), as_json=as_json)
-
-
-@ercp_app.command("run")
-def ercp_run(
-    question: Annotated[str, typer.Argument(help="What to reason about.")],
-    trace_id: Annotated[str, typer.Option(help="Go on with this trace, or name a new one: a UUID.")] = "",
-    max_iterations: Annotated[int, typer.Option(min=0, max=200, help="Most rounds; 0 = 50.")] = 0,
-    model: Annotated[str, typer.Option(help="Language model; none = the deployment's.")] = "",
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Generate, verify, constrain, until the answer is stable; see each step, the constraints and the status."""
-    from services.cli.commands.ercp import run as command
-
-    given = partial(command, question=question, trace_id=trace_id, max_iterations=max_iterations, model=model)
-    run(given, as_json=as_json)
-
-
-@ercp_app.command("trace")
-def ercp_trace(
-    trace_id: Annotated[str, typer.Argument(help="The trace's UUID.")],
-    out: Annotated[Path | None, typer.Option(help="Write the trace to this file as JSON.")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Show a run's events in order, or export them."""
-    from services.cli.commands.ercp import trace as command
-
-    run(partial(command, trace_id=trace_id, target=out), as_json=as_json)
-
-
-@ercp_app.command("verify-trace")
-def ercp_verify_trace(
-    file: Annotated[Path, typer.Argument(help="What `groundtrail ercp trace ID --out FILE` wrote.")],
-    node_key: Annotated[
-        Path | None, typer.Option(help="File with the node key; without it signatures stay unchecked.")
-    ] = None,
-    session: Annotated[str, typer.Option(help="Session id of the trace; none = that of --tenant.")] = "",
-    tenant: Annotated[str, typer.Option(help="Tenant that the trace belongs to.")] = "default",
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Check an exported trace with no server."""
-    from services.cli.commands.ercp import verify_trace as command
-
-    run(partial(command, source=file, node_key=node_key, session=session or f"tenant:{tenant}"), as_json=as_json)

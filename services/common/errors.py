@@ -194,10 +194,10 @@ class LogInconsistentError(CrpError):
     """The tenant's transparency log and what is known of it disagree: nothing is written or signed (ADR 0099)."""
 
     @classmethod
-    def of(cls, detail: str) -> "LogInconsistentError":
+    def of(cls, detail: str, **metadata: str) -> "LogInconsistentError":
         """Build the error; ``detail`` says what does not hold, without content."""
         text = f"the tenant's transparency log does not hold together: {detail}; nothing is written to it until it does"
-        return cls(ErrorReason.LOG_INCONSISTENT, text, detail=detail)
+        return cls(ErrorReason.LOG_INCONSISTENT, text, detail=detail, **metadata)
 
 
 class UnreadableRecordError(ChainBrokenError):

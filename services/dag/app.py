@@ -63,7 +63,7 @@ from services.dag.domain.questions import questions
 from services.dag.domain.returning import Returned, with_return
 from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
-from services.dag.domain.verify import Integrity, Verification
+from services.dag.domain.verification import Integrity, Verification
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
 from services.dag.metrics import BudgetMetrics

@@ -28,16 +28,9 @@ from services.common.progress import writing
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import Step, resealed, to_change, trail_holds
-from services.dag.domain.tombstones import is_tombstoned, verify_tombstone
-from services.dag.domain.verify import (
-    Fault,
-    Integrity,
-    StoredChain,
-    Verification,
-    is_first_event,
-    not_read,
-    verify_chain,
-)
+from services.dag.domain.tombstones import is_tombstone, is_tombstoned, verify_tombstone
+from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification, not_read
+from services.dag.domain.verify import is_first_event, verify_chain
 from services.dag.held_keys import other_keys
 from services.dag.ports import MasterKeys
 
@@ -125,8 +118,8 @@ class Chains:
                 return not_read(Fault("session", session.session_id, _ANOTHER_KEY))
             raise
         if is_tombstoned(stored):
-            return verify_tombstone(stored, key)
-        if len(stored.events) <= _INLINE_EVENTS:
+            found = verify_tombstone(stored, key)
+        elif len(stored.events) <= _INLINE_EVENTS:
             found = verify_chain(stored, key, self._verify_max_windows)
         else:
             found = await compute(verify_chain, stored, key, self._verify_max_windows)
@@ -135,12 +128,13 @@ class Chains:
         return found
 
     async def _names_another_key(self, stored: StoredChain) -> bool:
-        """Say whether the first event is chained under another held master key than the session's row names."""
+        """Say whether the first event, or the tombstone, is chained under another held key than the row names."""
         session, first = stored.snapshot.session, stored.events[0] if stored.events else None
         if first is None:
             return False
         async for master in other_keys(self._master_keys, session.key_version):
-            if is_first_event(first, keys.session_hmac_key(master, session.session_id)):
+            key = keys.session_hmac_key(master, session.session_id)
+            if is_first_event(first, key) or is_tombstone(first, key):
                 return True
         return False
 

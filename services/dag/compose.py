@@ -74,18 +74,19 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """
     master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
     inner, sealer = await adapters.session_store(), Sealer(master_keys)
-    keeper = LogKeeper(SealedSessionStore(inner, sealer), master_keys)
+    unkept = SealedSessionStore(inner, sealer)
+    signers = await _signers(settings, adapters, master_keys, unkept)
+    keeper = LogKeeper(unkept, master_keys, signers)
     adapters.closing(keeper.close)
     store = SealedSessionStore(inner, sealer, keeper)
     policy = DagPolicy.of(settings.dag, settings.retention)
     app = SessionApp(Dependencies(store, master_keys, adapters.clock, adapters.ids), policy)
     reads = SessionReads(store, app.chains)
-    signers = await _signers(settings, adapters, master_keys, store)
     log = TransparencyApp(store, signers, adapters.clock, keeper)
     cosigned = CosignedHeads(store, log)
     erasures = Erasures(store, app.chains, adapters.clock, app.registers)
     servicer = SessionServicer(app, reads, erasures, ExportProofs(log, cosigned))
-    transparency = TransparencyServicer(log, reads, LogEntries(store), cosigned)
+    transparency = TransparencyServicer(log, reads, LogEntries(store, keeper), cosigned)
     add: Callable[[SessionServicer, grpc.aio.Server], None] = pb_grpc.add_SessionServiceServicer_to_server
     add_log: Callable[[TransparencyServicer, grpc.aio.Server], None] = (
         transparency_grpc.add_TransparencyServiceServicer_to_server

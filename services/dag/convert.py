@@ -37,7 +37,7 @@ from services.dag.domain.opening import OpenAsk
 from services.dag.domain.quality import ADVICE, Degradation
 from services.dag.domain.summaries import FlowedTransfer
 from services.dag.domain.transfer import Transfer
-from services.dag.domain.verify import Verification
+from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
 from services.dag.exports.ocsf import ocsf_line
 

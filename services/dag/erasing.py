@@ -9,7 +9,7 @@ from services.dag.chains import Chains
 from services.dag.domain.erasing import Erasure, ErasureAsk, check_not_erased, erase_session
 from services.dag.domain.retention import check_not_held
 from services.dag.domain.step import to_change
-from services.dag.domain.verify import StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.domain.view import DagView
 from services.dag.registers import Registers
 from services.dag.writing import RequestKey, Writer

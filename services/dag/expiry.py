@@ -8,7 +8,7 @@ from services.common.ports.sessions import SessionChange, SessionSnapshot, Sessi
 from services.common.progress import writing
 from services.dag.chains import Chains
 from services.dag.domain.retention import SHORTEST_IDLE, Rules, Stage, expire_session
-from services.dag.domain.verify import StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.policy import DagPolicy
 from services.dag.registers import Registers
 

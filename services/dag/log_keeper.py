@@ -16,16 +16,18 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from services.common.computing import compute
-from services.common.errors import CrpError, LogInconsistentError, UnreadableRecordError
+from services.common.errors import CrpError, LogInconsistentError, UnavailableError, UnreadableRecordError
 from services.common.merkle import Place, Span, consistency_holds, consistency_spans, fold, places
 from services.common.ports.session_lists import SessionFilter
-from services.common.ports.sessions import KeptHead, LogState, SessionStore, TransparencyLog
+from services.common.ports.sessions import SessionStore
+from services.common.ports.transparency_log import KeptHead, LogState, TransparencyLog
+from services.common.signed_note import Checkpoint, Note
 from services.dag.domain.chain import head_mac, same
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.keys import log_head_key
 from services.dag.domain.log_audit import LogAudit, check_floor
 from services.dag.domain.promises import read_promise
-from services.dag.ports import MasterKeys
+from services.dag.ports import HeadSigning, MasterKeys
 
 _T = TypeVar("_T")
 
@@ -44,11 +46,13 @@ class LogKeeper(Collector):
     Args:
         store: sessions and logs, with content that can be read.
         master_keys: what the keys of the kept heads' MACs are derived from.
+        signers: whose signatures heads have that witnesses cosigned; ``None`` = such heads are not looked at.
     """
 
-    def __init__(self, store: SessionStore, master_keys: MasterKeys) -> None:
+    def __init__(self, store: SessionStore, master_keys: MasterKeys, signers: HeadSigning | None = None) -> None:
         self._store = store
         self._master_keys = master_keys
+        self._signers = signers
         self._kept: dict[str, KeptHead] = {}
         self._faults: dict[str, str] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -129,7 +133,7 @@ class LogKeeper(Collector):
     async def _look(self, tenant_id: str) -> None:
         """Compare the log with its kept head at its first use here, and keep the head that it has now."""
         state = await self._store.log_state(tenant_id)
-        await self._believed(tenant_id, state)
+        await self._compare_cosigned(tenant_id, await self._believed(tenant_id, state))
         audit = LogAudit(state)
         if state.size <= _AT_ONCE:
             root = await self._audit(tenant_id, audit)
@@ -144,6 +148,7 @@ class LogKeeper(Collector):
         head, known = await self._believed(tenant_id, state), self._kept[tenant_id]
         if head is None or head.size < known.size:
             raise LogInconsistentError.of(f"the head that was kept of size {known.size} is gone")
+        await self._compare_cosigned(tenant_id, head)
         small, large = sorted([(head.size, head.root), (size, root)])
         path = await span_hashes(self._store, tenant_id, consistency_spans(small[0], large[0]))
         if not consistency_holds(small, large, path):
@@ -166,6 +171,32 @@ class LogKeeper(Collector):
         if not same(head_mac(head.size, head.root, log_head_key(master, tenant_id)), head.mac):
             raise LogInconsistentError.of("the head that was kept was changed")
         return head
+
+    async def _compare_cosigned(self, tenant_id: str, head: KeptHead | None) -> None:
+        """Compare kept head and log with the head that witnesses cosigned, which was kept before it was signed.
+
+        A kept head that is smaller was put back, although it is one that was kept. A row that holds none of this log's
+        heads says nothing: witnesses are asked again (ADR 0100).
+        """
+        if self._signers is None or not (kept := await self._store.cosigned(tenant_id)):
+            return
+        try:
+            note, origin = Note.parse(kept), self._signers.origin(tenant_id)
+            seen = Checkpoint.parse(note.text)
+            keys = await self._signers.keys(tenant_id)
+        except (ValueError, UnavailableError):  # the signer is away: heads wait for it, and look again
+            return
+        if seen.origin != origin or not any(note.holds(key, origin) for key in keys):
+            return
+        size = head.size if head is not None else 0
+        if size < seen.size:
+            text = f"the head that was kept is of size {size}, and witnesses cosigned one of size {seen.size}"
+            raise LogInconsistentError.of(text)
+        (root,) = await span_hashes(self._store, tenant_id, [(0, seen.size)])
+        if root != seen.root:
+            raise LogInconsistentError.of(
+                f"it does not go on from the head of size {seen.size} that witnesses cosigned"
+            )
 
     async def _was_kept(self, tenant_id: str) -> bool:
         """Say whether a session promises that a head is kept: all do that were begun since heads are."""

@@ -9,17 +9,17 @@ from services.common.ports.session_lists import ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
-    LogLeaf,
     ReportRecord,
     SessionRecord,
     SessionSnapshot,
     SessionStore,
     WindowRecord,
 )
+from services.common.ports.transparency_log import LogLeaf
 from services.dag.chains import Chains, session_not_found
 from services.dag.domain.ending import find_window
 from services.dag.domain.lineage import lineage_text
-from services.dag.domain.verify import Verification
+from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
 
 _EXPORT_PAGE: Final = 500

@@ -13,7 +13,7 @@ from services.dag.chains import Chains
 from services.dag.domain.register import REGISTER_SCOPE, begin_register, register_id, rules_of, rules_set
 from services.dag.domain.retention import OwnRules, Rules
 from services.dag.domain.step import Step, empty_snapshot
-from services.dag.domain.verify import Integrity, StoredChain
+from services.dag.domain.verification import Integrity, StoredChain
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.writing import RequestKey, Writer

@@ -19,7 +19,7 @@ from services.dag.domain.origins import Adoptions
 from services.dag.domain.place import Fresh
 from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import TokenState
-from services.dag.domain.verify import StoredChain, Verification
+from services.dag.domain.verification import StoredChain, Verification
 from services.dag.domain.view import DagView
 
 STORE: Final = "store"

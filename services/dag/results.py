@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from services.common.ports.sessions import SessionRecord, WindowRecord
 from services.dag.domain.quality import Degradation
 from services.dag.domain.transfer import Transfer
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.tokens import Issued
 

@@ -14,7 +14,7 @@ from services.dag.chains import Chains
 from services.dag.domain.budget import budget_left
 from services.dag.domain.events import Draft
 from services.dag.domain.returning import Lowering, Returned, lowering, returned_draft, takes
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
 from services.dag.queues import SessionQueues

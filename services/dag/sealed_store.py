@@ -16,12 +16,7 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.session_lists import DuePlace, DueSession, ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
-    KeptHead,
-    LeafKind,
     LoggedSession,
-    LogLeaf,
-    LogRow,
-    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
@@ -29,6 +24,7 @@ from services.common.ports.sessions import (
     SessionStore,
     WindowRecord,
 )
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 from services.dag.domain.leaves import SALT_BYTES, committed_node, event_loggable, new_leaf, window_loggable
 from services.dag.log_keeper import LogKeeper
 from services.dag.sealing import MARK, Sealer, SealPlace

@@ -9,7 +9,7 @@ from crp.dag.v1 import transparency_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2_grpc as pb_grpc
 
 from services.common.context import current_call
-from services.common.ports.sessions import LeafKind
+from services.common.ports.transparency_log import LeafKind
 from services.dag import transparency_convert as convert
 from services.dag import validate
 from services.dag.reading import SessionReads

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from services.common.ports.event_feed import Behind, FedEvent
-from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
+from services.common.ports.sessions import SessionChange
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from tests.contract.adapters import SESSION_STORES, durable, parameters
 from tests.contract.records import NOW, digest, event, session, window
 

@@ -15,12 +15,7 @@ from services.common.ports.session_lists import DuePlace, LatestWindow, SessionF
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
-    KeptHead,
-    LeafKind,
     LoggedSession,
-    LogLeaf,
-    LogRow,
-    LogState,
     SessionChange,
     SessionSnapshot,
     SessionStatus,
@@ -29,6 +24,7 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 from tests.contract.adapters import SEALED_SESSION_STORES, SESSION_STORES, durable, parameters
 from tests.contract.records import HOSTILE, LATER, NOW, digest, event, receipt, report, session, window
 

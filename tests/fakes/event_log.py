@@ -2,7 +2,8 @@
 
 import hashlib
 
-from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
+from services.common.ports.sessions import SessionChange
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from tests.contract.records import digest, event, session
 
 

@@ -27,12 +27,13 @@ from pydantic import SecretStr
 
 from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.adapters.sqlite import SqliteSessionStore
+from services.common.cosignature import Cosigner
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.retention import RetentionSettings
 from services.common.settings.stores import StoreSettings
-from services.common.signed_note import NoteKey
+from services.common.signed_note import Note, NoteKey
 from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
 from services.gateway.clients.inputs import kept_inputs
@@ -53,6 +54,9 @@ TEXTS = (
     "A claim is decided within 15 working days. " * 20,
 )
 RISKS = ("LOW", "MEDIUM", "LOW", "HIGH")
+WITNESSES = tuple(Cosigner(f"witness.example/w{number}", bytes(range(100 + number, 132 + number))) for number in (1, 2))
+COSIGNED_AT = 1_779_613_320
+"""Seconds since 1970."""
 
 
 @dataclass(frozen=True)
@@ -375,6 +379,7 @@ async def _closing(told, recipe, session_id, **more):
     answers = {}
     with contextlib.suppress(grpc.aio.AioRpcError):  # an event may be older than the log
         answers["inclusion"] = await told.client.ask_log("GetInclusionProof", proof)
+    answers["entries"] = await told.client.ask_log("GetEntries", transparency.GetEntriesRequest())
     answers["consistency"] = await told.client.ask_log("GetConsistencyProof", growth)
     await told.client.window()
     await told.keep("later")
@@ -508,6 +513,21 @@ async def _older(seed, _):
         return await _closing(told, "older", first.session.session_id)
 
 
+async def _cosigned(seed, _):
+    """A session of a log that witnesses cosigned: in its midst or when it was whole, one of them or both."""
+    world = SealedWorld()
+    async with world.serving() as client:
+        told = Told(client, random.Random(f"cosigned {seed}"))
+        await client.window(text="another session's")
+        session_id = await linear(told)
+        await told.keep("whole")
+        seen = told.draw.choice(("middle", "whole"))
+        note = Note.parse(told.kept[seen])
+        lines = [one.cosign(note.text, COSIGNED_AT) for one in told.draw.sample(WITNESSES, told.draw.randrange(1, 3))]
+        await world.store.keep_cosigned("tenant-a", told.sizes[seen], str(note.with_signatures(lines)))
+        return await _closing(told, "cosigned", session_id)
+
+
 async def _tombstoned(seed, _):
     """A session that retention expired or somebody ended, that it then erased, and that a tombstone stands for."""
     rules = RetentionSettings(sweep_interval_s=0, idle_expiry_s=86_400, erase_after_days=30, tombstone_after_days=60)
@@ -528,6 +548,7 @@ SPECIAL = {
     "rotated": _rotated,
     "broken": _broken,
     "older": _older,
+    "cosigned": _cosigned,
     "tombstoned": _tombstoned,
 }
 RECIPES = (*(recipe.__name__ for recipe in SIMPLE), *SPECIAL)

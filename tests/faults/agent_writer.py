@@ -1,13 +1,13 @@
-"""A process that waits to be told ``round`` and forks a child in which agents under one parent commit for ever.
+"""The process of ``killed_writers`` whose children let agents under one parent commit at once.
 
-As ``commit_writer``, whose store and app it takes. Usage: python -m tests.faults.agent_writer DIRECTORY.
-Lines on stdout: ``child PID``, ``begin REQUEST SESSION WINDOW NUMBER RISK``, ``done WINDOW BUDGET PARENT``, ``over``.
+Store and app are those of ``commit_writer``. Usage: python -m tests.faults.agent_writer DIRECTORY. A child says
+``begin REQUEST SESSION WINDOW NUMBER RISK`` and ``done WINDOW BUDGET PARENT``.
 """
 
 import asyncio
-import os
 import sys
 import uuid
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from services.dag.beginning import CreateAsk
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
 from tests.fakes.dag_world import ALICE, report_for
-from tests.faults.commit_writer import Results, open_app, open_store, say, text_of
+from tests.faults.commit_writer import Results, open_app, open_store, text_of
+from tests.faults.killed_writers import say, write_in_rounds
 
 AGENTS = 6
 RISKS = cycle(("MEDIUM", "LOW", "MEDIUM", "HIGH"))
@@ -75,16 +76,5 @@ async def write_for_ever(directory: Path) -> None:
         await one_family(app)
 
 
-def main(directory: Path) -> None:
-    for _ in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            asyncio.run(write_for_ever(directory))
-            os._exit(1)
-        say("child", child)
-        _, status = os.waitpid(child, 0)
-        say("over", os.waitstatus_to_exitcode(status))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    write_in_rounds(partial(write_for_ever, Path(sys.argv[1])))

@@ -1,14 +1,13 @@
-"""A process that waits to be told ``round``, forks a child that commits windows for ever, and reports when it is gone.
+"""The process of ``killed_writers`` whose children commit windows of a few sessions at once.
 
-Modules are imported once, before the first fork, so that two hundred rounds take minutes. Usage: python -m
-tests.faults.commit_writer DIRECTORY; ``round`` on stdin starts a child. Every line on stdout is written at once:
-``child PID``, ``begin REQUEST SESSION WINDOW NUMBER``, ``done WINDOW HMAC``, and ``over`` when the child was reaped.
+Usage: python -m tests.faults.commit_writer DIRECTORY. A child says ``begin REQUEST SESSION WINDOW NUMBER`` and
+``done WINDOW HMAC``.
 """
 
 import asyncio
-import os
 import sys
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, MASTER, report_for
+from tests.faults.killed_writers import say, write_in_rounds
 
 SESSIONS = 4
 KEYS = FixedMasterKeys({1: MASTER})
@@ -67,10 +67,6 @@ class Results:
         return RequestKey(rpc, request_id, "body", encode)
 
 
-def say(*words: object) -> None:
-    os.write(1, (" ".join(map(str, words)) + "\n").encode())
-
-
 async def write_session(app: SessionApp) -> None:
     """Open and commit windows in a line, then fan out and merge, until the session is full."""
     answers = Results()
@@ -107,16 +103,5 @@ async def write_for_ever(directory: Path) -> None:
     await asyncio.gather(*(sessions() for _ in range(SESSIONS)))
 
 
-def main(directory: Path) -> None:
-    for _ in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            asyncio.run(write_for_ever(directory))
-            os._exit(1)
-        say("child", child)
-        _, status = os.waitpid(child, 0)
-        say("over", os.waitstatus_to_exitcode(status))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    write_in_rounds(partial(write_for_ever, Path(sys.argv[1])))

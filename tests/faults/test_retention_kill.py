@@ -10,7 +10,7 @@ from pathlib import Path
 
 from services.common.ports.sessions import SessionStatus
 from services.dag.beginning import CreateAsk
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, fresh_uuid
 from tests.faults.retention_process import open_keeper, walk

@@ -16,6 +16,7 @@ from services.common.adapters.neo4j import Neo4jSessionStore
 from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings, StoreSettings, TelemetrySettings
 from services.dag.compose import build
+from services.dag.log_keeper import LogKeeper
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from tests.fakes.dag_world import Client, World
@@ -46,7 +47,9 @@ globals().update(TAKEN)
 async def world(emptied_neo4j):
     store = await Neo4jSessionStore.open(emptied_neo4j)
     keys = World().keys
-    yield World(store=SealedSessionStore(store, Sealer(keys)), keys=keys)
+    keeper = LogKeeper(SealedSessionStore(store, Sealer(keys)), keys)
+    yield World(store=SealedSessionStore(store, Sealer(keys), keeper), keys=keys)
+    await keeper.close()
     await store.close()
 
 

@@ -19,7 +19,8 @@ from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from tests.faults import commit_writer
 from tests.faults.commit_writer import KEYS, SESSIONS, open_app, write_session
-from tests.faults.test_commit_kill import Round, check
+from tests.faults.killed_writers import Round
+from tests.faults.test_commit_kill import check
 from tests.integration.neo4j_target import neo4j_settings
 from tests.patience import patient
 from tools.real_servers.neo4j import new_home, start

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from services.common.adapters.neo4j import (
     Neo4jSessionStore,
     event_feed,
+    published_log,
     session_list_statements,
     session_log,
     session_statements,
@@ -28,7 +29,8 @@ from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import key, micros, sort_key
 from services.common.errors import ConflictError, ErrorReason, UnavailableError
 from services.common.merkle import leaf_hash
-from services.common.ports.sessions import EdgeRecord, LeafKind, LogLeaf, SessionChange, TransferType, WindowStatus
+from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType, WindowStatus
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from tests.contract.records import NOW, digest, event, receipt, report, session, window
 from tests.integration.neo4j_profile import RolledBackError, hits, kinds, plan_of, scans
 
@@ -41,7 +43,7 @@ EVENTS = 1_000
 """In the chain of session s000."""
 STATEMENTS = {
     name: statement
-    for module in (session_statements, session_list_statements, session_log, event_feed)
+    for module in (session_statements, session_list_statements, session_log, published_log, event_feed)
     for name, statement in vars(module).items()
     if name.isupper() and isinstance(statement, str)
 }
@@ -83,7 +85,7 @@ async def filled(store) -> None:
 
 def parameters() -> dict[str, dict[str, object]]:
     """Return what each statement is profiled with."""
-    whose = {"key": key(TENANT, "s000"), "session_id": "s000"}
+    whose = {"key": key(TENANT, "s000")}
     change = written("s000")
     consumer = {"key": key("sink"), "consumer": "sink", "holder": "me"}
     rows = {
@@ -106,6 +108,7 @@ def parameters() -> dict[str, dict[str, object]]:
     behind = {"key": key("sink"), "nothing": -1, "limit": 10}
     answered = {"key": receipt_key(TENANT, "IngestSource", "s000/q")}
     return {
+        "STORE_ID": {"fresh": "f"},
         "CREATE_SESSION": {"session": session_properties(session("new"))},
         "LOCK_SESSION": whose,
         "APPLY": {"key": whose["key"], "session": session_properties(change.session)} | rows,
@@ -153,6 +156,8 @@ def parameters() -> dict[str, dict[str, object]]:
         "KEY_LEAVES": {"rows": [{"key": leaf_key(TENANT, 3), "session_key": whose["key"]}]},
         "KEYED": {"key": key(TENANT)},
         "READ_SUBTREES": {"keys": [leaf_key(TENANT, 3)]},
+        "KEEP_COSIGNED": tenant | {"size": 3, "note": "n"},
+        "COSIGNED": {"key": key(TENANT)},
         "FIND_LEAVES": {"keys": [key(TENANT, "s000", "event", "s000/e1")]},
         "CLAIM": consumer | {"now_us": 0, "until_us": 1},
         "RELEASE": consumer,
@@ -173,8 +178,11 @@ HITS = {
     "COUNT_SESSIONS": 400,
     "SESSION_TENANTS": 600,
     "TOMBSTONE": 200,
+    "OF_SESSION": 13 * EVENTS,
+    "UNKEYED": 400,
 }
-"""Most records that a statement may touch here; 60 for the others. Sessions of one moment are sorted by id."""
+"""Most records that a statement may touch here; 60 for the others. Sessions of one moment are sorted by id,
+a session's leaves are read whole, and a start looks at every log."""
 
 
 async def test_every_statement_finds_what_it_needs_by_index(store, neo4j_database):

@@ -18,7 +18,6 @@ from crp.dag.v1 import session_service_pb2 as pb
 from services.common.ports.sessions import (
     AuditEventRecord,
     EdgeRecord,
-    LogLeaf,
     ReportRecord,
     SessionRecord,
     SessionSnapshot,
@@ -27,9 +26,11 @@ from services.common.ports.sessions import (
     WindowRecord,
     WindowStatus,
 )
+from services.common.ports.transparency_log import LogLeaf
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import session_hmac_key
-from services.dag.domain.verify import Integrity, StoredChain, verify_chain
+from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verify import verify_chain
 from tests.fakes.dag_world import MASTER, World, fresh_uuid
 
 FAN_OUT = taxonomy.DISPATCH_STRATEGY_FAN_OUT

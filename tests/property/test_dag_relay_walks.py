@@ -18,7 +18,7 @@ from services.common.settings.dag import DagSettings
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, CountingIds, TurnedClock, World, report_for

@@ -12,7 +12,7 @@ from services.dag.beginning import CreateAsk
 from services.dag.domain.budget import after_window
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import report_for
 from tests.property.test_dag_writers import Client, stores  # noqa: F401 - the fixture

@@ -18,7 +18,7 @@ from services.dag.app import AppendAsk, Dependencies, SessionApp
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy

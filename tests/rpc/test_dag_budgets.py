@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.master_keys import FixedMasterKeys
 from tests.fakes.dag_world import MASTER, NOW, CountingIds, World, commit_request, fitting_report, fresh_uuid
 

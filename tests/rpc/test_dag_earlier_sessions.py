@@ -8,7 +8,8 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as pb
 
 from services.common.errors import ErrorReason, LogInconsistentError
-from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
+from services.common.ports.sessions import SessionChange
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag import log_keeper
 from services.dag.domain import step
 from services.dag.domain.leaves import with_hash

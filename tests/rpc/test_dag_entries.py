@@ -86,10 +86,11 @@ async def test_a_leaf_that_is_gone_or_none_is_named_and_the_rest_goes_on(tmp_pat
             connection.executescript(change)
         refusal = await client.log_fails("GetEntries", pb.GetEntriesRequest())
         assert refusal.code is grpc.StatusCode.DATA_LOSS
-        assert refusal.metadata["leaf_index"] == "3"
+        assert (refusal.reason, refusal.metadata["leaf_index"]) == ("LOG_INCONSISTENT", "3")
         assert len((await entries(client, 0, 3)).leaves) == 3
         assert len((await entries(client, 4)).leaves) == 1
         assert (await entries(client, subject="mallory")).tree_size == 0
+        assert (await client.log_fails("GetTreeHead", pb.GetTreeHeadRequest())).reason == "LOG_INCONSISTENT"
     await store.close()
 
 

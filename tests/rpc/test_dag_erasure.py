@@ -15,19 +15,14 @@ from crp.dpe.v1 import inputs_pb2
 from services.cli.offline import Verdict, check_export
 from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.merkle import inclusion_holds
-from services.common.ports.sessions import (
-    AuditEventRecord,
-    DeferredFact,
-    EdgeRecord,
-    LogLeaf,
-    ReportRecord,
-    WindowRecord,
-)
+from services.common.ports.sessions import AuditEventRecord, DeferredFact, EdgeRecord, ReportRecord, WindowRecord
+from services.common.ports.transparency_log import LogLeaf
 from services.common.settings.stores import StoreSettings
 from services.common.signed_note import NoteKey
 from services.dag.chains import Chains
 from services.dag.domain.keys import MasterKey, session_hmac_key
-from services.dag.domain.verify import Integrity, verify_chain
+from services.dag.domain.verification import Integrity
+from services.dag.domain.verify import verify_chain
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer

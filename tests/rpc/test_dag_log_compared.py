@@ -10,9 +10,12 @@ from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as transparency
 
 from services.cli.offline import Verdict, check_export
-from services.common.signed_note import NoteKey
+from services.common.signed_note import Checkpoint, Note, NoteKey, NoteSigner
+from services.dag.domain.keys import MasterKey, log_signing_seed
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.raw_sessions import TENANT, RawSessions
+from tests.fakes.recorded_sessions import COSIGNED_AT, WITNESSES
+from tests.fakes.sealed_world import SECRET
 
 BROKEN, VALID = taxonomy.CHAIN_INTEGRITY_BROKEN, taxonomy.CHAIN_INTEGRITY_VALID
 OF_SESSION = "WHERE tenant_id = ? AND session_id = ?"
@@ -423,3 +426,84 @@ class TestALogThatDoesNotHoldTogether:
             again = await head(client, tree_size=16)
             assert again.root_hash == whole.root_hash
         assert raw.rows("SELECT size FROM heads WHERE tenant_id = ?", TENANT) == [(21,)]
+
+
+class TestAHeadThatWitnessesCosigned:
+    """A kept head that was put back to an earlier one holds; what witnesses cosigned since was kept before that."""
+
+    LOG = ("trees", "leaves", "heads", "sessions", "windows", "edges", "events", "reports")
+
+    async def seen(self, raw):
+        """A log of which witnesses cosigned the second of three heads; the rows of the first and of the last."""
+        async with raw.serving() as client:
+            first = await client.window()
+            await head(client)
+            older = self.rows(raw)
+            await client.window()
+            cosigned = await head(client)
+            await client.window()
+            await head(client)
+        note = Note.parse(cosigned.checkpoint)
+        note = note.with_signatures([WITNESSES[0].cosign(note.text, COSIGNED_AT)])
+        self.cosign(raw, cosigned.tree_size, str(note))
+        return first.session.session_id, older
+
+    def rows(self, raw):
+        return {table: raw.rows(f"SELECT * FROM {table} WHERE tenant_id = ?", TENANT) for table in self.LOG}
+
+    def cosign(self, raw, size, note):
+        raw.run("INSERT OR REPLACE INTO cosigned_heads VALUES (?, ?, ?)", TENANT, size, note)
+
+    def put_back(self, raw, older, tables):
+        for table in reversed(tables):
+            raw.run(f"DELETE FROM {table} WHERE tenant_id = ?", TENANT)
+        for table in tables:
+            for row in older[table]:
+                raw.run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+
+    @pytest.mark.parametrize("tables", [("heads",), LOG], ids=["alone", "with log and sessions"])
+    async def test_an_older_kept_head_is_found_at_the_next_start(self, raw, tables):
+        session_id, older = await self.seen(raw)
+        self.put_back(raw, older, tables)
+        async with raw.serving() as client:
+            refusal = await client.fails("AppendEvent", appended(session_id))
+            assert refusal.reason == "LOG_INCONSISTENT"
+            said = "the head that was kept is of size 5, and witnesses cosigned one of size 10"
+            assert refusal.metadata["detail"] == said
+            assert (await verify(client, session_id)).integrity == VALID
+            assert await opens(client, "mallory") == ""
+
+    async def test_and_at_the_next_head_of_a_running_server(self, raw):
+        _, older = await self.seen(raw)
+        async with raw.serving() as client:
+            assert await opens(client) == ""
+            self.put_back(raw, older, ("heads",))
+            refusal = await client.log_fails("GetTreeHead", transparency.GetTreeHeadRequest())
+            assert refusal.reason == "LOG_INCONSISTENT"
+
+    async def test_a_cosigned_head_that_the_log_does_not_go_on_from_is_found(self, raw):
+        _, older = await self.seen(raw)
+        async with raw.serving() as client:
+            other = await head(client, tree_size=5)
+        self.put_back(raw, {**older, "cosigned_heads": []}, self.LOG)
+        raw.run("DELETE FROM cosigned_heads")
+        text = str(Checkpoint(other.origin, 3, bytes(32)))
+        signer = NoteSigner(other.origin, log_signing_seed(MasterKey(1, bytes.fromhex(SECRET)), TENANT))
+        self.cosign(raw, 3, str(Note(text, (signer.sign(text), WITNESSES[0].cosign(text, COSIGNED_AT)))))
+        async with raw.serving() as client:
+            refusal = await client.log_fails("GetTreeHead", transparency.GetTreeHeadRequest())
+            assert refusal.metadata["detail"] == "it does not go on from the head of size 3 that witnesses cosigned"
+
+    @pytest.mark.parametrize("note", ["", "x", "another log's", "nobody's"])
+    async def test_a_row_that_holds_no_head_of_this_log_says_nothing(self, raw, note):
+        _, older = await self.seen(raw)
+        text = str(Checkpoint("log.example/another", 900, bytes(32)))
+        origin = raw.rows("SELECT note FROM cosigned_heads")[0][0].split("\n")[0]
+        unsigned = str(Checkpoint(origin, 900, bytes(32)))
+        notes = {"another log's": text, "nobody's": unsigned}
+        line = WITNESSES[0].cosign(text, COSIGNED_AT)
+        self.cosign(raw, 900, str(Note(notes[note], (line,))) if note in notes else note)
+        self.put_back(raw, older, ("heads",))
+        async with raw.serving() as client:
+            assert await opens(client) == ""
+            assert (await head(client)).tree_size > 15

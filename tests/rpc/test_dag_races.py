@@ -13,7 +13,7 @@ from services.common.rpc.idempotency import body_hash
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.dag import answers, convert
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.writing import RequestKey

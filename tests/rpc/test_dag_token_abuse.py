@@ -14,7 +14,7 @@ from services.common.errors import CrpError
 from services.dag.domain.keys import MasterKey, session_sign_key
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.token import issue, read
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.tokens import Tokens
 from tests.fakes.dag_world import ALICE, MASTER, CountingIds, World, fresh_uuid

@@ -12,12 +12,14 @@ from services.cli.monitoring.rules import Finding, FindingKind
 from services.cli.monitoring.state import MonitorState
 from services.common.clock import Clock
 from services.common.encoding import iso_micros
-from services.common.errors import ChainBrokenError
+from services.common.errors import CrpError, ErrorReason
 from services.common.merkle import CompactRange, leaf_hash
 from services.common.signed_note import Checkpoint, Note, NoteKey
 
 PAGE: Final = 1_000
 _WHOLE: Final = -1
+_LEAF_MISSING: Final = frozenset({ErrorReason.LOG_INCONSISTENT, ErrorReason.CHAIN_BROKEN})
+"""How servers say so; earlier ones with the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,11 @@ class Follower:
             await self._compared(latest, note, began)
         except BadHeadError as bad:
             self._found(bad.finding)
+        except CrpError as error:
+            if error.reason is not ErrorReason.LOG_INCONSISTENT:
+                raise
+            text = f"the server signs no head: {error.metadata.get('detail', error.message)}"
+            self._found(Finding(FindingKind.LOG_INCONSISTENT, _WHOLE, "", text))
         await self._keep(state)
         return Look(state.tree.size, state.tree.size - before, tuple(self._fresh))
 
@@ -130,9 +137,11 @@ class Follower:
         first = state.tree.size
         try:
             leaves = await self._reader.entries(first, min(PAGE, latest.size - first))
-        except ChainBrokenError as error:
-            index = int(error.metadata.get("leaf_index", _WHOLE))
-            return Finding(FindingKind.ENTRY_MISSING, index, "", error.message)
+        except CrpError as error:
+            index = error.metadata.get("leaf_index", "")
+            if error.reason not in _LEAF_MISSING or not index.isdecimal():
+                raise
+            return Finding(FindingKind.ENTRY_MISSING, int(index), "", error.metadata.get("detail", error.message))
         if not leaves:
             text = "the server gives no leaf that its head covers"
             return Finding(FindingKind.ENTRY_MISSING, first, "", text)

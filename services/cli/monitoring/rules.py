@@ -12,7 +12,7 @@ from enum import StrEnum, unique
 from typing import Any, Final
 
 from services.common.encoding import canonical_json
-from services.common.ports.sessions import LeafKind
+from services.common.ports.transparency_log import LeafKind
 from services.dag.domain.leaves import LEAF_VERSION
 
 _FIELDS: Final = frozenset({"content_hmac", "position", "record_id", "record_kind", "session_id", "version"})
@@ -30,6 +30,8 @@ class FindingKind(StrEnum):
     """The log does not go on from a head that was seen."""
     NOT_SIGNED = "NOT_SIGNED"
     """A head is not signed by the log's key, or it is another log's."""
+    LOG_INCONSISTENT = "LOG_INCONSISTENT"
+    """The server itself says that its log does not hold together, and signs no head of it."""
     ENTRY_MISSING = "ENTRY_MISSING"
     """The server has no leaf at an index that its head covers."""
     ENTRY_DIFFERS = "ENTRY_DIFFERS"

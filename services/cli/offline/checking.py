@@ -16,10 +16,11 @@ from services.cli.offline.facts import check_facts
 from services.cli.offline.knowledge import check_known
 from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
 from services.cli.offline.manifest import COUNTED, Manifest
-from services.cli.offline.witnesses import WitnessDemand, Witnessed, check_witnesses
+from services.cli.offline.witnesses import WitnessDemand, Witnessed, cosigned_heads, kept_checkpoint, weigh
 from services.common.encoding import base64_decode, canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
+from services.common.ports.sessions import AuditEventRecord
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from services.dag.domain.chain import event_id
 from services.dag.domain.events import OwnEvent
@@ -83,6 +84,7 @@ class _Check:
 
     parts: dict[Part, list[Line]]
     key: NoteKey
+    demand: WitnessDemand
     head: Checkpoint = field(default_factory=lambda: Checkpoint("", 0, b""))
     manifest: Manifest = field(default_factory=lambda: Manifest("", dict.fromkeys(COUNTED, 0), ""))
     events: list[AuditEventRecord] = field(default_factory=list)
@@ -92,6 +94,8 @@ class _Check:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("events", "windows", "analyses"), 0))
     erased: bool = False
     buried: bool = False
+    heads: list[Note] = field(default_factory=list)
+    """What witnesses may have cosigned: heads that the export's is, or is shown to go on from."""
     witnessed: Witnessed = field(default_factory=Witnessed)
 
 
@@ -108,14 +112,14 @@ def check_export(
     """
     check: _Check | None = None
     try:
-        check = _Check(read_lines(texts), key)
+        check = _Check(read_lines(texts), key, demand or WitnessDemand())
         _check_log(check)
         _check_events(check)
         if check.buried:
             _check_tombstone(check)
         else:
             _check_leaves(check)
-        _check_witnesses(check, demand or WitnessDemand())
+        check.heads = cosigned_heads(check.parts[Part.LOG][0], check.head, key, check.demand)
         if not check.buried:
             _check_erasure(check)
         _check_analyses(check)
@@ -123,6 +127,8 @@ def check_export(
         check.notes += check_known(check.parts[Part.EVENT], check.events, check.manifest)
         if earlier is not None:
             _check_growth(check, earlier)
+        check.witnessed = weigh(check.heads, check.parts[Part.LEAF], check.demand)
+        check.notes += check.witnessed.notes
         every_byte = bool(check.manifest.log_sha256)
         check.notes += check_facts(check.parts[Part.FACT], check.parts[Part.ANALYSIS], every_byte=every_byte)
     except BadLineError as bad:
@@ -173,13 +179,6 @@ def _check_log(check: _Check) -> None:
     if not said.covers(line.value):
         raise BadLineError(line.number, "log", "", "is not as it was exported")
     check.head, check.manifest = head, said
-
-
-def _check_witnesses(check: _Check, demand: WitnessDemand) -> None:
-    """Check the heads that witnesses cosigned."""
-    leaves = check.parts[Part.LEAF]
-    check.witnessed = check_witnesses(check.parts[Part.LOG][0], leaves, check.head, check.key, demand)
-    check.notes += check.witnessed.notes
 
 
 def _check_events(check: _Check) -> None:
@@ -427,6 +426,8 @@ def _check_growth(check: _Check, earlier: str) -> None:
         check.notes.append(text)
     elif not consistency_holds((kept.size, kept.root), (check.head.size, check.head.root), path):
         raise BadLineError(0, "checkpoint", name, "was not continued: the log was rewritten, or it was forked")
+    else:
+        check.heads.append(kept_checkpoint(note, kept.size, check.demand))
 
 
 def _growth_proof(check: _Check, size: int) -> list[bytes] | None:

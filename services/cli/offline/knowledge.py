@@ -12,7 +12,7 @@ from services.cli.offline.lines import BadLineError, Line
 from services.cli.offline.manifest import Manifest
 from services.common.ports.sessions import AuditEventRecord, SessionStatus
 from services.dag.domain.events import OwnEvent
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 
 
 def check_known(lines: Sequence[Line], events: Sequence[AuditEventRecord], manifest: Manifest) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.signed_note import Note, NoteKey
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.transparency.exporting import EXPORT_TITLE, FAULT, FIRST_TITLE, INTEGRITY, KEY, LOG_DIGEST
 
 COUNTED: Final = ("events", "analyses", "leaves")

@@ -40,14 +40,11 @@ class Witnessed:
     notes: tuple[str, ...] = ()
 
 
-def check_witnesses(
-    line: Line, leaves: Sequence[Line], head: Checkpoint, key: NoteKey, demand: WitnessDemand
-) -> Witnessed:
-    """Check the cosigned heads of an export.
+def cosigned_heads(line: Line, head: Checkpoint, key: NoteKey, demand: WitnessDemand) -> list[Note]:
+    """Return the heads of an export that witnesses may have cosigned: its own, and the one that was kept with it.
 
     Args:
         line: the log's line, of which head and key hold.
-        leaves: lines of the export's leaves, which hold too.
         head: of the export.
         key: of the log.
         demand: who has to have cosigned.
@@ -55,14 +52,35 @@ def check_witnesses(
     Raises:
         BadLineError: a cosignature that names a witness is not its, or the log does not go on from the cosigned head.
     """
-    own = Note.parse(line.value["checkpoint"])
     kept = _kept(line, head, key)
-    notes = [note for note in (own, kept) if note is not None]
+    notes = [note for note in (Note.parse(line.value["checkpoint"]), kept) if note is not None]
     for note in notes:
         if bad := bad_cosignatures(note, demand.keys):
             raise BadLineError(line.number, "log", "", f"has a cosignature that {bad[0].name} did not make")
+    return notes
+
+
+def kept_checkpoint(note: Note, size: int, demand: WitnessDemand) -> Note:
+    """Return a checkpoint that the export's log goes on from: what witnesses said of it counts as well.
+
+    Raises:
+        BadLineError: a cosignature that names a witness is not its.
+    """
+    if bad := bad_cosignatures(note, demand.keys):
+        raise BadLineError(0, "checkpoint", str(size), f"has a cosignature that {bad[0].name} did not make")
+    return note
+
+
+def weigh(notes: Sequence[Note], leaves: Sequence[Line], demand: WitnessDemand) -> Witnessed:
+    """Say who cosigned the head that most of those asked for cosigned, and what is missing.
+
+    Args:
+        notes: heads that the export's is, or goes on from.
+        leaves: lines of the export's leaves, which hold too.
+        demand: who has to have cosigned.
+    """
     if not demand.keys:
-        return Witnessed(0 if kept is None else Checkpoint.parse(kept.text).size)
+        return Witnessed()
     best = max(notes, key=lambda note: (len(good_cosignatures(note, demand.keys)), Checkpoint.parse(note.text).size))
     found = good_cosignatures(best, demand.keys)
     size = Checkpoint.parse(best.text).size if found else 0

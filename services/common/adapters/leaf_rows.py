@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.common.merkle import HASH_BYTES
-from services.common.ports.sessions import LeafKind, LogLeaf
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 
 _KINDS = {kind.value: kind for kind in LeafKind}
 

@@ -2,7 +2,7 @@
 
 from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange
-from services.common.ports.sessions import LogState
+from services.common.ports.transparency_log import LogState
 
 
 class LogTips:

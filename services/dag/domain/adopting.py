@@ -32,7 +32,7 @@ from services.dag.domain.place import Fresh, give_way, spent
 from services.dag.domain.quality import tiers_of
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState
-from services.dag.domain.verify import Fault
+from services.dag.domain.verification import Fault
 from services.dag.domain.view import DagView, is_adopted
 
 _ID_DIGITS: Final = 16

@@ -30,7 +30,7 @@ from services.dag.domain.groups import Groups
 from services.dag.domain.opening_note import OpeningNote
 from services.dag.domain.step import Step
 from services.dag.domain.summaries import FlowedTransfer, settle
-from services.dag.domain.verify import Integrity
+from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 
 LAST_WINDOW: Final = "MAX_WINDOWS"

@@ -7,7 +7,7 @@ from services.common.errors import ChainBrokenError, ErrorReason, NotFoundError,
 from services.common.ports.sessions import SessionRecord, SessionSnapshot, SessionStatus, WindowRecord, WindowStatus
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
 from services.dag.domain.step import Step
-from services.dag.domain.verify import Fault
+from services.dag.domain.verification import Fault
 from services.dag.domain.view import DagView
 
 SESSION_ENDED: Final = "SESSION_TERMINATED"

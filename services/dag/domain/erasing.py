@@ -22,7 +22,7 @@ from services.dag.domain.promises import Promise, promise_of
 from services.dag.domain.register import check_no_register
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.step import Step
-from services.dag.domain.verify import Integrity, StoredChain, Verification
+from services.dag.domain.verification import Integrity, StoredChain, Verification
 from services.dag.domain.view import DagView
 
 PENDING_CAUSE: Final = "SESSION_ERASED"

@@ -13,7 +13,8 @@ from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
 from services.common.encoding import canonical_json, iso_micros
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, WindowRecord
+from services.common.ports.sessions import AuditEventRecord, WindowRecord
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.leaves import LEAF_VERSION, SALT_BYTES, committed_node
 
@@ -179,12 +180,18 @@ def _misplaced(leaves: Sequence[LogLeaf], wanted: Sequence[_Expected], place: in
     return LeafFault(record_id, f"is missing: the log has no leaf of this {kind}")
 
 
+def name_of(leaf: LogLeaf) -> str:
+    """Name a leaf by the id in it, or by its place in the log where no id can be read."""
+    return (leaf.record_id if type(leaf.record_id) is str else "") or _index(leaf)
+
+
+def _index(leaf: LogLeaf) -> str:
+    return str(leaf.leaf_index) if type(leaf.leaf_index) is int else "?"
+
+
 def _orphan(leaf: LogLeaf) -> LeafFault:
-    """Name a leaf that is of no record by the id in it, or by its place in the log where no id can be read."""
-    index = str(leaf.leaf_index) if type(leaf.leaf_index) is int else "?"
-    name = leaf.record_id if type(leaf.record_id) is str else ""
-    text = f"at index {index} of the log is of no record of the session: a record is missing, or was replaced"
-    return LeafFault(name or index, text)
+    text = f"at index {_index(leaf)} of the log is of no record of the session: a record is missing, or was replaced"
+    return LeafFault(name_of(leaf), text)
 
 
 def _unfit(leaf: LogLeaf, one: _Expected, window: WindowRecord | None) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from services.common.encoding import canonical_json, iso_micros, sha256_hex
 from services.common.merkle import leaf_hash
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf
+from services.common.ports.sessions import AuditEventRecord
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain.events import OwnEvent
 
 SALT_BYTES: Final = 32

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange
-from services.common.ports.sessions import KeptHead, LogRow, LogState
+from services.common.ports.transparency_log import KeptHead, LogRow, LogState
 from services.dag.domain.leaf_checks import fits_its_hash
 
 

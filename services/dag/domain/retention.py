@@ -16,7 +16,7 @@ from services.dag.domain.ending import end_session
 from services.dag.domain.events import Draft, OwnEvent
 from services.dag.domain.repeated import is_held
 from services.dag.domain.step import Step
-from services.dag.domain.verify import StoredChain
+from services.dag.domain.verification import StoredChain
 
 IDLE_CAUSE: Final = "IDLE_EXPIRED"
 RETAINED: Final = "RETENTION"

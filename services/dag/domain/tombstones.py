@@ -14,14 +14,15 @@ from typing import Any, Final
 
 from services.common.encoding import iso_micros, sha256_hex
 from services.common.errors import ChainBrokenError, ErrorReason
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionStatus
+from services.common.ports.sessions import AuditEventRecord, SessionStatus
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, session_data
-from services.dag.domain.leaf_checks import fits_its_hash
+from services.dag.domain.leaf_checks import fits_its_hash, name_of
 from services.dag.domain.leaves import event_loggable, salted_hmac
 from services.dag.domain.repeated import repeats
 from services.dag.domain.step import Step
-from services.dag.domain.verify import Fault, Integrity, StoredChain, Verification
+from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification
 
 _UNUSABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
@@ -89,6 +90,15 @@ def is_tombstoned(stored: StoredChain) -> bool:
     """Say whether the session's row or its last event says that a tombstone stands for it."""
     last = stored.events[-1].event_type if stored.events else ""
     return stored.snapshot.session.status is SessionStatus.TOMBSTONED or last == OwnEvent.SESSION_TOMBSTONED
+
+
+def is_tombstone(event: AuditEventRecord, key: bytes) -> bool:
+    """Say whether the event is a tombstone that was made under this key."""
+    try:
+        mac = chain.Macs(key).event(event, str(json.loads(event.data)["previous_hmac"]))
+    except _UNUSABLE:
+        return False
+    return event.event_type == OwnEvent.SESSION_TOMBSTONED and chain.same(mac, event.hmac)
 
 
 def verify_tombstone(stored: StoredChain, key: bytes) -> Verification:
@@ -175,7 +185,7 @@ def _log_fault(event: AuditEventRecord, data: dict[str, Any], leaves: Sequence[L
         return _Found("leaf", event.event_id, "does not fit the tombstone")
     for leaf in leaves:
         if not fits_its_hash(leaf):
-            return _Found("leaf", str(leaf.record_id), "does not fit its hash: it was changed")
+            return _Found("leaf", name_of(leaf), "does not fit its hash: it was changed")
     before = leaves[:-1]
     if len(before) != data["leaves"] or not chain.same(leaves_digest(before), str(data["leaves_sha256"])):
         return _Found("leaf", event.session_id, "of the session is missing, changed or more than the tombstone says")

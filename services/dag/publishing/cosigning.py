@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from services.common.ports.sessions import TransparencyLog
+from services.common.ports.transparency_log import TransparencyLog
 from services.common.ports.witness import Witness, WitnessAnswer, WitnessStatus
 from services.common.signed_note import NoteSignature, signature_lines
 from services.common.submission import Submission

@@ -23,7 +23,7 @@ from services.dag.domain.repeated import is_held, told
 from services.dag.domain.retention import RETAINED, STAGES, Rules, Stage
 from services.dag.domain.step import to_change
 from services.dag.domain.tombstones import bury_session
-from services.dag.domain.verify import StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.expiry import Expiry
 
 _WALK: Final = tuple(STAGES)

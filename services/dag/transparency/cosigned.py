@@ -5,7 +5,7 @@ from dataclasses import replace
 import structlog
 
 from services.common.errors import InvalidRequestError
-from services.common.ports.sessions import TransparencyLog
+from services.common.ports.transparency_log import TransparencyLog
 from services.common.signed_note import Checkpoint, Note
 from services.dag.transparency.log import SignedHead, TransparencyApp
 
@@ -29,10 +29,11 @@ class CosignedHeads:
     async def latest(self, tenant_id: str) -> SignedHead | None:
         """Return the kept head, signed by the log's present keys too; ``None`` without one.
 
-        One that the log does not hold any more is not shown: the log was cut or rewritten, and the witnesses say so.
+        One that is not of this log, or that no key of it signed, is not shown.
 
         Raises:
             UnavailableError: SERVICE_UNAVAILABLE: the signing key cannot be had.
+            LogInconsistentError: LOG_INCONSISTENT: the log does not go on from it.
         """
         kept = await self._log.cosigned(tenant_id)
         if not kept:

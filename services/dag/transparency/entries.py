@@ -3,9 +3,10 @@
 from typing import Final
 
 from services.common.computing import compute
-from services.common.errors import ChainBrokenError, ErrorReason, FieldViolation, InvalidRequestError
-from services.common.ports.sessions import LogLeaf, TransparencyLog
+from services.common.errors import FieldViolation, InvalidRequestError, LogInconsistentError
+from services.common.ports.transparency_log import LogLeaf, TransparencyLog
 from services.dag.domain.leaves import leaf_bytes
+from services.dag.log_keeper import LogKeeper
 
 MAX_ENTRIES: Final = 1_000
 
@@ -15,10 +16,12 @@ class LogEntries:
 
     Args:
         log: the trees.
+        keeper: is told of a leaf that is missing, so that nothing more is written to that log.
     """
 
-    def __init__(self, log: TransparencyLog) -> None:
+    def __init__(self, log: TransparencyLog, keeper: LogKeeper) -> None:
         self._log = log
+        self._keeper = keeper
 
     async def page(self, tenant_id: str, first: int, most: int) -> tuple[list[bytes], int]:
         """Return leaves that follow one another, as bytes, and the log's size.
@@ -30,7 +33,7 @@ class LogEntries:
 
         Raises:
             InvalidRequestError: INVALID_FIELD: the log is smaller than ``first``.
-            ChainBrokenError: CHAIN_BROKEN: a leaf is missing, or what is stored is none.
+            LogInconsistentError: LOG_INCONSISTENT: a leaf is missing, or what is stored is none.
         """
         size = await self._log.tree_size(tenant_id)
         if first > size:
@@ -40,8 +43,10 @@ class LogEntries:
         held = {leaf.leaf_index for leaf in found}
         missing = next((index for index in range(first, first + wanted) if index not in held), None)
         if missing is not None:
-            text = f"leaf {missing} of the log is missing, or what is stored in its place is no leaf"
-            raise ChainBrokenError(ErrorReason.CHAIN_BROKEN, text, leaf_index=str(missing))
+            text = f"leaf {missing} is missing, or what is stored in its place is no leaf"
+            error = LogInconsistentError.of(text, leaf_index=str(missing))
+            self._keeper.found(tenant_id, error)
+            raise error
         return await compute(_bytes_of, found), size
 
 

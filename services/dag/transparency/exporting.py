@@ -18,9 +18,10 @@ from typing import Any, Final
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import LogInconsistentError
 from services.common.merkle import inclusion_spans
-from services.common.ports.sessions import AuditEventRecord, LeafKind, LogLeaf, SessionSnapshot
+from services.common.ports.sessions import AuditEventRecord, SessionSnapshot
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.signed_note import Note
-from services.dag.domain.verify import Verification
+from services.dag.domain.verification import Verification
 from services.dag.transparency.cosigned import CosignedHeads
 from services.dag.transparency.log import TransparencyApp
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from services.common.clock import Clock
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.merkle import Span, consistency_spans, inclusion_spans
-from services.common.ports.sessions import LeafKind, LogLeaf, TransparencyLog
+from services.common.ports.transparency_log import LeafKind, LogLeaf, TransparencyLog
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from services.dag.log_keeper import LogKeeper, span_hashes
 from services.dag.ports import HeadSigning

@@ -11,7 +11,7 @@ from typing import Final
 from services.common.encoding import sha256_hex
 from services.common.errors import ChainBrokenError, ErrorReason, UnavailableError
 from services.common.ports.log_signer import LogSigner
-from services.common.ports.sessions import TransparencyLog
+from services.common.ports.transparency_log import TransparencyLog
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from services.common.submission import Submission
 from services.dag.transparency.ranges import growth_proof

@@ -1,7 +1,7 @@
 """Proofs out of the full subtrees that the store holds (RFC 9162 §2.1)."""
 
 from services.common.merkle import consistency_spans
-from services.common.ports.sessions import TransparencyLog
+from services.common.ports.transparency_log import TransparencyLog
 from services.dag.log_keeper import span_hashes
 
 

@@ -28,6 +28,7 @@ def catalogue(template: Template) -> list[Change]:
         *groups.cut_trails(template, one),
         *groups.log_changes(template, one),
         *groups.session_changes(one, two),
+        *groups.tombstone_changes(template, sessions["buried"], one),
         *groups.copies(((one, "victim"), (two, "other"))),
         *pages.page_changes(template),
         *pages.file_changes(template),
@@ -70,7 +71,7 @@ def _copy_into(older, connection):
 GROUPS = {
     "values": ("a value",),
     "rows": ("a row", "two rows", "a session's seal"),
-    "ends": ("the end", "a whole session", "an erasure", "the log"),
+    "ends": ("the end", "a whole session", "an erasure", "a whole tombstone", "a tombstone", "the log"),
     "copies": ("a part of", "a session's older", "a table's", "the database's"),
     "pages": ("a page", "two pages", "the file"),
 }

@@ -19,6 +19,7 @@ KEYS = {
     "leaves": ("tenant_id", "leaf_index"),
     "trees": ("tenant_id",),
     "heads": ("tenant_id",),
+    "cosigned_heads": ("tenant_id",),
     "store_identity": ("store_id",),
     "receipts": ("tenant_id", "rpc", "request_id"),
     "feed_positions": ("consumer", "tenant_id"),
@@ -27,6 +28,7 @@ KEYS = {
 RECORDS = ("sessions", "windows", "edges", "events", "reports")
 LOG = ("leaves", "trees", "heads")
 BOOKKEEPING = {
+    "cosigned_heads": "what witnesses cosigned is no record, and is asked for again",
     "store_identity": "which store it is is no record",
     "receipts": "a remembered answer is no record",
     "feed_positions": "how far the event sink has read is no record",

@@ -1,11 +1,15 @@
 """Rows and more: deleted, doubled, exchanged, cut off; whole sessions; copies that are older than a kept checkpoint."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 
+from tests.fakes.raw import fields
 from tests.fakes.raw.changes import KEYS, LOG, RECORDS, Change
 from tests.fakes.raw.fields import where
 from tests.fakes.raw.template import FOREIGN, TENANT
 
+LEFT = ("sessions", "events", "leaves")
+"""What a tombstone leaves of a session."""
 OF_SESSION = ("windows", "edges", "events", "reports", "sessions", "leaves", "receipts")
 
 
@@ -137,6 +141,44 @@ def log_changes(template, session_id):
         yield Change("the log changed as a whole", name, statements)
 
 
+def tombstone_changes(template, buried, living):
+    """Take a tombstone away, say that it stands for less, and put one in the place of a living session."""
+    rows = {table: [row for row in template.rows[table] if row["session_id"] == buried] for table in LEFT}
+    for way in fields.field_changes(rows, takes=1):
+        kind = way.kind.replace("a value of", "a value of a tombstone's")
+        yield replace(way, kind="a whole tombstone" if kind == way.kind else kind, name=f"tombstone: {way.name}")
+    deleted = {table: (f"DELETE FROM {table} WHERE session_id = ?", (buried,)) for table in LEFT}
+    for n in range(1, len(LEFT) + 1):
+        for some in combinations(LEFT, n):
+            yield Change("a whole tombstone", f"its {', '.join(some)} deleted", tuple(deleted[table] for table in some))
+    (event,) = rows["events"]
+    for leaf in rows["leaves"]:
+        condition, key = where("leaves", leaf)
+        yield Change(
+            "a whole tombstone",
+            f"leaf {leaf['position']} {leaf['record_kind']} deleted",
+            ((f"DELETE FROM leaves WHERE {condition}", key),),
+        )
+    emptied = tuple(
+        (f"DELETE FROM {table} WHERE session_id = ?", (living,)) for table in ("windows", "edges", "reports")
+    )
+    last = "SELECT max(sequence) FROM events WHERE session_id = ?1"
+    cut = (*emptied, (f"DELETE FROM events WHERE session_id = ?1 AND sequence < ({last})", (living,)))
+    lie = ("UPDATE sessions SET status = 'TOMBSTONED' WHERE session_id = ?", (living,))
+    typed = ("UPDATE events SET event_type = 'SESSION_TOMBSTONED' WHERE session_id = ?", (living,))
+    lent = (
+        "UPDATE events SET event_type = 'SESSION_TOMBSTONED', event_id = ?, data = ?, hmac = ? WHERE session_id = ?",
+        (f"{event['event_id']}0", event["data"], event["hmac"], living),
+    )
+    for name, more in {
+        "": (),
+        ", status": (lie,),
+        ", status and type": (lie, typed),
+        ", another's": (lie, lent),
+    }.items():
+        yield Change("a tombstone feigned", f"all but the last event{name}", (*cut, *more))
+
+
 def session_changes(one, two):
     """Delete a session, give it away, exchange it with another, feign its erasure."""
 
@@ -194,8 +236,6 @@ def copies(sessions):
     tables = (*RECORDS, *LOG)
     for n in (1, 2, len(RECORDS), len(tables) - 1, len(tables)):
         for some in combinations(tables, n):
-            if some == ("heads",):
-                continue  # a head that was kept earlier is no lie: the log goes on from it too
             statements = tuple(part for table in some for part in _put_back(table, "tenant_id", TENANT))
             yield Change("a table's older copy", ", ".join(some), statements, attaches=True)
 

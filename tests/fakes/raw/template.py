@@ -7,16 +7,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from crp.dag.v1 import retention_service_pb2 as rules_pb
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import transparency_service_pb2 as log_pb
 from pydantic import SecretStr
 
 from services.common.adapters.sqlite.sessions import SqliteSessionStore
 from services.common.settings.dag import DagSettings
+from services.common.settings.retention import RetentionSettings
 from services.common.settings.stores import StoreSettings
-from tests.fakes.dag_world import NOW, CountingIds, TurnedClock
+from services.common.signed_note import Note
+from tests.fakes.dag_world import NOW, CountingIds, TurnedClock, fresh_uuid
 from tests.fakes.raw.changes import meanings, rows_in
 from tests.fakes.raw.pages import reads_of
+from tests.fakes.recorded_sessions import COSIGNED_AT, WITNESSES
 from tests.fakes.sealed_world import SECRET, SealedWorld
 from tests.property.test_dag_mutations import FAN_OUT, LONG, REFLEXIVE, append, fail, merge, settled
 
@@ -28,10 +32,14 @@ LONGEST = "A first part.\n\n" + "It goes on and on. " * 700 + "\n\nThe conclusio
 """Fills pages of its own."""
 
 
-def world_of(store, prefix="x", hours=0):
+RULES = RetentionSettings(sweep_interval_s=0, idle_expiry_s=0, tombstone_after_days=1)
+BEFORE = timedelta(days=2)
+
+
+def world_of(store, prefix="x", after=timedelta()):
     dag = DagSettings(master_key=SecretStr(SECRET), log_name="log.example", max_windows=12)
-    clock = TurnedClock(NOW + timedelta(hours=hours))
-    return SealedWorld(store=store, clock=clock, ids=CountingIds(prefix=prefix), dag=dag)
+    clock = TurnedClock(NOW + after)
+    return SealedWorld(store=store, clock=clock, ids=CountingIds(prefix=prefix), dag=dag, retention=RULES)
 
 
 @dataclass
@@ -40,7 +48,8 @@ class Template:
 
     Attributes:
         now, older: the file, and a copy from before the second half of ``victim`` and of ``other``.
-        sessions: by role: victim, other, erased, beside (where work goes on meanwhile), foreign (another tenant's).
+        sessions: by role: victim, other, erased, buried (under a tombstone), beside (where work goes on meanwhile),
+            foreign (another tenant's).
         tokens: the newest of each open session; ``victim-older`` is the one of the older copy.
         kept: the head that an auditor kept after everything was written.
         rows, says, reads: what plain SQLite finds in the file: every row, what it says, what is read of each session.
@@ -64,8 +73,9 @@ async def build(folder: Path) -> Template:
     """Write the sessions; the order in which sessions take turns mixes their rows."""
     template = Template(folder / "now.db", folder / "older.db")
     store = await SqliteSessionStore.open(folder / FILE, PLAIN)
-    async with world_of(store).serving() as client:
-        await write_sessions(client, template, lambda: _copy(folder / FILE, template.older))
+    world = world_of(store, after=-BEFORE)
+    async with world.serving() as client:
+        await write_sessions(world, client, template, lambda: _copy(folder / FILE, template.older))
     await store.close()
     _copy(folder / FILE, template.now)
     template.rows = rows_in(template.now)
@@ -74,12 +84,29 @@ async def build(folder: Path) -> Template:
     return template
 
 
-async def write_sessions(client, template, half_way=lambda: None):
-    """Write the sessions of every role, and keep a head of the log."""
+async def write_sessions(world, client, template, half_way=lambda: None):
+    """Write the sessions of every role, and keep a head of the log, which a witness cosigned.
+
+    The clock of the world stands two days before all but the session that is buried.
+    """
+    await _bury(client, template, world.clock)
     await _first_half(client, template)
     half_way()
     await _second_half(client, template)
     template.kept = (await client.ask_log("GetTreeHead", log_pb.GetTreeHeadRequest())).tree_head
+    note = Note.parse(template.kept.checkpoint)
+    note = note.with_signatures([WITNESSES[0].cosign(note.text, COSIGNED_AT)])
+    await world.store.keep_cosigned(TENANT, template.kept.tree_size, str(note))
+
+
+async def _bury(client, template, clock):
+    """Write a session, erase it, and let retention put a tombstone in its place."""
+    buried = _took(template, "buried", await client.window(text="To be forgotten."))
+    template.tokens.pop("buried")
+    await client.window(buried.session_token, text="All of it.")
+    await client.erase(template.sessions["buried"])
+    clock.advance(days=BEFORE.days)
+    await client.keep("ApplyRetention", rules_pb.ApplyRetentionRequest(request_id=fresh_uuid()))
 
 
 def _took(template, role, answer):

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from services.cli.app import app
 from services.cli.offline import BadLineError, Verdict, WitnessDemand, check_export
 from services.cli.offline.lines import Line
-from services.cli.offline.witnesses import check_witnesses
+from services.cli.offline.witnesses import cosigned_heads, weigh
 from services.common.cosignature import Cosigner, good_cosignatures
 from services.common.signed_note import Checkpoint, Note, NoteKey
 from tests.fakes.sealed_world import SealedWorld
@@ -67,7 +67,8 @@ def forged(kind, change, *witnesses, minimum=None):
     lines = [Line(number, "", value) for number, value in enumerate(values, start=1)]
     leaves = [line for line in lines if line.value.get("record") == "leaf"]
     head = Checkpoint.parse(Note.parse(values[-1]["checkpoint"]).text)
-    return check_witnesses(lines[-1], leaves, head, LOG_KEY, demand(witnesses, minimum))
+    wanted = demand(witnesses, minimum)
+    return weigh(cosigned_heads(lines[-1], head, LOG_KEY, wanted), leaves, wanted)
 
 
 def with_note(note):

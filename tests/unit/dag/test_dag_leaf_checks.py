@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.encoding import sha256_hex
-from services.common.ports.sessions import LeafKind, LogLeaf
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain.leaf_checks import Records, compare_leaves, event_text, fits_its_hash, leaf_text
 from services.dag.domain.leaves import event_loggable, leaf_bytes, new_leaf
 from tests.contract.records import event

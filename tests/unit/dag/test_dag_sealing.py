@@ -12,7 +12,8 @@ from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.encoding import canonical_json
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.merkle import fold, leaf_hash, places
-from services.common.ports.sessions import LeafKind, SessionChange, WindowStatus
+from services.common.ports.sessions import SessionChange, WindowStatus
+from services.common.ports.transparency_log import LeafKind
 from services.dag.domain import leaves
 from services.dag.domain.events import window_data
 from services.dag.domain.keys import MasterKey

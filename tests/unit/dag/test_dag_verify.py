@@ -22,7 +22,8 @@ from services.common.settings.dag import DagSettings
 from services.dag.domain.chain import Macs
 from services.dag.domain.events import Draft, chain_events, report_data, window_data
 from services.dag.domain.keys import session_hmac_key
-from services.dag.domain.verify import Integrity, StoredChain, verify_chain
+from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verify import verify_chain
 from tests.fakes.dag_world import World, fresh_uuid
 
 

@@ -8,7 +8,7 @@ from services.common.adapters.log_tips import LogTips
 from services.common.adapters.sqlite import log_rows
 from services.common.errors import LogInconsistentError
 from services.common.merkle import leaf_hash
-from services.common.ports.sessions import LeafKind, LogLeaf
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from services.common.adapters.neo4j import Neo4jSessionStore, session_log, sessi
 from services.common.adapters.neo4j.values import key
 from services.common.errors import ConflictError, ErrorReason, LogInconsistentError
 from services.common.merkle import leaf_hash
-from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
+from services.common.ports.sessions import SessionChange
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from tests.contract.records import digest, event, receipt, session
 
 NAMES = {id(value): name for module in (session_statements, session_log) for name, value in vars(module).items()}

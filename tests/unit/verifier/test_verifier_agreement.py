@@ -1,7 +1,8 @@
 """The independent verifier agrees with the product on 500 exports of every pattern, half of them tampered with.
 
 Whole in ``make test-faults``; ``make test`` runs a fixed tenth (ADR 0092). Both get the same file, key and checkpoint,
-on their command lines.
+on their command lines, and a second time with witnesses whose cosignatures are asked for: under the export's own head,
+under the one that was kept with it, and under a checkpoint that somebody kept.
 """
 
 import contextlib
@@ -12,19 +13,23 @@ import json
 import random
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from services.cli.app import app
-from tests.fakes.recorded_sessions import RECIPES, record
+from services.common.cosignature import Cosigner
+from services.common.signed_note import Checkpoint, Note
+from tests.fakes.recorded_sessions import COSIGNED_AT, RECIPES, WITNESSES, record
 from tests.fakes.tampered_exports import KINDS, Altered
 
 FILE = Path(__file__).resolve().parents[3] / "clients" / "verifier" / "groundtrail_verify.py"
 CASES = 500
 SEEDS = 3
+NOBODY = Cosigner("witness.example/nobody", bytes(range(32)))
+"""A witness that cosigned nothing."""
 UNSEEN = {
     "fact_edited": "what of a fact no analysis was made from",
     "value_edited": "the same, and proofs of sizes that nobody asks about",
@@ -32,6 +37,7 @@ UNSEEN = {
     "growth_proof_changed": "the same",
     "growth_proof_taken": "the same",
     "member_added": "what is added to the log's line or a fact's envelope",
+    "erasure_pretended": "the log's own signer gives an erased event another digest; the session's key shows it",
     "end_cut_off_and_signed": "the log's own signer says that the session is shorter; the log's entries show it",
 }
 """Kinds of which some pass with both, each with the reason."""
@@ -106,6 +112,36 @@ def by_verifier(arguments):
     return code, json.loads(out.getvalue()) if code != 2 else None
 
 
+def cosigned(checkpoint, draw):
+    """A kept head with lines of witnesses, and the one of them whose line is not its own, if any."""
+    try:
+        note = Note.parse(checkpoint)
+    except ValueError:
+        return checkpoint, None
+    lines = [one.cosign(note.text, COSIGNED_AT) for one in draw.sample(WITNESSES, draw.randrange(3))]
+    forged = draw.randrange(len(lines)) if lines and draw.random() < 0.25 else None
+    if forged is None:
+        return str(note.with_signatures(lines)), None
+    bad = lines[forged]
+    lines[forged] = replace(bad, signature=bad.signature[:20] + bytes([bad.signature[20] ^ 1]) + bad.signature[21:])
+    return str(note.with_signatures(lines)), bad.name
+
+
+def asking_witnesses(case, export, arguments, folder):
+    """What else both are given, and the size of a head that an asked witness did not cosign although a line says so."""
+    draw = random.Random(f"witnesses {case.number}")
+    asked = draw.sample((*WITNESSES, NOBODY), draw.randrange(1, 4))
+    arguments = [*arguments, *(part for one in asked for part in ("--witness", str(one.key)))]
+    if draw.random() < 0.7:
+        arguments += ["--min-cosignatures", str(draw.randrange(len(asked) + 1))]
+    if export.checkpoint is None:
+        return arguments, None
+    kept, forger = cosigned(export.checkpoint, draw)
+    (folder / "kept").write_bytes(kept.encode())
+    size = Checkpoint.parse(Note.parse(kept).text).size if forger in {one.name for one in asked} else None
+    return arguments, size
+
+
 @pytest.mark.tenth
 @pytest.mark.parametrize("case", list(cases()), ids=str)
 def test_both_say_the_same(case, folder):
@@ -115,23 +151,35 @@ def test_both_say_the_same(case, folder):
     if export.checkpoint is not None:
         (folder / "kept").write_bytes(export.checkpoint.encode())
         arguments += ["--checkpoint", str(folder / "kept")]
+    agreed(case, arguments)
+    arguments, forged = asking_witnesses(case, export, arguments, folder)
+    product = agreed(case, arguments)
+    if forged is not None and not case.tampering and product["tree_size"] >= forged:
+        assert product["verdict"] == "BROKEN"
+
+
+def agreed(case, arguments):
+    """Ask both; return what the product says, ``None`` when it cannot begin."""
     code, product = by_product(arguments)
     own_code, own = by_verifier(arguments)
     assert (own_code, own and own["verdict"]) == (code, product and product["verdict"]), (product, own)
     if product is None:
-        return
+        return None
     shared = ("session_id", "origin", "tree_size", "root")
     assert [own[name] for name in shared] == [product[name] for name in shared]
     if product["verdict"] != "BROKEN":
-        counts = ("events", "windows", "analyses")
+        counts = ("events", "windows", "analyses", "witnessed_size")
         assert [own[name] for name in counts] == [product[name] for name in counts]
+        assert own["cosigned_by"] == sorted(name.partition(" at ")[0] for name in product["cosigned_by"])
         assert len(own["notes"]) == len(product["notes"])
         assert not case.tampering or case.tampering in UNSEEN or product["verdict"] == "INCOMPLETE"
-    else:
+    elif "--witness" not in arguments:
         assert case.tampering or case.recipe == "broken"
+    if product["verdict"] == "BROKEN":
         assert own["fault"]["line"] == product["fault"]["line"], (own, product)
         if not own["fault"]["line"]:
             assert own["fault"]["record_kind"] == product["fault"]["record_kind"]
+    return product
 
 
 def test_there_are_as_many_cases_as_it_says():

@@ -27,6 +27,20 @@ def test_there_are_vectors_for_every_pattern(wire):
     assert verdicts == {"VALID", "TRUNCATED", "INCOMPLETE", "BROKEN"}
 
 
+def test_there_are_tokens_that_name_windows_of_several_stores_and_of_parallel_groups(wire):
+    origins = [token["payload"]["org"] for token in wire["tokens"]]
+    assert {len({store for store, *_ in line}) for line in origins} == {1, 2}
+    assert {entry[3] for line in origins for entry in line if len(entry) > 3} == {1, 2}
+    assert [(line[0][1], line[0][2]) for line in origins if not line[0][2]] == [(0, "")]
+
+
+def test_there_is_an_export_of_a_log_that_witnesses_cosigned(wire):
+    lines = (wire_vectors.FOLDER / wire["exports"]["cosigned"]["file"]).read_text(encoding="utf-8").splitlines()
+    (log,) = [value for line in lines if (value := json.loads(line)).get("record") == "log"]
+    assert log["cosigned"]["checkpoint"].count("\u2014 witness.example/") >= 1
+    assert log["cosigned"]["path"]
+
+
 def test_a_file_that_differs_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(wire_vectors, "FOLDER", tmp_path)
     monkeypatch.setattr(wire_vectors, "files", lambda: iter([("a", "1\n"), ("b", "2\n")]))

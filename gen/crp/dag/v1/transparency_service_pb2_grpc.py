@@ -94,7 +94,7 @@ class TransparencyServiceServicer:
     def GetEntries(self, request, context):
         """Returns leaves of the log by index, for whoever recomputes its root: ids, positions and salted hashes, no content
         (ADR 0100). The whole log is read by asking again from first_leaf_index plus the number of entries that came.
-        Role: reader. ErrorReasons: INVALID_FIELD, CHAIN_BROKEN (a leaf is missing or is none; metadata leaf_index).
+        Role: reader. ErrorReasons: INVALID_FIELD, LOG_INCONSISTENT (a leaf is missing or is none; metadata leaf_index).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from services.common.adapters.memory.log import MemoryLogs
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
-from services.common.ports.sessions import LeafKind
+from services.common.ports.transparency_log import LeafKind
 
 
 class MemoryEventFeed:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange, Place, check_full, ending_leaf
-from services.common.ports.sessions import KeptHead, LeafKind, LogLeaf, LogRow, LogState
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 
 
 @dataclass(slots=True)

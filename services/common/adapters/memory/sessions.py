@@ -13,12 +13,7 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     STORE_ID_BYTES,
     AuditEventRecord,
-    KeptHead,
-    LeafKind,
     LoggedSession,
-    LogLeaf,
-    LogRow,
-    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
@@ -26,6 +21,7 @@ from services.common.ports.sessions import (
     WindowStatus,
     check_whole,
 )
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 
 
 class MemorySessionStore(MemorySessionLists):

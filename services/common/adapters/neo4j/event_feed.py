@@ -10,7 +10,7 @@ from services.common.adapters.neo4j.database import Neo4jDatabase, rows_of
 from services.common.adapters.neo4j.session_log import leaf_key, tree_size
 from services.common.adapters.neo4j.values import Properties, key, micros
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
-from services.common.ports.sessions import LeafKind
+from services.common.ports.transparency_log import LeafKind
 
 CLAIM: Final = """
 MERGE (c:Consumer {key: $key})

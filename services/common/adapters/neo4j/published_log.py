@@ -7,7 +7,7 @@ from neo4j import AsyncManagedTransaction
 from services.common.adapters.leaf_rows import leaf_of
 from services.common.adapters.neo4j.database import rows_of
 from services.common.adapters.neo4j.session_log import leaf_key, tree_size
-from services.common.ports.sessions import LogLeaf
+from services.common.ports.transparency_log import LogLeaf
 
 READ_LEAVES: Final = "UNWIND $keys AS key MATCH (l:Leaf {key: key}) RETURN l {.*} AS leaf"
 KEEP_COSIGNED: Final = """

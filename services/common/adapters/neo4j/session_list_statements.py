@@ -29,8 +29,10 @@ RETURN s {.*} AS session
 COUNT_SESSIONS: Final = """
 UNWIND $statuses AS status
 MATCH (s:Session {tenant_key: $tenant_key, status: status})
+WHERE s.status_us IS NOT NULL
 RETURN status, count(s) AS sessions
 """
+"""An index of several properties serves only a statement that asks for all of them."""
 
 SESSION_TENANTS: Final = """
 MATCH (n:Log)

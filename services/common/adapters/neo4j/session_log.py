@@ -17,7 +17,7 @@ from services.common.adapters.neo4j.values import Properties, key, sort_key
 from services.common.adapters.stored_values import MAX_NUMBER, word_of
 from services.common.errors import LogInconsistentError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf, places
-from services.common.ports.sessions import KeptHead, LeafKind, LogLeaf, LogRow, LogState
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 
 LOCK_LOG: Final = """
 MERGE (n:Log {key: $key})
@@ -69,7 +69,7 @@ FIND_LEAVES: Final = "UNWIND $keys AS key MATCH (l:Leaf {record_key: key}) RETUR
 
 _BATCH: Final = 1_000
 _KINDS: Final[dict[Any, Any]] = {kind.value: kind for kind in LeafKind}
-_AS_STORED: Final = ("session_id", "record_id", "position", "content_hmac", "leaf_index")
+_AS_STORED: Final = ("session_id", "record_kind", "record_id", "position", "content_hmac", "leaf_index")
 
 
 async def append_leaves(
@@ -260,14 +260,19 @@ def _read_leaf(row: Properties) -> LogLeaf:
 
 def _leaf_of(row: Properties) -> LogLeaf:
     """Return the leaf as it is stored, whatever it holds; whoever compares it judges it."""
-    kind: Any = row.get("record_kind")
     subtrees = row.get("subtrees")
-    values: dict[str, Any] = {name: row.get(name) for name in _AS_STORED}
+    values = {name: _comparable(row.get(name)) for name in _AS_STORED}
+    kind = values.pop("record_kind")
     return LogLeaf(
         **values,
         record_kind=_KINDS.get(kind, kind),
         leaf_hash=bytes(subtrees)[:HASH_BYTES] if isinstance(subtrees, bytes | bytearray) else b"",
     )
+
+
+def _comparable(value: Any) -> Any:
+    """Return a stored value as one that can be looked up: Neo4j may hold a list where a text belongs."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _index(leaf: LogLeaf) -> int:

@@ -1,7 +1,8 @@
 """The Cypher of the session store. Every value is a parameter; no statement is put together from parts.
 
-A statement that begins with ``SET n.session_id = …`` locks the session: the property is what it was, so nothing
-changes, and Neo4j takes the node's lock before it looks. Writers of one session wait for each other there, and readers
+A statement that begins with ``SET s.key = $key`` locks the session: the property is what the node was found by, so
+nothing changes, and Neo4j takes the node's lock before it looks. No property that a record says will do: reading would
+put it right before anybody sees that it was changed. Writers of one session wait for each other there, and readers
 see each commit whole or not at all, which Neo4j alone does not promise (read committed).
 
 ``ORDER BY`` begins with what the index begins with, though that is one value: only then does Neo4j read the index in
@@ -19,7 +20,7 @@ CREATE_SESSION: Final = "CREATE (s:Session) SET s = $session"
 
 LOCK_SESSION: Final = """
 MATCH (s:Session {key: $key})
-SET s.session_id = $session_id
+SET s.key = $key
 WITH s
 RETURN s.version AS version,
   head(COLLECT {
@@ -93,7 +94,7 @@ RETURN r.body_hash AS body_hash, r.response AS response
 
 SNAPSHOT: Final = """
 MATCH (s:Session {key: $key})
-SET s.session_id = $session_id
+SET s.key = $key
 WITH s
 RETURN s {.*} AS session,
   COLLECT { MATCH (s)-[:HAS]->(w:Window) RETURN w {.*} } AS windows,
@@ -114,7 +115,7 @@ AGE_OF_SESSION: Final = "MATCH (s:Session {key: $key}) RETURN s.created_us AS cr
 
 PAGE_EVENTS: Final = """
 MATCH (s:Session {key: $key})
-SET s.session_id = $session_id
+SET s.key = $key
 WITH s
 CALL (s) {
   MATCH (e:AuditEvent {session_key: s.key})

@@ -39,18 +39,14 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     STORE_ID_BYTES,
     AuditEventRecord,
-    KeptHead,
-    LeafKind,
     LoggedSession,
-    LogLeaf,
-    LogRow,
-    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
     WindowRecord,
     check_whole,
 )
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 from services.common.settings.neo4j import Neo4jSettings
 
 _WRITING_AT_ONCE: Final = 4
@@ -135,8 +131,8 @@ class Neo4jSessionStore(Neo4jSessionLists):
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
     ) -> list[AuditEventRecord]:
         """Return the next events of the session."""
-        whose = {"key": key(tenant_id, session_id), "session_id": session_id}
-        rows = await self._rows(session_statements.PAGE_EVENTS, **whose, after=after_sequence, limit=limit)
+        whose = key(tenant_id, session_id)
+        rows = await self._rows(session_statements.PAGE_EVENTS, key=whose, after=after_sequence, limit=limit)
         return sorted((event_of(row["event"]) for row in rows), key=lambda one: one.sequence)
 
     async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
@@ -257,8 +253,7 @@ class Neo4jSessionStore(Neo4jSessionLists):
 
 
 async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, session_id: str) -> SessionSnapshot | None:
-    whose = {"key": key(tenant_id, session_id), "session_id": session_id}
-    rows = await rows_of(transaction, session_statements.SNAPSHOT, **whose)
+    rows = await rows_of(transaction, session_statements.SNAPSHOT, key=key(tenant_id, session_id))
     if not rows:
         return None
     (row,) = rows
@@ -293,7 +288,7 @@ async def _lock(transaction: AsyncManagedTransaction, change: SessionChange, who
         await rows_of(transaction, session_statements.CREATE_SESSION, session=properties)
     else:
         statement = session_statements.LOCK_SESSION
-        rows = await rows_of(transaction, statement, key=whose, session_id=session.session_id)
+        rows = await rows_of(transaction, statement, key=whose)
         whose = session.session_id
         if not rows or session.version != _stored_number(rows[0], "version", ("session", whose), whose) + 1:
             raise race("the session's version moved on")

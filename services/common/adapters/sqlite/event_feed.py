@@ -10,7 +10,7 @@ from services.common.adapters.sqlite.fetching import fetch
 from services.common.adapters.sqlite.values import json_list, micros
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.event_feed import NOTHING_READ, Behind, FedEvent, FeedPage
-from services.common.ports.sessions import LeafKind
+from services.common.ports.transparency_log import LeafKind
 
 FEED_SCHEMA: Final = (
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from services.common.adapters.sqlite import log_rows
-from services.common.ports.sessions import LogRow, LogState
+from services.common.ports.transparency_log import LogRow, LogState
 
 _WAIT_S: Final = 2.0
 

@@ -17,7 +17,7 @@ from services.common.adapters.sqlite.typed_rows import RowShape
 from services.common.adapters.stored_values import MAX_NUMBER, number_of
 from services.common.errors import LogInconsistentError
 from services.common.merkle import HASH_BYTES, CompactRange, Place, check_full, ending_leaf, places
-from services.common.ports.sessions import KeptHead, LeafKind, LogLeaf, LogRow, LogState
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 
 LOG_SCHEMA: Final = (
     """

@@ -6,7 +6,7 @@ from typing import Final
 from services.common.adapters.leaf_rows import leaf_of
 from services.common.adapters.sqlite.fetching import fetch, fetch_one
 from services.common.adapters.sqlite.writer import WriteTraits
-from services.common.ports.sessions import LogLeaf
+from services.common.ports.transparency_log import LogLeaf
 
 COSIGNED_SCHEMA: Final = (
     "CREATE TABLE cosigned_heads (tenant_id TEXT PRIMARY KEY, size INTEGER NOT NULL, note TEXT NOT NULL) WITHOUT ROWID",

@@ -40,18 +40,14 @@ from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
-    KeptHead,
-    LeafKind,
     LoggedSession,
-    LogLeaf,
-    LogRow,
-    LogState,
     ReportRecord,
     SessionChange,
     SessionSnapshot,
     WindowRecord,
     check_whole,
 )
+from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
 from services.common.settings.stores import StoreSettings
 
 

@@ -9,7 +9,13 @@ from services.cli.monitoring import EntryRules, FindingKind, Follower, MonitorSt
 from services.cli.monitoring.follower import PAGE, Head
 from services.common.clock import SystemClock
 from services.common.encoding import canonical_json
-from services.common.errors import ChainBrokenError, ErrorReason, InvalidRequestError
+from services.common.errors import (
+    ChainBrokenError,
+    ErrorReason,
+    InvalidRequestError,
+    LogInconsistentError,
+    UnavailableError,
+)
 from services.common.merkle import CompactRange, leaf_hash
 from services.common.signed_note import Checkpoint, Note, NoteSigner
 
@@ -46,6 +52,8 @@ class FakeLog:
         self.signed = list(leaves)
         self.signers = signers
         self.asked = 0
+        self.refuses = None
+        self.missing = said_now
 
     def add(self, leaves):
         self.leaves += leaves
@@ -53,6 +61,8 @@ class FakeLog:
 
     async def head(self, size=None):
         self.asked += 1
+        if self.refuses is not None:
+            raise self.refuses
         size = len(self.signed) if size is None else size
         tree, _ = CompactRange().extend(map(leaf_hash, self.signed[:size]))
         text = str(Checkpoint(ORIGIN, size, tree.root()))
@@ -61,8 +71,16 @@ class FakeLog:
     async def entries(self, first, most):
         if None in self.leaves[first : first + most]:
             index = self.leaves.index(None, first)
-            raise ChainBrokenError(ErrorReason.CHAIN_BROKEN, f"leaf {index} is missing", leaf_index=str(index))
+            raise self.missing(index)
         return self.leaves[first : first + most]
+
+
+def said_now(index):
+    return LogInconsistentError.of(f"leaf {index} is missing", leaf_index=str(index))
+
+
+def said_before(index):
+    return ChainBrokenError(ErrorReason.CHAIN_BROKEN, f"leaf {index} is missing", leaf_index=str(index))
 
 
 class Watch:
@@ -155,13 +173,29 @@ async def test_every_leaf_that_is_not_the_signed_one_is_named(place):
     assert await later.finds() == [(FindingKind.ENTRY_DIFFERS, 11 + place)]
 
 
-async def test_a_leaf_that_the_server_has_not_is_named():
+@pytest.mark.parametrize("said", [said_now, said_before])
+async def test_a_leaf_that_the_server_has_not_is_named(said):
     log = FakeLog(session("s", 5))
+    log.missing = said
     log.leaves[7] = None
     assert await Watch(log).finds() == [(FindingKind.ENTRY_MISSING, 7)]
     log.leaves = log.leaves[:4]
     watch = Watch(log)
     assert await watch.finds() == [(FindingKind.ENTRY_MISSING, 4)]
+
+
+async def test_a_server_that_signs_no_head_of_its_own_log_is_a_finding_and_one_that_is_away_is_none():
+    log = FakeLog(session("s", 5))
+    watch = Watch(log)
+    assert await watch.finds() == []
+    log.refuses = LogInconsistentError.of("the head that was kept is gone")
+    assert await watch.finds() == [(FindingKind.LOG_INCONSISTENT, -1)]
+    assert watch.state.findings[0].detail == "the server signs no head: the head that was kept is gone"
+    assert await watch.finds() == []
+    assert watch.state.found == 1
+    log.refuses = UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, "away")
+    with pytest.raises(UnavailableError):
+        await watch.look()
 
 
 async def test_a_session_that_was_set_back_and_written_anew_shows_it():

@@ -10,7 +10,8 @@ from services.common.adapters.http import open_event_endpoint
 from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.clock import SystemClock
 from services.common.cosignature import Cosigner, good_cosignatures
-from services.common.ports.sessions import LeafKind, LogLeaf, SessionChange
+from services.common.ports.sessions import SessionChange
+from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.settings.checkpoints import CheckpointSettings, WitnessSettings
 from services.common.settings.event_sink import EventSinkSettings
 from services.common.signed_note import Checkpoint, Note, NoteSigner

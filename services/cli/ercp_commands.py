@@ -1,0 +1,58 @@
+"""``groundtrail ercp``: what it is called and takes; the commands are in ``commands/``."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from services.cli.forms import AsJson
+from services.cli.later import run
+
+ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
+
+
+@ercp_app.command("run")
+def ercp_run(
+    question: Annotated[str, typer.Argument(help="What to reason about.")],
+    trace_id: Annotated[str, typer.Option(help="Go on with this trace, or name a new one: a UUID.")] = "",
+    max_iterations: Annotated[int, typer.Option(min=0, max=200, help="Most rounds; 0 = 50.")] = 0,
+    model: Annotated[str, typer.Option(help="Language model; none = the deployment's.")] = "",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Generate, verify, constrain, until the answer is stable; see each step, the constraints and the status."""
+    from services.cli.commands.ercp import run as command
+
+    given = partial(command, question=question, trace_id=trace_id, max_iterations=max_iterations, model=model)
+    run(given, as_json=as_json)
+
+
+@ercp_app.command("trace")
+def ercp_trace(
+    trace_id: Annotated[str, typer.Argument(help="The trace's UUID.")],
+    out: Annotated[Path | None, typer.Option(help="Write the trace to this file as JSON.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run's events in order, or export them."""
+    from services.cli.commands.ercp import trace as command
+
+    run(partial(command, trace_id=trace_id, target=out), as_json=as_json)
+
+
+@ercp_app.command("verify-trace")
+def ercp_verify_trace(
+    file: Annotated[Path, typer.Argument(help="What `groundtrail ercp trace ID --out FILE` wrote.")],
+    node_key: Annotated[
+        Path | None, typer.Option(help="File with the node key; without it signatures stay unchecked.")
+    ] = None,
+    session: Annotated[str, typer.Option(help="Session id of the trace; none = that of --tenant.")] = "",
+    tenant: Annotated[str, typer.Option(help="Tenant that the trace belongs to.")] = "default",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Check an exported trace with no server."""
+    from services.cli.commands.ercp import verify_trace as command
+
+    run(partial(command, source=file, node_key=node_key, session=session or f"tenant:{tenant}"), as_json=as_json)
