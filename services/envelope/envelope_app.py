@@ -28,7 +28,7 @@ from services.envelope.domain.caching import (
     plan_key,
 )
 from services.envelope.domain.candidates import Candidate, RankedFact
-from services.envelope.domain.conflicts import Conflict, Stated, find_conflicts, near_another
+from services.envelope.domain.conflicts import Conflict, Stated, SubjectIndex, find_conflicts, near_another
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -115,6 +115,7 @@ class EnvelopeApp:
         self._clock = clock
         self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
+        self._subjects = SubjectIndex()
         self.times = TimeCounts()
         """What builds had to do with time; its counts are metrics."""
 
@@ -303,7 +304,7 @@ class EnvelopeApp:
             recommended_strategy=None if gap is None else recommended_strategy(request, plan.sub_queries),
             stands_until=_stands_until(selection, assembly, plan),
             sources=sources,
-            conflicts=await _conflicts(assembly.facts),
+            conflicts=await _conflicts(assembly.facts, self._subjects),
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:
@@ -357,25 +358,24 @@ async def _assembled(selection: Selection, terms: PackingTerms) -> Assembly:
     return await compute(assemble, candidates, selection.queries, terms)
 
 
-async def _conflicts(facts: Sequence[RankedFact]) -> tuple[Conflict, ...]:
+async def _conflicts(facts: Sequence[RankedFact], subjects: SubjectIndex) -> tuple[Conflict, ...]:
     """Find what current sources disagree on, here or in a thread."""
     current = [fact.candidate for fact in facts if fact.candidate.is_current and not fact.candidate.is_carried]
     if sum(len(fact.content) for fact in current) <= _CONFLICTS_IN_PLACE_CHARS:
-        return _disagreements(current)
-    return await compute(_disagreements, current)
+        return _disagreements(current, subjects)
+    return await compute(_disagreements, current, subjects)
 
 
-def _disagreements(facts: Sequence[Candidate]) -> tuple[Conflict, ...]:
+def _disagreements(facts: Sequence[Candidate], subjects: SubjectIndex) -> tuple[Conflict, ...]:
     if not facts:
         return ()
     near = near_another(np.stack([fact.embedding for fact in facts]))
-    return find_conflicts(
-        [
-            Stated(fact.fact_id, fact.source_id, fact.content, fact.source_location)
-            for fact, is_near in zip(facts, near.tolist(), strict=True)
-            if is_near
-        ]
-    )
+    stated = [
+        Stated(fact.fact_id, fact.source_id, fact.content, fact.source_location)
+        for fact, is_near in zip(facts, near.tolist(), strict=True)
+        if is_near
+    ]
+    return find_conflicts(subjects.sharing(stated))
 
 
 def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:

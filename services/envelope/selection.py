@@ -23,6 +23,7 @@ from services.envelope.domain.holding import holding
 from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
 from services.envelope.domain.search_mode import FUSED_MODES, SearchMode
+from services.envelope.granted_states import Moment
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.readable_facts import RETRIEVABLE
@@ -32,6 +33,7 @@ from services.envelope.warm_facts import Found
 
 MARK_TOKENS: Final = 24
 """What the prompt says beside the number of a fact that does not hold now: why, and since when (ADR 0109)."""
+_MOST_TENANTS: Final = 10_000
 ACTIVE_TIER: Final = 0
 SESSION_TIER: Final = 1
 WARM_TIER: Final = 2
@@ -73,6 +75,19 @@ class _Asked:
     until: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The first turn behind a moment, as of a version of the knowledge; ``None`` = there is none."""
+
+    version: Moment
+    after: datetime
+    turn: datetime | None
+
+    def holds(self, version: Moment, at: datetime) -> bool:
+        """Say whether it is also the first behind another moment."""
+        return version == self.version and self.after <= at and (self.turn is None or at < self.turn)
+
+
 class Selector:
     """Goes through the memory tiers, retrieves, expands communities and adds what the session carries.
 
@@ -98,6 +113,7 @@ class Selector:
         self._tokens = tokens
         self._counted = CountedFacts(tokens)
         self._settings = settings
+        self._turns: dict[str, _Turn] = {}
 
     @property
     def embedding_model(self) -> str:
@@ -118,7 +134,7 @@ class Selector:
         carried = request.carried if request.max_memory_tier >= SESSION_TIER else ()
         vectors, until = await asyncio.gather(
             self._embedding.embed([*sub_queries, *(text.content for text in carried)]),
-            self._knowledge.facts.next_turn(tenant_id, time.at),
+            self._next_turn(tenant_id, time.at),
         )
         queries = SubQueries(tuple(sub_queries), vectors[: len(sub_queries)])
         found, tier = await self._cascade(tenant_id, queries, _Asked(request, time, until))
@@ -153,6 +169,21 @@ class Selector:
             self._knowledge.facts.shared_with(tenant_id),
             until,
         )
+
+    async def _next_turn(self, tenant_id: str, at: datetime) -> datetime | None:
+        """Return when the next validity of a fact that the tenant reads begins or ends; asked anew after each write."""
+        knowledge = self._knowledge
+        if not knowledge.states.sees_every_write:
+            return await knowledge.facts.next_turn(tenant_id, at)
+        version = await knowledge.states.version(tenant_id)
+        known = self._turns.get(tenant_id)
+        if known is not None and known.holds(version, at):
+            return known.turn
+        turn = await knowledge.facts.next_turn(tenant_id, at)
+        if len(self._turns) >= _MOST_TENANTS:
+            self._turns.clear()
+        self._turns[tenant_id] = _Turn(version, at, turn)
+        return turn
 
     async def sources(self, tenant_id: str, facts: Iterable[Candidate]) -> Mapping[str, SourceRecord]:
         """Return the documents that facts were taken from, by id."""

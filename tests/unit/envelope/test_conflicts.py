@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from services.envelope.domain.conflicts import MAX_CONFLICTS, Stated, find_conflicts, near_another
+from services.envelope.domain.conflicts import MAX_CONFLICTS, Stated, SubjectIndex, find_conflicts, near_another
 
 
 def stated(*texts, sources=None, location=""):
@@ -102,3 +102,15 @@ def test_only_what_is_like_another_fact_is_read():
     vectors[3] = vectors[0] * 0.9 + vectors[1] * np.sqrt(1 - 0.81)
     assert near_another(vectors).tolist() == [True, False, False, True]
     assert near_another(np.empty((0, 4), dtype=np.float32)).tolist() == []
+
+
+@pytest.mark.parametrize("capacity", [1, 100])
+def test_the_index_gives_the_same_conflicts_and_keeps_numbers_alone(capacity):
+    index = SubjectIndex(capacity)
+    texts = [text for pair, _ in DISAGREE for text in pair]
+    facts = [Stated(f"f{place}", f"s{place}", text) for place, text in enumerate(texts)]
+    for _ in range(2):
+        shared = index.sharing(facts)
+        assert find_conflicts(shared) == find_conflicts(facts)
+    assert all(isinstance(number, int) for numbers in index._known.values() for number in numbers)
+    assert index.sharing([Stated("a", "s", "The club house is open."), Stated("b", "t", "It costs 5 euros.")]) == []
