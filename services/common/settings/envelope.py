@@ -38,9 +38,9 @@ class EnvelopeSettings(BaseModel):
     """What a fact gains that holds all identifiers, numbers and quoted phrases of the query as they are written, beside
     a score of at most 1 (ADR 0110). 0-10, default 0.3; 0 turns it off."""
 
-    hybrid_candidates: int = Field(default=10, ge=0, le=1000)
+    hybrid_candidates: int = Field(default=5, ge=0, le=1000)
     """Best facts of hybrid's order that are candidates of an envelope beside the nearest ones of a sub-query (SPEC-003
-    §5.2 step 1.2, ADR 0110). 0-1000, default 10."""
+    §5.2 step 1.2, ADR 0110). 0-1000, default 5."""
 
     reranked_candidates: int = Field(default=5, ge=1, le=500)
     """Best facts of a sub-query that the cross-encoder scores anew; the others stay behind them. Of all sub-queries
