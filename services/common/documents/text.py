@@ -28,6 +28,7 @@ _CAPTION: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella)\s*\
 _STARRED: Final = re.compile(r"(\*{1,3}|[†‡]|\[\d{1,3}\]|\(\d{1,2}\))\s+(?=\S)")
 _SINGLE_INITIAL: Final = re.compile(r"\s*[B-Z]\.\s+[A-Z][a-z]")
 """A single line that begins so is a name, no list of one item."""
+_LABELLED: Final = re.compile(r"\w(?:[^\s:]| (?! )){0,40}:\s++(?=\S)")
 _HEADING_CHARS: Final = 90
 _TITLE_CHARS: Final = 200
 _DIGITS: Final = re.compile(r"\d+")
@@ -142,12 +143,32 @@ def _blocks(
         if rest:
             yield from _numbered_lines(_Paragraph(rest, paragraph.first + 2), known)
         return
+    if (
+        len(lines) > 1
+        and _LABELLED.match(lines[0])
+        and all(_LABELLED.match(line) or line[:2].isspace() for line in lines)
+    ):
+        yield from _labelled(paragraph, known)
+        return
     starred = _STARRED.match(lines[0].strip())
     if starred and not _is_list(lines):
         text = collapse(join_lines([lines[0].strip()[starred.end() :], *lines[1:]], known))
         yield Block(BlockKind.FOOTNOTE, text, place=place, number=starred[1])
         return
     yield from _numbered_lines(paragraph, known)
+
+
+def _labelled(paragraph: _Paragraph, known: frozenset[str]) -> Iterator[Block]:
+    """Yield lines that each say what something is, as ``Author: Ann``, with the lines that go on below them."""
+    groups: list[tuple[int, list[str]]] = []
+    for index, line in enumerate(paragraph.lines):
+        if _LABELLED.match(line):
+            groups.append((index, [line]))
+        else:
+            groups[-1][1].append(line)
+    for index, lines in groups:
+        term, _, said = collapse(join_lines(lines, known)).partition(": ")
+        yield Block(BlockKind.DEFINITION, said, place=_place(paragraph, index, index + len(lines) - 1), term=term)
 
 
 def _is_list(lines: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ and feet. Lost: charts, pictures, formulas as such, colours.
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from openpyxl.utils import get_column_letter
 
@@ -118,10 +118,10 @@ class _Reading:
         )
         return tuple(f"{count} {what}" for count, what in counted if count)
 
-    def read(self, book: Workbook, name: str, source: Any, *, seen: bool, alone: bool) -> None:
+    def read(self, book: Workbook, name: str, part: str, *, seen: bool, alone: bool) -> None:
         cells: dict[Position, SheetCell] = {}
         parts = SheetParts()
-        for one in book.read(source):
+        for one in book.read(part):
             if isinstance(one, SheetParts):
                 parts = one
                 continue
@@ -183,7 +183,7 @@ class _Reading:
         covered = 0
         hidden_rows, hidden_columns = sheet.parts.hidden_rows, set(sheet.columns)
         for top, left, end_row, end_column in sheet.parts.merged:
-            if (top, left) not in cells:
+            if (top, left) not in cells or top in hidden_rows or left in hidden_columns:
                 continue
             rows, columns = range(top, min(end_row, bottom) + 1), range(left, min(end_column, right) + 1)
             covered += len(rows) * len(columns)

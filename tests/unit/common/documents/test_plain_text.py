@@ -124,3 +124,12 @@ def test_columns_of_blanks_and_bars():
 )
 def test_gaps_in_sentences_are_no_columns(text):
     assert all(block.table is None for block in read(text).blocks)
+
+
+def test_lines_that_each_say_what_something_is_are_not_run_together():
+    text = "Name: Ann Moss\nPhone number: 555\n   ext. 3\n\nHe said: it rains. And\nit rained all day.\n"
+    assert [(b.kind.name, b.term, b.text) for b in read(text).blocks] == [
+        ("DEFINITION", "Name", "Ann Moss"),
+        ("DEFINITION", "Phone number", "555 ext. 3"),
+        ("PARAGRAPH", "", "He said: it rains. And it rained all day."),
+    ]

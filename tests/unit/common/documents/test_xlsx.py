@@ -236,3 +236,19 @@ def test_cells_far_apart_cost_what_they_hold():
 def test_more_characters_than_are_taken_are_refused():
     with pytest.raises(LimitExceededError):
         read(workbook((("x" * 60, "y" * 60),)), ReadingLimits(10_000_000, 50, 100))
+
+
+def test_bold_heads_take_the_row_that_their_merged_cells_need():
+    book = filled(
+        {"A1": "Region", "B1": "Fee", "A2": None, "B2": "low", "C2": "high", "A3": "North", "B3": 1, "C3": 2},
+        bold={"A1", "B1"},
+    )
+    book.active.merge_cells("B1:C1")
+    book.active.merge_cells("A1:A2")
+    assert tables(read(book))[0].header_rows == 2
+
+
+def test_a_workbook_that_begins_with_a_sheet_of_a_chart_is_read():
+    book = filled({"A1": "Name", "B1": "Fee", "A2": "Ann", "B2": 1})
+    book.create_chartsheet("Chart", 0)
+    assert tables(read(book))[0].rows == (("Name", "Fee"), ("Ann", "1"))
