@@ -18,7 +18,7 @@ from services.common.documents.limits import require_at_most
 from services.common.documents.office_properties import core_properties, custom_properties, own_title
 from services.common.documents.packages import check_package
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.regions import Parts, Position, Region, own_cells, parts_of, regions_of
+from services.common.documents.regions import Parts, Position, Region, filled_enough, own_cells, parts_of, regions_of
 from services.common.documents.xlsx_parts import Area, SheetCell, SheetParts, Workbook
 
 _KIND: Final = "an Excel workbook"
@@ -259,7 +259,8 @@ def _regions(sheet: _Sheet) -> list[Region]:
             for position in inside:
                 del left[position]
     found.extend(regions_of(list(left)))
-    return sorted((region for region in found if region.cells), key=lambda region: (region.top, region.left))
+    bounded = (part for region in found if region.cells for part in filled_enough(region))
+    return sorted(bounded, key=lambda region: (region.top, region.left))
 
 
 def _inside(sheet: _Sheet, area: Area, cells: dict[Position, None]) -> list[Position]:

@@ -133,3 +133,8 @@ def test_lines_that_each_say_what_something_is_are_not_run_together():
         ("DEFINITION", "Phone number", "555 ext. 3"),
         ("PARAGRAPH", "", "He said: it rains. And it rained all day."),
     ]
+
+
+def test_a_line_of_bars_above_many_short_lines_is_no_grid_without_end():
+    text = "+--+\n" + "|" * 4_000 + "\n" + "| a |\n" * 4_000
+    assert sum(len(block.table.rows[0]) * len(block.table.rows) for block in read(text).blocks if block.table) < 100_000
