@@ -1,7 +1,8 @@
 """Where in its document a fact stands, as people say it: the headings over it, and the page (ADR 0097, ADR 0110).
 
 A location is what the reader of documents wrote: a page or another place, the headings with their marks, or both, as
-``p. 3, # Claims > ## Deadlines``. A caller who cuts facts writes what he likes; it is then a section as it is.
+``p. 3, # Claims > ## Deadlines`` or ``sheet Rates, A5:F5, # Fees``. A caller who cuts facts writes what he likes; it is
+then a section as it is.
 """
 
 import re
@@ -10,7 +11,9 @@ from typing import Final
 
 JOINED: Final = " › "  # noqa: RUF001 - what people read between two headings
 _PAGE: Final = re.compile(r"p\. (?P<page>[1-9][0-9]{0,6})(?:, |$)")
-_MARKED: Final = re.compile(r"(?:^|(?<= > )|(?<=, ))#{1,6} ")
+_FIRST_MARKED: Final = re.compile(r"(?:^|, )(?=#{1,6} )")
+"""Before the headings may stand what the format calls the place: ``sheet Rates, A5:F5``."""
+_MARKED: Final = re.compile(r"(?:^|(?<= > ))#{1,6} ")
 _BETWEEN: Final = " > "
 
 
@@ -27,11 +30,10 @@ def place_of(location: str, title: str) -> Place:
     found = _PAGE.match(location)
     page = int(found["page"]) if found else 0
     rest = location[found.end() :] if found else location
-    marks = list(_MARKED.finditer(rest))
-    if not marks:
+    first = _FIRST_MARKED.search(rest)
+    if first is None:
         return Place("" if rest == title else rest, page)
-    before = rest[: marks[0].start()].removesuffix(", ").strip()
-    headings = _headings(rest, marks)
+    before, headings = rest[: first.start()].strip(), _headings(rest[first.end() :])
     if headings and headings[0] == title:
         headings = headings[1:]
     return Place(JOINED.join(part for part in (before, *headings) if part), page)
@@ -41,7 +43,8 @@ def headings_of(location: str) -> tuple[str, ...]:
     """Return the headings over a fact, the document's title first; none where the location has no marks of headings."""
     start = _PAGE.match(location)
     rest = location[start.end() :] if start else location
-    return tuple(_headings(rest, list(_MARKED.finditer(rest))))
+    first = _FIRST_MARKED.search(rest)
+    return () if first is None else tuple(_headings(rest[first.end() :]))
 
 
 def searched_text(content: str, location: str) -> str:
@@ -52,6 +55,7 @@ def searched_text(content: str, location: str) -> str:
     return "\n".join((content, *headings_of(location)))
 
 
-def _headings(text: str, marks: "list[re.Match[str]]") -> list[str]:
-    ends = [*(mark.start() - len(_BETWEEN) for mark in marks[1:]), len(text)][: len(marks)]
+def _headings(text: str) -> list[str]:
+    marks = list(_MARKED.finditer(text))
+    ends = [*(mark.start() - len(_BETWEEN) for mark in marks[1:]), len(text)]
     return [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]

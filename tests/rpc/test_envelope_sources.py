@@ -93,6 +93,9 @@ async def test_a_beginning_that_is_none_is_refused(alice, prefix):
         ("p. 12, # Chapter", "T", Place("Chapter", 12)),
         ("## a > b > ## c", "T", Place("a > b › c", 0)),  # noqa: RUF001
         ("lines 4-7", "T", Place("lines 4-7", 0)),
+        ("sheet Rates, A5:F5, # T > ## Fees", "T", Place("sheet Rates, A5:F5 › Fees", 0)),  # noqa: RUF001
+        ("p. 3, slide 3, # T", "T", Place("slide 3", 3)),
+        ("lines 3-4, # A", "T", Place("lines 3-4 › A", 0)),  # noqa: RUF001
         ("p. 0", "T", Place("p. 0", 0)),
         ("p. 99999999999999999999", "T", Place("p. 99999999999999999999", 0)),
     ],

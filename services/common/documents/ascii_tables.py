@@ -20,6 +20,9 @@ _GAP: Final = re.compile(r"\S(?:\s{2,}|\t+)(?=\S)")
 _CELL: Final = re.compile(r"\S+(?:\s\S+)*")
 _MARK: Final = re.compile(r"(?<=\S)\s?(\*{1,3}|[†‡]+)\Z")
 _MIN_ROWS: Final = 3
+_SPARSE: Final = 4
+_SLACK_CELLS: Final = 100
+"""A grid may have so many times as many positions as its lines have cells, and so many more."""
 _MIN_COLUMNS: Final = 2
 
 
@@ -34,6 +37,8 @@ def table_in(lines: Sequence[str], first_line: int) -> tuple[Table | None, int]:
         rows, numbers, heads, used = read(lines)
         if len(rows) > 1 and max(map(len, rows)) >= _MIN_COLUMNS:
             width = max(map(len, rows))
+            if width * len(rows) > _SPARSE * sum(map(len, rows)) + _SLACK_CELLS:
+                continue
             found = [(i, j, _MARK.search(cell)) for i, row in enumerate(rows) for j, cell in enumerate(row)]
             notes = tuple((i, j, match[1]) for i, j, match in found if match)
             grid = tuple((*(_MARK.sub("", cell) for cell in row), *[""] * (width - len(row))) for row in rows)

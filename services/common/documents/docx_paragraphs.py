@@ -4,6 +4,7 @@ Notes follow the section that refers to them, so that no paragraph or list is to
 are one block: they say one thing, beside the text.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -33,6 +34,7 @@ _TERM_CHARS: Final = 80
 _TERM_ENDS: Final = (":", " \u2013", " \u2014", " -")
 _TABLE_WORDS: Final = ("table", "tab.", "tabelle", "tableau", "tabla", "tabella", "tabel")
 _MAX_BOX_CHARS: Final = 600
+_TYPED: Final = re.compile(r"(?:[\u2022\u25aa\u25e6\u2023\uf0b7]\s+|(\(?(?:\d{1,2}|[a-z])[.)])\t+)(?=\S)")
 
 
 class Paragraphs:
@@ -57,6 +59,8 @@ class Paragraphs:
         self._captions: list[Block] = []
         self._count = 0
         self._tables = 0
+        self._bold: set[int] = set()
+        """Which blocks are short bold lines."""
         self.blocks: list[Block] = []
         self.hidden: list[HiddenText] = []
         self.furniture: list[str] = []
@@ -77,6 +81,15 @@ class Paragraphs:
         self._drop_captions()
         self.blocks.extend(self._pending)
         self._pending.clear()
+        if not any(block.kind is BlockKind.HEADING and block.text != self.title for block in self.blocks):
+            self._take_bold_lines()
+
+    def _take_bold_lines(self) -> None:
+        """Take short bold lines for headings, in a document that has no headings by style: what follows is theirs."""
+        for index in self._bold:
+            block = self.blocks[index]
+            if index + 1 < len(self.blocks) and index + 1 not in self._bold:
+                self.blocks[index] = replace(block, kind=BlockKind.HEADING, level=2)
 
     def _paragraph(self, paragraph: Any, *, shaded: bool) -> None:
         self._count += 1
@@ -115,7 +128,12 @@ class Paragraphs:
         elif self._styles.is_code(style):
             self._code("".join(line.parts), place)
         else:
-            self.blocks.append(_definition(line, place) or Block(BlockKind.PARAGRAPH, text, place=place))
+            block = (
+                _definition(line, place) or _typed_item(line, place) or Block(BlockKind.PARAGRAPH, text, place=place)
+            )
+            if block.kind is BlockKind.PARAGRAPH and line.is_bold and _is_short(text):
+                self._bold.add(len(self.blocks))
+            self.blocks.append(block)
 
     def _heading(self, text: str, level: int, style: str, place: Place) -> None:
         self.blocks.extend(self._pending)
@@ -254,6 +272,19 @@ class Paragraphs:
                 yield number[0] if number else "", self._lines.read(child, shaded=shaded)
             elif child.tag in _WRAPPERS:
                 yield from self._cell_lines(child, shaded=shaded)
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _TERM_CHARS and not text.endswith((".", ",", ";", ":", "!"))
+
+
+def _typed_item(line: Line, place: Place) -> Block | None:
+    """Return a paragraph before which somebody typed a bullet, or a number and a tab, as an item of a list."""
+    match = _TYPED.match("".join(line.parts).lstrip())
+    if match is None or not line.text.startswith(collapse(match.group())):
+        return None
+    text = line.text[len(collapse(match.group())) :].strip()
+    return Block(BlockKind.LIST_ITEM, text, 0, place, match[1] or "") if text else None
 
 
 def _definition(line: Line, place: Place) -> Block | None:

@@ -25,7 +25,8 @@ _WRAPPERS: Final = frozenset(
 )
 _REMOVED: Final = frozenset({qn("w:del"), qn("w:moveFrom")})
 _BREAKS: Final = {
-    **dict.fromkeys((qn("w:tab"), qn("w:br"), qn("w:cr"), qn("w:ptab")), " "),
+    **dict.fromkeys((qn("w:tab"), qn("w:ptab")), "\t"),
+    **dict.fromkeys((qn("w:br"), qn("w:cr")), " "),
     qn("w:noBreakHyphen"): "-",
 }
 _NOTES: Final = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}

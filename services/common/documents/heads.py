@@ -44,16 +44,15 @@ def header_rows_of(rows: Grid, spanned: frozenset[tuple[int, int]] = frozenset()
     if len(rows) < 2:  # noqa: PLR2004 - a head and what it names
         return 0
     leading = next((index for index, row in enumerate(strong) if not row), len(strong))
-    if 0 < leading < len(rows) and leading <= MAX_HEADER_ROWS and not _counts(rows[0]):
-        return leading
-    if not _names(rows[0]):
+    marked = leading if leading < len(rows) and leading <= MAX_HEADER_ROWS and not _counts(rows[0]) else 0
+    if not marked and not _names(rows[0]):
         return 0
     end = _end_of_spans(rows, spanned)
     named = end < len(rows) and all(_names(rows[index], gaps=True) for index in range(1, end))
-    count = end if named else 1
+    count = max(marked, end if named else 1)
     if count < len(rows) - 1 and _are_units(rows[count]):
         return count + 1
-    if count > 1 or _differs(rows, count) or _looks_like_names(rows, count):
+    if marked or count > 1 or _differs(rows, count) or _looks_like_names(rows, count):
         return count
     return 0
 

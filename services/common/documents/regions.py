@@ -8,6 +8,9 @@ from services.common.documents.heads import header_columns_of, header_rows_of
 
 MAX_CUTS: Final = 6
 """How often a region is cut again, by rows and columns in turn."""
+_SPARSE: Final = 20
+_SLACK_CELLS: Final = 10_000
+"""A grid may have so many times as many positions as cells, and so many more."""
 _NOTE_CHARS: Final = 40
 _FULL_RATIO: Final = 0.75
 _NOTE_STARTS: Final = ("*", "†", "note", "source", "quelle", "hinweis", "anmerkung", "¹", "1)")
@@ -66,6 +69,20 @@ def regions_of(cells: Sequence[Position]) -> Iterator[Region]:
                 stack.append((some, cuts + 1, 1))
             continue
         stack.extend((part, cuts + 1, 0) for part in reversed(parts))
+
+
+def filled_enough(region: Region) -> Iterator[Region]:
+    """Yield a region; one that is nearly empty, as cells along a diagonal, row by row: its grid would be endless."""
+    rows: dict[int, list[Position]] = {}
+    for position in region.cells:
+        rows.setdefault(position[0], []).append(position)
+    columns = [column for _, column in region.cells]
+    area = (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+    if area <= _SPARSE * len(region.cells) + _SLACK_CELLS:
+        yield region
+        return
+    for row in sorted(rows):
+        yield from (Region(part) for part in _cut(rows[row], 1))
 
 
 def _cut(cells: list[Position], axis: int) -> list[list[Position]]:

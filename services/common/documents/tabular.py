@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
-from services.common.documents.heads import header_columns_of, header_rows_of
+from services.common.documents.heads import header_columns_of, header_rows_of, is_figure
 from services.common.documents.limits import require_at_most
 from services.common.documents.refusals import unsupported_media
 from services.common.documents.text import collapse
@@ -78,7 +78,15 @@ def _delimiter(text: str) -> str:
         score = (count / total if width > 1 else 0.0, width)
         if score > best:
             best, found = score, delimiter
-    return found
+    return found if best[1] > 1 or not _blanks_delimit(sample) else " "
+
+
+def _blanks_delimit(sample: str) -> bool:
+    """Say whether nothing but blanks parts the cells: all rows have as many words, and most of them are figures."""
+    rows = [line.split() for line in sample.splitlines()[:_SAMPLE_ROWS] if line.strip()]
+    widths = {len(row) for row in rows}
+    cells = [cell for row in rows[1:] for cell in row]
+    return len(widths) == 1 and widths != {1} and sum(map(is_figure, cells)) > len(cells) / 2
 
 
 def _sample_widths(sample: str, delimiter: str) -> Iterator[int]:
@@ -171,10 +179,12 @@ def _loose(row: _Row) -> Block:
 def _table(rows: list[_Row], warnings: list[str]) -> Block:
     width = max(len(row.cells) for row in rows)
     require_at_most("cells", width * len(rows), MAX_CELLS)
-    usual = Counter(len(row.cells) for row in rows).most_common(1)[0][0]
-    odd = [row for row in rows if len(row.cells) != usual]
     grid = tuple((*row.cells, *[""] * (width - len(row.cells))) for row in rows)
     headers = header_rows_of(grid)
+    usual = Counter(len(row.cells) for row in rows).most_common(1)[0][0]
+    if headers and len(rows[0].cells) == width:
+        usual = width  # rows that leave out empty cells at their end are none the worse
+    odd = [row for row in rows if len(row.cells) != usual and not (headers and usual == width)]
     doubtful = ""
     if odd:
         shown = ", ".join(str(row.first) for row in odd[:_SHOWN_LINES])

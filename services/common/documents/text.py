@@ -5,6 +5,7 @@ underlined or numbered. Items of a list begin with a bullet or a number, which i
 """
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,9 +26,13 @@ _PAGE_NUMBER: Final = re.compile(
     re.IGNORECASE,
 )
 _CAPTION: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella)\s*\d*\s*[:.]?\s*\S", re.IGNORECASE)
-_STARRED: Final = re.compile(r"(\*{1,3}|[†‡]|\[\d{1,3}\]|\(\d{1,2}\))\s+(?=\S)")
+_STARRED: Final = re.compile(r"(\*{1,3}|[\u2020\u2021]+|\[\d{1,3}\])\s+(?=\S)")
+_REFERRED: Final = re.compile(r"(?<=\S)\s?(\[\d{1,3}\])")
+_CODE_LINE: Final = re.compile(r"[={};$<>|\\]|\w\(")
+_CODE_INDENT: Final = "    "
 _SINGLE_INITIAL: Final = re.compile(r"\s*[B-Z]\.\s+[A-Z][a-z]")
 """A single line that begins so is a name, no list of one item."""
+_LABELLED: Final = re.compile(r"\w(?:[^\s:]| (?! )){0,40}:\s++(?=\S)")
 _HEADING_CHARS: Final = 90
 _TITLE_CHARS: Final = 200
 _DIGITS: Final = re.compile(r"\d+")
@@ -47,13 +52,22 @@ class _Paragraph:
     first: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the whole text tells about its parts: its words, and the notes that it refers to."""
+
+    words: frozenset[str]
+    marks: frozenset[str]
+
+
 def read_text(text: str) -> Document:
     """Parse plain text; the place of a block is its lines'."""
     normal = text.replace("\r\n", "\n").replace("\r", "\n")
     pages = normal.split("\f")
     furniture: list[str] = []
     paragraphs = list(_paragraphs(pages, _running(pages), furniture))
-    known = known_words(line for paragraph in paragraphs for line in paragraph.lines)
+    lines = [line for paragraph in paragraphs for line in paragraph.lines]
+    known = _Known(known_words(lines), frozenset(mark for line in lines for mark in _REFERRED.findall(line)))
     blocks: list[Block] = []
     for index, paragraph in enumerate(paragraphs):
         following = paragraphs[index + 1] if index + 1 < len(paragraphs) else None
@@ -123,9 +137,7 @@ def _place(paragraph: _Paragraph, first: int, last: int) -> Place:
     return Place(path=f"line {start}" if start == end else f"lines {start}-{end}")
 
 
-def _blocks(
-    paragraph: _Paragraph, following: _Paragraph | None, known: frozenset[str], *, opens: bool
-) -> Iterator[Block]:
+def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: _Known, *, opens: bool) -> Iterator[Block]:
     lines = paragraph.lines
     place = _place(paragraph, 0, len(lines) - 1)
     if all(_RULE_LINE.fullmatch(line) for line in lines):
@@ -133,6 +145,9 @@ def _blocks(
     table, used = table_in(lines, paragraph.first)
     if table is not None:
         yield from _table_blocks(paragraph, table, used, known)
+        return
+    if _is_code(lines):
+        yield Block(BlockKind.CODE, textwrap.dedent("\n".join(lines)), place=place)
         return
     heading = _heading(paragraph, following, opens=opens)
     if heading is not None:
@@ -142,21 +157,47 @@ def _blocks(
         if rest:
             yield from _numbered_lines(_Paragraph(rest, paragraph.first + 2), known)
         return
+    if (
+        len(lines) > 1
+        and _LABELLED.match(lines[0])
+        and all(_LABELLED.match(line) or line[:2].isspace() for line in lines)
+    ):
+        yield from _labelled(paragraph, known)
+        return
     starred = _STARRED.match(lines[0].strip())
-    if starred and not _is_list(lines):
-        text = collapse(join_lines([lines[0].strip()[starred.end() :], *lines[1:]], known))
+    if starred and not _is_list(lines) and (starred[1][0] != "[" or starred[1] in known.marks):
+        text = collapse(join_lines([lines[0].strip()[starred.end() :], *lines[1:]], known.words))
         yield Block(BlockKind.FOOTNOTE, text, place=place, number=starred[1])
         return
     yield from _numbered_lines(paragraph, known)
+
+
+def _is_code(lines: Sequence[str]) -> bool:
+    """Say whether lines are code: indented all, and most of them with signs that sentences do not have."""
+    indented = all(line.startswith((_CODE_INDENT, "\t")) for line in lines)
+    return indented and 2 * sum(bool(_CODE_LINE.search(line)) for line in lines) > len(lines)
+
+
+def _labelled(paragraph: _Paragraph, known: _Known) -> Iterator[Block]:
+    """Yield lines that each say what something is, as ``Author: Ann``, with the lines that go on below them."""
+    groups: list[tuple[int, list[str]]] = []
+    for index, line in enumerate(paragraph.lines):
+        if _LABELLED.match(line):
+            groups.append((index, [line]))
+        else:
+            groups[-1][1].append(line)
+    for index, lines in groups:
+        term, _, said = collapse(join_lines(lines, known.words)).partition(": ")
+        yield Block(BlockKind.DEFINITION, said, place=_place(paragraph, index, index + len(lines) - 1), term=term)
 
 
 def _is_list(lines: Sequence[str]) -> bool:
     return sum(bool(_ITEM.match(line)) for line in lines) > 1
 
 
-def _table_blocks(paragraph: _Paragraph, table: Table, used: int, known: frozenset[str]) -> Iterator[Block]:
+def _table_blocks(paragraph: _Paragraph, table: Table, used: int, known: _Known) -> Iterator[Block]:
     rest = paragraph.lines[used:]
-    caption = collapse(join_lines(rest, known)) if rest and _CAPTION.match(rest[0].strip()) else ""
+    caption = collapse(join_lines(rest, known.words)) if rest and _CAPTION.match(rest[0].strip()) else ""
     place = _place(paragraph, 0, used - 1)
     yield Block(BlockKind.TABLE, "", place=place, table=replace(table, caption=caption))
     if rest and not caption:
@@ -218,7 +259,7 @@ def _noted(blocks: Sequence[Block]) -> Iterator[Block]:
         yield waiting
 
 
-def _numbered_lines(paragraph: _Paragraph, known: frozenset[str]) -> Iterator[Block]:
+def _numbered_lines(paragraph: _Paragraph, known: _Known) -> Iterator[Block]:
     """Yield paragraph and list items of consecutive lines, each with its own lines as its place."""
     if len(paragraph.lines) == 1 and _SINGLE_INITIAL.match(paragraph.lines[0]):
         yield Block(BlockKind.PARAGRAPH, collapse(paragraph.lines[0]), place=_place(paragraph, 0, 0))
@@ -231,7 +272,7 @@ def _numbered_lines(paragraph: _Paragraph, known: frozenset[str]) -> Iterator[Bl
             groups[-1][1].append(line)
     for index, lines in groups:
         place = _place(paragraph, index, index + len(lines) - 1)
-        yield from lines_to_blocks(lines, place, known)
+        yield from lines_to_blocks(lines, place, known.words)
 
 
 def lines_to_blocks(lines: list[str], place: Place, known: frozenset[str] = frozenset()) -> list[Block]:

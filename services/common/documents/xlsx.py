@@ -7,7 +7,7 @@ and feet. Lost: charts, pictures, formulas as such, colours.
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from openpyxl.utils import get_column_letter
 
@@ -18,7 +18,7 @@ from services.common.documents.limits import require_at_most
 from services.common.documents.office_properties import core_properties, custom_properties, own_title
 from services.common.documents.packages import check_package
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.regions import Parts, Position, Region, own_cells, parts_of, regions_of
+from services.common.documents.regions import Parts, Position, Region, filled_enough, own_cells, parts_of, regions_of
 from services.common.documents.xlsx_parts import Area, SheetCell, SheetParts, Workbook
 
 _KIND: Final = "an Excel workbook"
@@ -118,10 +118,10 @@ class _Reading:
         )
         return tuple(f"{count} {what}" for count, what in counted if count)
 
-    def read(self, book: Workbook, name: str, source: Any, *, seen: bool, alone: bool) -> None:
+    def read(self, book: Workbook, name: str, part: str, *, seen: bool, alone: bool) -> None:
         cells: dict[Position, SheetCell] = {}
         parts = SheetParts()
-        for one in book.read(source):
+        for one in book.read(part):
             if isinstance(one, SheetParts):
                 parts = one
                 continue
@@ -183,7 +183,7 @@ class _Reading:
         covered = 0
         hidden_rows, hidden_columns = sheet.parts.hidden_rows, set(sheet.columns)
         for top, left, end_row, end_column in sheet.parts.merged:
-            if (top, left) not in cells:
+            if (top, left) not in cells or top in hidden_rows or left in hidden_columns:
                 continue
             rows, columns = range(top, min(end_row, bottom) + 1), range(left, min(end_column, right) + 1)
             covered += len(rows) * len(columns)
@@ -259,7 +259,8 @@ def _regions(sheet: _Sheet) -> list[Region]:
             for position in inside:
                 del left[position]
     found.extend(regions_of(list(left)))
-    return sorted((region for region in found if region.cells), key=lambda region: (region.top, region.left))
+    bounded = (part for region in found if region.cells for part in filled_enough(region))
+    return sorted(bounded, key=lambda region: (region.top, region.left))
 
 
 def _inside(sheet: _Sheet, area: Area, cells: dict[Position, None]) -> list[Position]:

@@ -17,8 +17,9 @@ from xml.etree import ElementTree as ET
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.comments.comment_sheet import CommentSheet
 from openpyxl.packaging.relationship import get_dependents, get_rels_path
-from openpyxl.reader.excel import load_workbook
+from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.numbers import BUILTIN_FORMATS
+from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.worksheet._reader import WorkSheetParser
 from openpyxl.worksheet.table import Table as ListObject
 from openpyxl.xml.constants import SHEET_MAIN_NS
@@ -92,28 +93,36 @@ class Workbook:
     def __init__(self, content: bytes) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._book: Any = load_workbook(
-                io.BytesIO(content), read_only=True, data_only=True, keep_links=False, rich_text=True
-            )
+            reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False, rich_text=True)
+            # All that its ``read`` does, but for the sheets, which would be read as charts and objects.
+            reader.read_manifest()
+            reader.read_strings()
+            reader.read_workbook()
+            reader.read_properties()
+            apply_stylesheet(reader.archive, reader.wb)
+            self._sheets = [(sheet, relation) for sheet, relation in reader.parser.find_sheets()]
+        self._book: Any = reader.wb
+        self._strings = reader.shared_strings
         self._archive = zipfile.ZipFile(io.BytesIO(content))
         self._styles: dict[int, Style] = {}
         self.properties = self._book.properties
-        names = self._archive.namelist()
+        names = self._archive.NameToInfo
         custom = "docProps/custom.xml"
         self.custom = self._archive.read(custom) if custom in names else b""
 
-    def sheets(self) -> Iterator[tuple[str, bool, Any]]:
-        """Yield name, whether it is seen, and the sheet, in the order of the tabs; charts are none."""
-        for sheet in self._book.worksheets:
-            yield str(sheet.title), sheet.sheet_state == "visible", sheet
+    def sheets(self) -> Iterator[tuple[str, bool, str]]:
+        """Yield name, whether it is seen, and part of each sheet, in the order of the tabs; charts are none."""
+        for sheet, relation in self._sheets:
+            if relation.target in self._archive.NameToInfo and "chartsheet" not in relation.Type:
+                yield str(sheet.name), (sheet.state or "visible") == "visible", str(relation.target)
 
-    def read(self, sheet: Any) -> Iterator[tuple[int, int, SheetCell] | SheetParts]:
+    def read(self, part: str) -> Iterator[tuple[int, int, SheetCell] | SheetParts]:
         """Yield the filled cells of a sheet, and after them its parts."""
-        with warnings.catch_warnings(), self._archive.open(sheet._worksheet_path) as source:  # noqa: SLF001
+        with warnings.catch_warnings(), self._archive.open(part) as source:
             warnings.simplefilter("ignore")
             parser = _Parser(
                 source,
-                self._book._sheets[0]._shared_strings,  # noqa: SLF001
+                self._strings,
                 data_only=True,
                 epoch=self._book.epoch,
                 date_formats=self._book._date_formats,  # noqa: SLF001
@@ -125,7 +134,7 @@ class Workbook:
                     value = cell["value"]
                     if value is not None and value != "":
                         yield cell["row"], cell["column"], self._seen(value, cell["style_id"] or 0)
-            yield self._parts(parser, sheet._worksheet_path)  # noqa: SLF001
+            yield self._parts(parser, part)
 
     def _seen(self, value: Any, style_id: int) -> SheetCell:
         style = self._style(style_id)

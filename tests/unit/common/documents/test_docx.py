@@ -387,3 +387,28 @@ def test_a_span_beyond_all_columns_is_bounded():
     properties.append(parse_xml(f'<w:gridSpan {nsdecls("w")} w:val="999999999"/>'))
     assert len(read(document).blocks[0].table.rows[0]) == 64
     assert qn("w:gridSpan")
+
+
+def test_typed_bullets_and_numbers_are_items():
+    texts = ["\u2022\tfirst", "2.\tsecond", "3. December was cold.", "b)\tlast"]
+    document = docx.Document()
+    for text in texts:
+        document.add_paragraph(text)
+    assert [(kind, number, text) for kind, _, number, _, text in kinds(document)] == [
+        ("LIST_ITEM", "", "first"),
+        ("LIST_ITEM", "2.", "second"),
+        ("PARAGRAPH", "", "3. December was cold."),
+        ("LIST_ITEM", "b)", "last"),
+    ]
+
+
+@pytest.mark.parametrize("styled", [False, True])
+def test_short_bold_lines_are_headings_where_no_style_says_which_are(styled):
+    document = docx.Document()
+    if styled:
+        document.add_heading("Rules", 1)
+    document.add_paragraph().add_run("Opening hours").bold = True
+    document.add_paragraph("From 9 to 5.")
+    document.add_paragraph().add_run("The end").bold = True
+    found = [kind for kind, *_ in kinds(document)]
+    assert found[-3:] == ["PARAGRAPH" if styled else "HEADING", "PARAGRAPH", "PARAGRAPH"]

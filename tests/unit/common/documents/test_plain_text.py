@@ -124,3 +124,36 @@ def test_columns_of_blanks_and_bars():
 )
 def test_gaps_in_sentences_are_no_columns(text):
     assert all(block.table is None for block in read(text).blocks)
+
+
+def test_lines_that_each_say_what_something_is_are_not_run_together():
+    text = "Name: Ann Moss\nPhone number: 555\n   ext. 3\n\nHe said: it rains. And\nit rained all day.\n"
+    assert [(b.kind.name, b.term, b.text) for b in read(text).blocks] == [
+        ("DEFINITION", "Name", "Ann Moss"),
+        ("DEFINITION", "Phone number", "555 ext. 3"),
+        ("PARAGRAPH", "", "He said: it rains. And it rained all day."),
+    ]
+
+
+def test_a_line_of_bars_above_many_short_lines_is_no_grid_without_end():
+    text = "+--+\n" + "|" * 4_000 + "\n" + "| a |\n" * 4_000
+    assert sum(len(block.table.rows[0]) * len(block.table.rows) for block in read(text).blocks if block.table) < 100_000
+
+
+def test_numbered_paragraphs_are_items_and_notes_are_those_that_are_referred_to():
+    text = "The fee is 3 EUR [1].\n\n(1) The town decides.\n\n[1] Net of tax.\n\n[7] A book.\n"
+    assert [(kind, number, text) for kind, _, number, text in kinds(text)] == [
+        ("PARAGRAPH", "", "The fee is 3 EUR [1]."),
+        ("LIST_ITEM", "(1)", "The town decides."),
+        ("FOOTNOTE", "[1]", "Net of tax."),
+        ("PARAGRAPH", "", "[7] A book."),
+    ]
+
+
+def test_indented_lines_with_signs_of_code_are_code():
+    text = "Run this:\n\n    limit = 30\n    start(limit)\n\nThe end\n    of the lines.\n"
+    assert [(kind, text) for kind, _, _, text in kinds(text)] == [
+        ("PARAGRAPH", "Run this:"),
+        ("CODE", "limit = 30\nstart(limit)"),
+        ("PARAGRAPH", "The end of the lines."),
+    ]

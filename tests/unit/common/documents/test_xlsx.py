@@ -236,3 +236,46 @@ def test_cells_far_apart_cost_what_they_hold():
 def test_more_characters_than_are_taken_are_refused():
     with pytest.raises(LimitExceededError):
         read(workbook((("x" * 60, "y" * 60),)), ReadingLimits(10_000_000, 50, 100))
+
+
+def test_bold_heads_take_the_row_that_their_merged_cells_need():
+    book = filled(
+        {"A1": "Region", "B1": "Fee", "A2": None, "B2": "low", "C2": "high", "A3": "North", "B3": 1, "C3": 2},
+        bold={"A1", "B1"},
+    )
+    book.active.merge_cells("B1:C1")
+    book.active.merge_cells("A1:A2")
+    assert tables(read(book))[0].header_rows == 2
+
+
+def test_a_workbook_that_begins_with_a_sheet_of_a_chart_is_read():
+    book = filled({"A1": "Name", "B1": "Fee", "A2": "Ann", "B2": 1})
+    book.create_chartsheet("Chart", 0)
+    assert tables(read(book))[0].rows == (("Name", "Fee"), ("Ann", "1"))
+
+
+def test_cells_along_a_diagonal_are_no_table_without_end():
+    book = openpyxl.Workbook()
+    for index in range(1, 3_000):
+        book.active.cell(index, index, f"c{index}")
+    assert len(read(book).blocks) > 2_000
+
+
+def test_a_table_of_the_whole_sheet_with_two_cells_costs_two_cells():
+    content = rewritten(
+        workbook((("here",),)),
+        {
+            "xl/tables/table1.xml": '<table xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" id="1" '
+            'name="All" displayName="All" ref="A1:XFD1048576"><tableColumns count="1"><tableColumn id="1" name="here"/>'
+            "</tableColumns></table>",
+            "xl/worksheets/_rels/sheet1.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
+            'relationships"><Relationship Id="r1" Target="/xl/tables/table1.xml" '
+            'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/table"/></Relationships>',
+        },
+        {
+            "xl/worksheets/sheet1.xml": [
+                ("</row>", '</row><row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>there</t></is></c></row>')
+            ]
+        },
+    )
+    assert [block.text for block in read(content).blocks] == ["here", "there"]
