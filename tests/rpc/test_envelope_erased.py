@@ -15,7 +15,7 @@ from services.common.adapters.sqlite import SqliteFactStore, SqliteKnowledgeGrap
 from services.common.settings.stores import StoreSettings
 from tests.fakes.envelope_world import World, fresh_id, refused
 
-URI = "patients/jane-doe.pdf"
+URI = "patients/jane-doe.md"
 PIN = "The door code of the ward for infectious diseases is 4822 and it changes every month."
 OTHER = "The canteen of the hospital is open from seven in the morning until eight in the evening."
 

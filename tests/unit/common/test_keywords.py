@@ -119,7 +119,7 @@ class TestEdition:
 
     def test_it_names_what_words_are_made_with(self):
         assert {edition(one) for one in Stemming} == {
-            f"{one}/1/{unicodedata.unidata_version}" for one in ("english", "none")
+            f"{one}/2/{unicodedata.unidata_version}" for one in ("english", "none")
         }
 
     @pytest.mark.parametrize("stemming", Stemming)

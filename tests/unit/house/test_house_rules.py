@@ -30,6 +30,8 @@ INDEX = re.compile(r"--(?:extra-)?index-url|--find-links|--trusted-host|^index-u
 ALLOWED_HOME = {
     "tests/unit/house/test_house_rules.py",
 }
+OF_OTHERS = ("tests/documents/dev/", "tests/vectors/search/")
+"""Documents that others wrote, as they wrote them: their examples name paths of nobody's machine here."""
 
 
 @cache
@@ -183,7 +185,7 @@ def test_tracked_text_holds_no_secret_and_no_machine():
         found += [
             f"{name_of(path)}: {label}" for label, pattern in SECRETS.items() if pattern.search(text) and not sample
         ]
-        if name_of(path) not in ALLOWED_HOME:
+        if name_of(path) not in ALLOWED_HOME and not name_of(path).startswith(OF_OTHERS):
             found += [f"{name_of(path)}: machine path {match}" for match in HOME.findall(text)]
             found += [f"{name_of(path)}: package index {match}" for match in INDEX.findall(text)]
     assert found == []
