@@ -1,0 +1,263 @@
+"""From the pages' pieces to the blocks of the document: layout, tables with their captions, footnotes, what goes on."""
+
+import re
+from typing import Final
+
+from services.common.documents.document import Block, BlockKind, Place, Table
+from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
+from services.common.documents.pdf.blocks import (
+    BlockMaker,
+    Draft,
+    Style,
+    is_caption,
+    set_heading_levels,
+    set_item_levels,
+)
+from services.common.documents.pdf.frame import joined_box
+from services.common.documents.pdf.furniture import contents_rows, is_contents_title
+from services.common.documents.pdf.joining import join_running_on, join_tables
+from services.common.documents.pdf.layout import Region, lay_out
+from services.common.documents.pdf.lines import Piece, Whole
+from services.common.documents.pdf.notes import find_notes
+from services.common.documents.pdf.page import PageContent
+from services.common.documents.pdf.texts import join_lines, place_shifts, without_shifts
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SYMBOLS: Final = "*\u2020\u2021\u00a7\u00b6"
+
+
+def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[str]]:
+    """Return the blocks of all pages, and the entries of contents and indexes, which are none."""
+    drafts: list[Draft] = []
+    contents: list[str] = []
+    known = _vocabulary(pages)
+    heading = ""
+    for page in pages:
+        maker = _PageDrafts(page, body, heading)
+        made = maker.make()
+        heading = maker.heading
+        contents += maker.contents
+        marks = find_notes(made, body)
+        for draft in made:
+            draft.marks = list(marks)
+        drafts += made
+    drafts = join_running_on(_notes_last(drafts))
+    set_item_levels(drafts)
+    set_heading_levels(drafts)
+    every = frozenset(mark for draft in drafts for mark in draft.marks)
+    blocks = [_block(draft, pages, known, every) for draft in drafts]
+    return join_tables(_with_captions([block for block in blocks if block.text or block.table])), contents
+
+
+def _notes_last(drafts: list[Draft]) -> list[Draft]:
+    """Return each page's footnotes after its text; a page's order is else as it is."""
+    ordered: list[Draft] = []
+    notes: list[Draft] = []
+    for draft in drafts:
+        if notes and draft.page != notes[0].page:
+            ordered += notes
+            notes = []
+        (notes if draft.kind is BlockKind.FOOTNOTE else ordered).append(draft)
+    return ordered + notes
+
+
+def _vocabulary(pages: list[PageContent]) -> frozenset[str]:
+    """Return the words of the document when any of them is divided at the end of a line; else nothing."""
+    divided = any(piece.words and piece.words[-1].text.endswith("-") for page in pages for piece in page.pieces)
+    if not divided:
+        return frozenset()
+    found: set[str] = set()
+    for page in pages:
+        for piece in page.pieces:
+            for word in piece.words:
+                found.update(match.lower() for match in _WORD.findall(word.text))
+    return frozenset(found)
+
+
+class _PageDrafts:
+    """Makes the drafts of one page, in reading order.
+
+    Args:
+        heading: the last heading of the pages before.
+    """
+
+    def __init__(self, page: PageContent, body: Style, heading: str) -> None:
+        self._page = page
+        self._maker = BlockMaker(body, page.frame, page.number)
+        self.heading = heading
+        self.contents: list[str] = []
+        self._drafts: list[Draft] = []
+
+    def make(self) -> list[Draft]:
+        self._add(lay_out(self._page.pieces), set())
+        for line in self._page.turned:
+            box = self._page.frame.page
+            self._drafts.append(Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, 0.0))
+        return self._drafts
+
+    def _add(self, regions: list[Region], placed: set[int]) -> None:
+        regions = _with_heads(regions)
+        for region in regions:
+            if region.cuts:
+                self._table(region)
+            else:
+                self._lines(region.rows, placed)
+
+    def _lines(self, rows: list[list[Piece]], placed: set[int]) -> None:
+        """Add the blocks of lines, with the tables and boxes between them."""
+        plain: list[list[Piece]] = []
+        for row in rows:
+            texts = [piece for piece in row if piece.whole is None]
+            if texts:
+                plain.append(texts)
+            for piece in row:
+                if piece.whole is not None and id(piece.whole) not in placed:
+                    placed.add(id(piece.whole))
+                    self._text(plain)
+                    plain = []
+                    self._whole(piece.whole, placed)
+        self._text(plain)
+
+    def _whole(self, whole: Whole, placed: set[int]) -> None:
+        if whole.table is not None:
+            self._table_block(whole.table, whole.box)
+        else:
+            self._add(lay_out(whole.pieces), placed)
+
+    def _text(self, rows: list[list[Piece]]) -> None:
+        if not rows:
+            return
+        entries = set(contents_rows(rows, self._title_of(rows)))
+        self.contents += [without_shifts(" ".join(piece.text for piece in rows[index])) for index in sorted(entries)]
+        part: list[list[Piece]] = []
+        for index, row in enumerate(rows):
+            if index in entries:
+                self._plain(part)
+                part = []
+            else:
+                part.append(row)
+        self._plain(part)
+
+    def _plain(self, rows: list[list[Piece]]) -> None:
+        drafts = self._maker.drafts(rows)
+        for draft in drafts:
+            if draft.kind is BlockKind.HEADING:
+                self.heading = without_shifts(draft.text)
+        if drafts:
+            drafts[-1].ends_column = True
+        self._drafts += drafts
+
+    def _title_of(self, rows: list[list[Piece]]) -> str:
+        """Return the heading above lines: the first of them when it announces contents, else the last one before."""
+        for row in rows[:3]:
+            text = without_shifts(" ".join(piece.text for piece in row))
+            if is_contents_title(text):
+                return text
+        return self.heading
+
+    def _table(self, region: Region) -> None:
+        entries = set(contents_rows(region.rows, self._title_of(region.rows)))
+        if len(entries) >= 0.6 * len(region.rows):
+            self.contents += [without_shifts(" ".join(piece.text for piece in row)) for row in region.rows]
+            return
+        pairs = pairs_of(region.rows, region.cuts)
+        box = joined_box([piece.box for row in region.rows for piece in row])
+        if pairs:
+            size = region.rows[0][0].size
+            self._drafts += [
+                Draft(BlockKind.PARAGRAPH, [f"{label} {value}"], self._page.number, box, size) for label, value in pairs
+            ]
+            return
+        table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
+        self._table_block(table, box)
+
+    def _table_block(self, table: Table, box: tuple[float, float, float, float]) -> None:
+        draft = Draft(BlockKind.TABLE, [], self._page.number, box, 0.0)
+        draft.block = Block(BlockKind.TABLE, "", place=self._maker.place(box), table=table)
+        self._drafts.append(draft)
+
+
+def _with_heads(regions: list[Region]) -> list[Region]:
+    """Move heads over several columns, which cross the white that divides the others, to their table."""
+    result: list[Region] = []
+    for region in regions:
+        if region.cuts and result and not result[-1].cuts:
+            above = [row for row in result[-1].rows if all(piece.whole is None for piece in row)]
+            if len(above) == len(result[-1].rows):
+                count = header_above(above, region.cuts, region.left, region.right)
+                if count:
+                    rest = result.pop().rows
+                    if rest[:-count]:
+                        result.append(Region(rest[:-count]))
+                    region = Region([*rest[-count:], *region.rows], region.cuts, region.left, region.right)  # noqa: PLW2901
+        result.append(region)
+    return result
+
+
+def _block(draft: Draft, pages: list[PageContent], known: frozenset[str], every: frozenset[str]) -> Block:
+    marks = frozenset(draft.marks)
+    if draft.block is not None and draft.block.table is not None:
+        return Block(BlockKind.TABLE, "", place=draft.block.place, table=_finished(draft.block.table, marks))
+    frame = next((page.frame for page in pages if page.number == draft.page), pages[0].frame)
+
+
+    place = Place(draft.page, frame.shown(draft.box))
+    if draft.kind is BlockKind.CODE:
+        text = "\n".join(without_shifts(line) for line in draft.lines)
+    else:
+        text = _plain(join_lines(draft.lines, known), marks)
+    level = draft.level if draft.kind in {BlockKind.HEADING, BlockKind.LIST_ITEM} else 0
+    return Block(draft.kind, text, level, place, draft.number)
+
+
+def _plain(text: str, marks: frozenset[str]) -> str:
+    text = place_shifts(text, marks)
+    for mark in marks:
+        if mark[0] in _SYMBOLS:
+            text = re.sub(rf"(?<=[\w.,;:)%]){re.escape(mark)}(?![\w*])", "", text)
+    return text
+
+
+def _finished(table: Table, marks: frozenset[str]) -> Table:
+    rows = tuple(tuple(_plain(cell, marks) for cell in row) for row in table.rows)
+    return Table(
+        rows, table.header_rows, table.header_columns, _plain(table.caption, marks), table.spanned, table.places, table.doubtful
+    )
+
+
+def _with_captions(blocks: list[Block]) -> list[Block]:
+    """Give tables the captions that stand right above or below them."""
+    result: list[Block] = []
+    for block in blocks:
+        before = result[-1] if result else None
+        if block.table is not None and before is not None and before.kind is BlockKind.CAPTION and _is_tables(before.text):
+            result[-1] = _captioned(block, before.text)
+        elif (
+            block.kind is BlockKind.CAPTION
+            and before is not None
+            and before.table is not None
+            and not before.table.caption
+            and _is_tables(block.text)
+        ):
+            result[-1] = _captioned(before, block.text)
+        else:
+            result.append(block)
+    return result
+
+
+def _is_tables(text: str) -> bool:
+    return is_caption(text) and text[:3].lower() in {"tab", "cua"}
+
+
+def _captioned(block: Block, caption: str) -> Block:
+    table = block.table
+    if table is None:
+        return block
+    return Block(
+        BlockKind.TABLE,
+        "",
+        place=block.place,
+        table=Table(
+            table.rows, table.header_rows, table.header_columns, caption, table.spanned, table.places, table.doubtful
+        ),
+    )

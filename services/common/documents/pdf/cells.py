@@ -1,0 +1,151 @@
+"""From a grid of lines and the words in it to a table; what is one box with text is no table."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.documents.document import Box, Place, Table
+from services.common.documents.pdf.frame import Frame
+from services.common.documents.pdf.heads import count_header_columns, count_header_rows
+from services.common.documents.pdf.lines import rows_of, words_text
+from services.common.documents.pdf.ruled import Grid
+from services.common.documents.pdf.texts import join_lines
+from services.common.documents.pdf.words import Word
+
+_FILLED: Final = 0.2
+_MIN_LINES: Final = 3
+
+
+@dataclass(slots=True)
+class Ground:
+    """Filled areas of a page in its frame, to tell rows that stand out by their ground."""
+
+    fills: list[tuple[Box, tuple[int, int, int, int]]]
+
+    def at(self, x: float, y: float) -> tuple[int, int, int, int] | None:
+        """Return the colour that was laid last at a point."""
+        for box, colour in reversed(self.fills):
+            if box[0] <= x <= box[2] and box[1] <= y <= box[3]:
+                return colour
+        return None
+
+
+def fill_grid(grid: Grid, words: list[Word], frame: Frame, page: int, ground: Ground) -> Table | None:
+    """Return the table that a grid and the words in it make; ``None`` when it is none."""
+    texts: dict[int, list[Word]] = {}
+    for word in words:
+        position = grid.position((word.left + word.right) / 2, (word.top + word.bottom) / 2)
+        if position is not None:
+            texts.setdefault(grid.group[position[0]][position[1]], []).append(word)
+    groups = {group for row in grid.group for group in row}
+    if len(groups) < 2 or len(texts) < 2 or len(texts) < _FILLED * len(groups):  # noqa: PLR2004
+        return None
+    if len(grid.xs) == 2:  # noqa: PLR2004
+        return None
+    rows = _rows(grid, texts)
+    return _table(rows, grid, frame, page, ground) if len(rows) > 1 or len(rows[0].groups) > 1 else None
+
+
+@dataclass(slots=True)
+class _Row:
+    groups: list[int]
+    texts: list[str]
+    bold: list[bool]
+    top: float
+    bottom: float
+
+
+def _rows(grid: Grid, texts: dict[int, list[Word]]) -> list[_Row]:
+    rows: list[_Row] = []
+    for number, groups in enumerate(grid.group):
+        top, bottom = grid.ys[number], grid.ys[number + 1]
+        split = _split(grid, number, texts)
+        if split:
+            rows += split
+            continue
+        cells = [texts.get(group, []) for group in groups]
+        rows.append(_Row(groups, [cell_text(cell) for cell in cells], [_bold(cell) for cell in cells], top, bottom))
+    return [row for row in rows if any(row.texts)]
+
+
+def _split(grid: Grid, number: int, texts: dict[int, list[Word]]) -> list[_Row]:
+    """Divide a row of the grid whose cells hold lines at the same heights: rows without a rule between them."""
+    groups = grid.group[number]
+    if any(group in other for other in grid.group[:number] + grid.group[number + 1 :] for group in set(groups)):
+        return []
+    lines = [rows_of(texts.get(group, [])) for group in groups]
+    most = max(lines, key=len)
+    if len(most) < _MIN_LINES or len(set(groups)) < 2:  # noqa: PLR2004
+        return []
+    bases = [line[0].base for line in most]
+    found: list[dict[int, list[Word]]] = [{} for _ in bases]
+    at_all = [sum(bool(line) for line in lines), 0]
+    for group, cell in zip(groups, lines, strict=True):
+        for line in cell:
+            near = min(range(len(bases)), key=lambda index: abs(bases[index] - line[0].base))
+            if abs(bases[near] - line[0].base) > _MIN_LINES:
+                return []
+            found[near][group] = line
+    at_all[1] = sum(len(one) >= 2 for one in found)  # noqa: PLR2004
+    if at_all[1] < 0.8 * len(bases) or len(set(groups)) < len(groups):
+        return []
+    height = (grid.ys[number + 1] - grid.ys[number]) / len(bases)
+    return [
+        _Row(
+            [-1 - number * 100_000 - index * 1_000 - column for column in range(len(groups))],
+            [words_text(one.get(group, [])) for group in groups],
+            [_bold(one.get(group, [])) for group in groups],
+            grid.ys[number] + index * height,
+            grid.ys[number] + (index + 1) * height,
+        )
+        for index, one in enumerate(found)
+    ]
+
+
+def cell_text(words: list[Word]) -> str:
+    """Return the lines of a cell as one text."""
+    upright = [word for word in words if word.run.turn == words[0].run.turn]
+    if words and len(upright) == len(words) and _is_tall(words):
+        return " ".join(word.text for word in words)
+    return join_lines([words_text(row) for row in rows_of(words)])
+
+
+def _is_tall(words: list[Word]) -> bool:
+    """Say whether words are turned against the page: higher than wide, though they have several letters."""
+    return all(word.bottom - word.top > 1.5 * (word.right - word.left) for word in words if len(word.text) > 2)  # noqa: PLR2004
+
+
+def _bold(words: list[Word]) -> bool:
+    return bool(words) and all(word.run.font.bold for word in words)
+
+
+def _table(rows: list[_Row], grid: Grid, frame: Frame, page: int, ground: Ground) -> Table:
+    texts = [row.texts for row in rows]
+    spanned = set()
+    spans_down: dict[int, int] = {}
+    begins: dict[int, tuple[int, int]] = {}
+    for index, row in enumerate(rows):
+        for column, group in enumerate(row.groups):
+            if group in begins:
+                spanned.add((index, column))
+                first = begins[group][0]
+                if index > first:
+                    spans_down[first] = max(spans_down.get(first, 0), index)
+            else:
+                begins[group] = (index, column)
+    bold = [row.bold for row in rows]
+    colours = [ground.at(grid.xs[0] + 2.0, (row.top + row.bottom) / 2) for row in rows]
+    stands_out = colours[0] is not None and colours.count(colours[0]) <= max(1, len(rows) // 3)
+    marked = [
+        all(one for one, text in zip(row.bold, row.texts, strict=True) if text)
+        or (stands_out and colours[index] == colours[0])
+        for index, row in enumerate(rows)
+    ]
+    head = count_header_rows(texts, marked, spans_down)
+    places = tuple(
+        Place(page, frame.shown((grid.xs[0], row.top, grid.xs[-1], row.bottom))) for row in rows
+    )
+    return Table(
+        tuple(tuple(row) for row in texts), head, count_header_columns(texts, bold, head), "", frozenset(spanned), places
+    )
+
+

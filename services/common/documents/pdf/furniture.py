@@ -1,0 +1,248 @@
+"""Running heads and feet, page numbers, contents: what helps to turn pages and says nothing.
+
+A line at the edge of a page is a running one when its text stands at the same height of other pages too, numbers apart;
+when it is a page's number; or when lines stand at that height, apart from the text, on most pages (or on most left or
+most right ones), whatever they say - names of chapters.
+"""
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.common.documents.pdf.blocks import Style
+from services.common.documents.pdf.gutters import rows_of_pieces
+from services.common.documents.pdf.lines import Piece
+from services.common.documents.pdf.texts import without_shifts
+
+_EDGE_ROWS: Final = 4
+_DIGITS: Final = re.compile(r"\d+")
+_PAGE_WORDS: Final = re.compile(
+    r"[-\u2013\u2014|\s]*(?:page|seite|p\u00e1gina|pagina|side|sivu|strona|sida|p\.|s\.|pg\.?|bl\.|blatt|folha|hoja)\s*(\d+)"
+    r"(?:\s*(?:of|von|de|/|sur|di|av|z|van|ud af|\u2013)\s*\d+)?[-\u2013\u2014|\s.]*", re.IGNORECASE,
+)
+_PAGE_OF: Final = re.compile(r"[-\u2013\u2014|\s(\[]*(\d{1,4})\s*(?:of|von|de|/|sur|di|av)\s*\d{1,4}[-\u2013\u2014|\s)\]]*", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[-\u2013\u2014|\s\[(]*(\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014|\s\])]*")
+_LONE_ZONE: Final = 0.075
+_TOP_ZONE: Final = 0.14
+_APART: Final = 1.55
+_FAR: Final = 2.3
+_SHARE: Final = 0.5
+_FEW: Final = 3
+_SMALL: Final = 0.93
+_LEADER: Final = re.compile(r"^(.*?\S)\s*(?:[.\u2026\u00b7_]\s*){3,}\s*([ivxlc\d]+(?:[-.]\d+)?)\s*$")
+_ENTRY: Final = re.compile(r"^(.*\S)\s+(\d{1,4}|[ivxlc]{1,6})$")
+_CONTENTS: Final = re.compile(
+    r"(?:table of contents|contents|inhalt(?:sverzeichnis)?|table des mati\u00e8res|sommaire|\u00edndice|indice|sum\u00e1rio|list of (?:tables|figures))",
+    re.IGNORECASE,
+)
+_INDEX: Final = re.compile(r"(?:index|(?:\w+ )*index|stichwortverzeichnis|register)", re.IGNORECASE)
+_INDEX_ENTRY: Final = re.compile(r"^\S.*?[,.\s\u2026]\s*\d{1,4}(?:\s*[,\u2013-]\s*\d{1,4})*$")
+
+
+@dataclass(slots=True)
+class EdgePage:
+    """What of a page can be furniture: its lines, and how high it is."""
+
+    number: int
+    top: float
+    height: float
+    pieces: list[Piece]
+    rows: list[list[Piece]] = field(default_factory=list)
+
+    def share(self, piece: Piece) -> float:
+        """Return how far down the page a piece stands, 0 to 1."""
+        return (piece.base - self.top) / max(self.height, 1.0)
+
+
+def find_furniture(pages: list[EdgePage], body: Style) -> dict[int, list[Piece]]:
+    """Return, by the number of the page, the pieces that are furniture."""
+    for page in pages:
+        page.rows = rows_of_pieces(sorted(page.pieces, key=lambda piece: (piece.base, piece.left)))
+    repeated = _repeated(pages)
+    offset = _offset(pages)
+    heights = _common_heights(pages, repeated, offset)
+    found: dict[int, list[Piece]] = {}
+    for page in pages:
+        dropped: list[Piece] = []
+        for top in (True, False):
+            dropped += _edge(page, repeated, offset, heights, body, top=top)
+        if dropped:
+            found[page.number] = dropped
+    return found
+
+
+def _edges(page: EdgePage, *, top: bool) -> list[list[Piece]]:
+    rows = page.rows[:_EDGE_ROWS] if top else page.rows[: -_EDGE_ROWS - 1 : -1]
+    taken: list[list[Piece]] = []
+    for row in rows:
+        if any(piece.whole is not None for piece in row):
+            break
+        taken.append(row)
+    return taken
+
+
+def _key(piece: Piece, page: EdgePage) -> tuple[str, int]:
+    return _DIGITS.sub("0", without_shifts(piece.text)), round(200 * page.share(piece))
+
+
+def _repeated(pages: list[EdgePage]) -> set[tuple[str, int]]:
+    """Return texts with their heights that stand on several pages, on half of the left or of the right ones, or often."""
+    places: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for page in pages:
+        for top in (True, False):
+            for row in _edges(page, top=top):
+                for piece in row:
+                    if any(character.isalpha() for character in piece.text):
+                        shape, height = _key(piece, page)
+                        for near in (height - 1, height, height + 1):
+                            places[shape, near].add(page.number)
+    written = sum(bool(page.rows) for page in pages)
+    parity = Counter(page.number % 2 for page in pages)
+    repeated: set[tuple[str, int]] = set()
+    for key, numbers in places.items():
+        same = Counter(number % 2 for number in numbers)
+        often = len(numbers) >= max(2, 0.15 * written) and (len(numbers) >= _FEW or len(numbers) >= _SHARE * written)
+        half = any(count >= 2 and count >= _SHARE * parity[side] for side, count in same.items())  # noqa: PLR2004
+        if often or half:
+            repeated.add(key)
+    return repeated
+
+
+def _page_number(text: str) -> int | None:
+    match = _PAGE_WORDS.fullmatch(text) or _PAGE_OF.fullmatch(text) or _NUMBER.fullmatch(text)
+    return int(match[1]) if match and match[1].isdigit() else None
+
+
+def _offset(pages: list[EdgePage]) -> int | None:
+    """Return by how much printed numbers differ from those of the pages, when at least two pages agree on it."""
+    offsets: Counter[int] = Counter()
+    for page in pages:
+        numbers = {
+            number
+            for top in (True, False)
+            for row in _edges(page, top=top)[:2]
+            for piece in row
+            if (number := _page_number(piece.text)) is not None
+        }
+        offsets.update(number - page.number for number in numbers)
+    common = offsets.most_common(1)
+    return common[0][0] if common and common[0][1] >= max(2, 0.3 * len(pages)) else None
+
+
+def _gap(rows: list[list[Piece]], index: int) -> float:
+    """Return how far a line stands from the next one inwards, in its own size."""
+    if index + 1 >= len(rows):
+        return 99.0
+    return abs(rows[index + 1][0].base - rows[index][0].base) / max(rows[index][0].size, rows[index + 1][0].size, 1.0)
+
+
+def _common_heights(
+    pages: list[EdgePage], repeated: set[tuple[str, int]], offset: int | None
+) -> set[tuple[bool, int, int]]:
+    """Return heights (top or foot, side, height) at which most pages have a line apart that is known to run or counts."""
+    counts: Counter[tuple[bool, int, int]] = Counter()
+    known: Counter[tuple[bool, int, int]] = Counter()
+    for page in pages:
+        for top in (True, False):
+            rows = _edges(page, top=top)
+            if not rows or _gap(rows, 0) < _APART:
+                continue
+            height = round(200 * page.share(rows[0][0]))
+            tells = any(
+                _key(piece, page) in repeated or (offset is not None and _page_number(piece.text) == page.number + offset)
+                for piece in rows[0]
+            )
+            for near in (height - 1, height, height + 1):
+                counts[top, page.number % 2, near] += 1
+                known[top, page.number % 2, near] += tells
+    sides = Counter(page.number % 2 for page in pages)
+    return {
+        key
+        for key, count in counts.items()
+        if count >= max(2, _SHARE * sides[key[1]]) and known[key] >= max(2, 0.6 * count)
+    }
+
+
+def _edge(
+    page: EdgePage,
+    repeated: set[tuple[str, int]],
+    offset: int | None,
+    heights: set[tuple[bool, int, int]],
+    body: Style,
+    *,
+    top: bool,
+) -> list[Piece]:
+    rows = _edges(page, top=top)
+    dropped: list[Piece] = []
+    for index, row in enumerate(rows):
+        height = round(200 * page.share(row[0]))
+        runs = [_runs(piece, page, repeated, offset, row_alone=len(row) == 1) for piece in row]
+        placed = index == 0 and _gap(rows, 0) >= _APART and (top, page.number % 2, height) in heights
+        if all(runs) or placed or (any(runs) and _gap(rows, index) >= _APART and _is_small(row, body)):
+            dropped += row
+        elif any(runs):
+            dropped += [piece for piece, one in zip(row, runs, strict=True) if one]
+            break
+        elif index == 0 and _is_margin(page, rows, body, top=top):
+            dropped += row
+        else:
+            break
+    return dropped
+
+
+def _is_small(row: list[Piece], body: Style) -> bool:
+    return all(piece.size <= _SMALL * body.size for piece in row)
+
+
+def _runs(piece: Piece, page: EdgePage, repeated: set[tuple[str, int]], offset: int | None, *, row_alone: bool) -> bool:
+    text = piece.text
+    if _key(piece, page) in repeated or _PAGE_WORDS.fullmatch(text):
+        return True
+    share = page.share(piece)
+    outer = share < _LONE_ZONE or share > 1 - _LONE_ZONE
+    if _PAGE_OF.fullmatch(text):
+        return outer
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return False
+    if offset is not None and _page_number(text) == page.number + offset:
+        return share < _TOP_ZONE or share > 1 - _TOP_ZONE
+    return outer and row_alone
+
+
+def _is_margin(page: EdgePage, rows: list[list[Piece]], body: Style, *, top: bool) -> bool:
+    """Say whether a line of a document of one page is small, far from the text and at the very edge."""
+    row = rows[0]
+    share = page.share(row[0])
+    outer = share < _LONE_ZONE if top else share > 1 - _LONE_ZONE
+    plain = not any(piece.text.endswith((".", ":")) or piece.words[0].shift for piece in row)
+    return outer and plain and _is_small(row, body) and _FAR <= _gap(rows, 0) and len(page.rows) > _EDGE_ROWS
+
+
+def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:
+    """Return the numbers of the lines that are entries of a table of contents or of an index.
+
+    Args:
+        rows: lines of a region.
+        heading: the heading above them.
+    """
+    texts = [without_shifts(" ".join(piece.text for piece in row)) for row in rows]
+    led = [index for index, text in enumerate(texts) if _LEADER.match(text)]
+    if len(led) >= 2:  # noqa: PLR2004
+        entries = [index for index, text in enumerate(texts) if _LEADER.match(text) or _ENTRY.match(text)]
+        first, last = entries[0], entries[-1]
+        return [index for index in range(first, last + 1)] if len(entries) >= 0.4 * (last - first + 1) else entries
+    title = heading.strip(" :.")
+    if _CONTENTS.fullmatch(title):
+        entries = [index for index, text in enumerate(texts) if _ENTRY.match(text)]
+        return list(range(entries[0], entries[-1] + 1)) if len(entries) >= 0.5 * len(texts) and entries else []
+    if _INDEX.fullmatch(title):
+        return [index for index, text in enumerate(texts) if _INDEX_ENTRY.match(text) or len(text) == 1]
+    return []
+
+
+def is_contents_title(text: str) -> bool:
+    """Say whether a heading announces contents or an index."""
+    title = text.strip(" :.")
+    return bool(_CONTENTS.fullmatch(title) or _INDEX.fullmatch(title))

@@ -1,0 +1,76 @@
+"""Which rows of a table name its columns and which columns name its rows, by weight, ground and kind of content."""
+
+import re
+from typing import Final
+
+_VALUE: Final = re.compile(r"^[\W_]*\d[\d\s.,:/\u2013\u2212+%()\u2019'-]*(?:[\W_]|[^\W\d_]{1,6}\b|\^)*$")
+_SHORT_CHARS: Final = 48
+_MAX_HEAD_ROWS: Final = 4
+
+
+def is_value(text: str) -> bool:
+    """Say whether a cell holds a number, an amount or a date rather than words."""
+    return bool(_VALUE.match(text)) or text in {"-", "\u2013", "\u2014", "n/a", "N/A"}
+
+
+def count_header_rows(rows: list[list[str]], marked: list[bool], spans_down: dict[int, int]) -> int:
+    """Return how many rows at the top name the columns.
+
+    Args:
+        rows: texts of the cells.
+        marked: of each row, whether it stands out by weight or ground.
+        spans_down: last row that a cell beginning in a row covers, where that is more than one.
+    """
+    if len(rows) < 2:  # noqa: PLR2004
+        return 0
+    head = 0
+    while head < min(len(rows) - 1, _MAX_HEAD_ROWS) and marked[head]:
+        head += 1
+    if head == len(rows) - 1 and marked[-1]:
+        head = 0
+    if head == 0 and _reads_as_head(rows):
+        head = 1
+    if head:
+        for row in range(head):
+            head = max(head, min(spans_down.get(row, 0) + 1, len(rows) - 1))
+        if head == 1 and _has_repeats(rows[0]) and len(rows) > 2 and not any(map(is_value, rows[1])):  # noqa: PLR2004
+            head = 2
+    return head
+
+
+def _reads_as_head(rows: list[list[str]]) -> bool:
+    first, body = rows[0], rows[1:]
+    filled = [text for text in first if text]
+    if len(filled) < 2 or len(filled) < len(first) - 1 or any(len(text) > _SHORT_CHARS for text in filled):  # noqa: PLR2004
+        return False
+    if any(text.endswith((".", ":", ";")) and not text.endswith("No.") for text in filled):
+        return False
+    numbers = [
+        column
+        for column in range(len(first))
+        if sum(is_value(row[column]) for row in body) >= 0.6 * max(sum(bool(row[column]) for row in body), 1)
+    ]
+    if numbers:
+        years = all(re.fullmatch(r"(?:19|20)\d\d", first[column]) for column in numbers)
+        return years or not any(is_value(first[column]) for column in numbers)
+    return len(first) > 2 and not any(map(is_value, filled))  # noqa: PLR2004
+
+
+def _has_repeats(row: list[str]) -> bool:
+    return any(one and one == other for one, other in zip(row, row[1:], strict=False))
+
+
+def count_header_columns(rows: list[list[str]], bold: list[list[bool]], head: int) -> int:
+    """Return 1 when the first column names the rows."""
+    body = rows[head:]
+    if not body or len(body[0]) < 2:  # noqa: PLR2004
+        return 0
+    first = [row[0] for row in body if row[0]]
+    if not first:
+        return 0
+    if all(bold[head + index][0] for index in range(len(body)) if body[index][0]) and not all(
+        bold[head + index][1] for index in range(len(body)) if body[index][1]
+    ):
+        return 1
+    words = sum(not is_value(text) for text in first)
+    return int(words >= 0.6 * len(first) and len(first) >= 0.5 * len(body) and max(map(len, first)) <= 2 * _SHORT_CHARS)

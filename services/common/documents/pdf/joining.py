@@ -1,0 +1,113 @@
+"""What goes on beyond the end of a column or page: paragraphs, list items, tables with a repeated head."""
+
+from typing import Final
+
+from services.common.documents.document import Block, BlockKind, Table
+from services.common.documents.pdf.blocks import Draft
+from services.common.documents.pdf.texts import without_shifts
+
+_CLOSED: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u00bb")
+_PASSED: Final = frozenset({BlockKind.FOOTNOTE, BlockKind.CAPTION, BlockKind.TABLE})
+_RUNNING: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
+
+
+def join_running_on(drafts: list[Draft]) -> list[Draft]:
+    """Join a paragraph that a column or page ends in the middle of with its rest."""
+    result: list[Draft] = []
+    for draft in drafts:
+        open_one = _open(result, draft)
+        if open_one is not None:
+            open_one.lines += draft.lines
+            open_one.marks += draft.marks
+            open_one.ends_column = draft.ends_column
+        else:
+            result.append(draft)
+    return result
+
+
+def _open(before: list[Draft], draft: Draft) -> Draft | None:
+    """Return the paragraph that a draft goes on with."""
+    if draft.kind is not BlockKind.PARAGRAPH or not draft.lines:
+        return None
+    for one in before[: -12 - 1 : -1]:
+        if one.kind in _RUNNING:
+            if not one.ends_column or abs(one.size - draft.size) > 0.08 * draft.size or draft.page - one.page > 1:  # noqa: PLR2004
+                return None
+            end, start = without_shifts(one.lines[-1]).rstrip(), without_shifts(draft.lines[0])
+            if end.endswith(_CLOSED):
+                return None
+            goes_on = start[:1].islower() or start[:1].isdigit() or end.endswith(("-", ",", "\u2013"))
+            full = draft.bold == one.bold and len(end) > 30 and one.kind is BlockKind.PARAGRAPH  # noqa: PLR2004
+            return one if goes_on or full else None
+        if one.kind not in _PASSED:
+            return None
+        if one.kind is BlockKind.TABLE and one.page != draft.page and not one.ends_column:
+            return None
+    return None
+
+
+def join_tables(blocks: list[Block]) -> list[Block]:
+    """Join a table that a page ends with its rest on the next one; a head that is repeated is left out."""
+    result: list[Block] = []
+    for block in blocks:
+        at = _table_before(result)
+        before = result[at] if at is not None else None
+        if (
+            before is not None
+            and at is not None
+            and block.table is not None
+            and before.table is not None
+            and _goes_on(before, block, before.table, block.table, between=result[at + 1 :])
+        ):
+            table = _joined(before.table, block.table)
+            notes = [one for one in result[at + 1 :] if one.kind is BlockKind.FOOTNOTE]
+            result[at:] = [Block(BlockKind.TABLE, "", place=before.place, table=table), *notes]
+        else:
+            result.append(block)
+    return result
+
+
+def _table_before(blocks: list[Block]) -> int | None:
+    for index in range(len(blocks) - 1, max(len(blocks) - 8, -1), -1):
+        if blocks[index].kind is BlockKind.TABLE:
+            return index
+        if blocks[index].kind not in {BlockKind.FOOTNOTE, BlockKind.CAPTION}:
+            return None
+    return None
+
+
+def _goes_on(before: Block, block: Block, one: Table, other: Table, *, between: list[Block]) -> bool:
+    last = one.places[-1].page if one.places else before.place.page
+    if block.place.page != last + 1 or len(one.rows[0]) != len(other.rows[0]):
+        return False
+    if any(block.kind is BlockKind.CAPTION and "cont" not in block.text.lower() for block in between):
+        return False
+    repeated = one.rows[: one.header_rows] == other.rows[: one.header_rows] and one.header_rows > 0
+    if other.caption and not repeated and "cont" not in other.caption.lower() and "fort" not in other.caption.lower():
+        return False
+    if repeated:
+        return True
+    box, after = before.place.box, block.place.box
+    near = box is None or after is None or (abs(box[0] - after[0]) < 0.03 and abs(box[2] - after[2]) < 0.06)  # noqa: PLR2004
+    return near and (other.header_rows == 0 or one.header_rows == 0 or not _is_head(other))
+
+
+def _is_head(table: Table) -> bool:
+    """Say whether the first row is a head of its own rather than only taken for one: no number anywhere in it."""
+    return not any(character.isdigit() for text in table.rows[0] for character in text)
+
+
+def _joined(one: Table, other: Table) -> Table:
+    skip = one.header_rows if one.rows[: one.header_rows] == other.rows[: one.header_rows] else 0
+    rows = list(other.rows[skip:])
+    shift = len(one.rows) - skip
+    spanned = one.spanned | {(row + shift, column) for row, column in other.spanned if row >= skip}
+    return Table(
+        (*one.rows, *rows),
+        one.header_rows,
+        one.header_columns or other.header_columns,
+        one.caption or other.caption,
+        frozenset(spanned),
+        (*one.places, *other.places[skip:]),
+        one.doubtful or other.doubtful,
+    )

@@ -1,0 +1,171 @@
+"""Whether lines beside a strip of white are columns of text, a table, or neither."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto, unique
+from typing import Final
+
+from services.common.documents.pdf.lines import Piece
+
+_MARK: Final = re.compile(
+    r"(?:[-*\u2022\u25aa\u25cf\u25cb\u2023\u2013\u2014\u25e6\u00b7\uf0b7\uf0a7]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]"
+    r"|(?:\d{1,3}\.)+\d{0,3}|\ue000?[\d*\u2020\u2021a-z]\ue002?|\d{1,2})"
+)
+_FULL: Final = 0.72
+_PROSE_CHARS: Final = 16
+_PROSE_LINES: Final = 3
+_PROSE_WORDS: Final = 3.0
+_TITLE: Final = 1.08
+_MUCH_WHITE: Final = 2.2
+
+
+@unique
+class BandKind(Enum):
+    """What a band is."""
+
+    NOTHING = auto()
+    COLUMNS = auto()
+    TABLE = auto()
+
+
+@dataclass(slots=True)
+class Band:
+    """Lines that strips of white divide.
+
+    Attributes:
+        first: number of its first line.
+        last: number of its last line.
+        cuts: where they divide.
+        both: how many lines have text on both sides of the longest strip.
+    """
+
+    rows: list[list[Piece]]
+    first: int
+    last: int
+    cuts: tuple[float, ...]
+    both: int
+
+    @property
+    def columns(self) -> list[list[Piece]]:
+        """The pieces between the cuts, from left to right."""
+        columns: list[list[Piece]] = [[] for _ in range(len(self.cuts) + 1)]
+        for row in self.rows:
+            for piece in row:
+                columns[column_of(piece, self.cuts)].append(piece)
+        return columns
+
+
+def column_of(piece: Piece, cuts: tuple[float, ...]) -> int:
+    """Return the number of the column in which a piece's middle lies."""
+    middle = (piece.left + piece.right) / 2
+    return sum(cut < middle for cut in cuts)
+
+
+def judge(band: Band) -> BandKind:
+    """Say what a band is."""
+    columns = band.columns
+    if all(_is_mark(piece) for piece in columns[0]):
+        return BandKind.NOTHING
+    prose = [_is_prose(column) for column in columns]
+    whole = [all(piece.whole is not None for piece in column) for column in columns]
+    if all(one or other for one, other in zip(prose, whole, strict=True)):
+        return BandKind.TABLE if not any(whole) and _rows_agree(columns) else BandKind.COLUMNS
+    if any(piece.whole is not None for column in columns for piece in column):
+        return BandKind.COLUMNS if sum(prose) + sum(whole) >= 1 else BandKind.NOTHING
+    if len(columns) == 2 and any(prose) and _is_out_of_step(columns):  # noqa: PLR2004
+        return BandKind.COLUMNS
+    if band.both < 2:  # noqa: PLR2004
+        return BandKind.NOTHING
+    return BandKind.TABLE
+
+
+def _is_mark(piece: Piece) -> bool:
+    return piece.whole is None and len(piece.words) == 1 and _MARK.fullmatch(piece.text) is not None
+
+
+def _is_prose(column: list[Piece]) -> bool:
+    """Say whether lines run on: most of them fill their column, with several words each."""
+    lines = [piece for piece in column if piece.whole is None]
+    if len(lines) < _PROSE_LINES:
+        return False
+    left, right = min(piece.left for piece in lines), max(piece.right for piece in lines)
+    width = max(right - left, 1.0)
+    full = sum(piece.right - left >= _FULL * width for piece in lines)
+    words = sum(len(piece.words) for piece in lines) / len(lines)
+    chars = sum(len(piece.text) for piece in lines) / len(lines)
+    return full >= 0.5 * len(lines) and words >= _PROSE_WORDS and chars >= _PROSE_CHARS
+
+
+def _is_out_of_step(columns: list[list[Piece]]) -> bool:
+    """Say whether the lines of two columns stand on different base lines more often than not."""
+    smaller, larger = sorted(columns, key=len)
+    bases = sorted(piece.base for piece in larger)
+    apart = 0
+    at = 0
+    for piece in sorted(smaller, key=lambda piece: piece.base):
+        while at + 1 < len(bases) and abs(bases[at + 1] - piece.base) <= abs(bases[at] - piece.base):
+            at += 1
+        apart += abs(bases[at] - piece.base) > 0.25 * piece.size
+    return apart > 0.6 * len(smaller)
+
+
+def _rows_agree(columns: list[list[Piece]]) -> bool:
+    """Say whether blocks of lines begin at the same height in all columns, each time after white: rows of long cells."""
+    starts = [_starts(column) for column in columns]
+    first = starts[0]
+    if len(first) < 3 or any(abs(len(other) - len(first)) > 0 for other in starts):  # noqa: PLR2004
+        return False
+    return all(
+        abs(one - two) <= 2.0 for other in starts[1:] for one, two in zip(first, other, strict=True)  # noqa: PLR2004
+    )
+
+
+def _starts(column: list[Piece]) -> list[float]:
+    """Return where blocks of lines begin: after more white than between most lines."""
+    bases = sorted({round(piece.base, 1) for piece in column})
+    gaps = sorted(after - before for before, after in zip(bases, bases[1:], strict=False))
+    usual = gaps[len(gaps) // 3] if gaps else 0.0
+    return [
+        bases[index]
+        for index in range(len(bases))
+        if index == 0 or bases[index] - bases[index - 1] > 1.2 * usual
+    ]
+
+
+def table_breaks(rows: list[list[Piece]]) -> list[int]:
+    """Return the numbers of lines at which another table, or what is none, begins: headings, and much white."""
+    gaps = [after[0].base - before[0].base for before, after in zip(rows, rows[1:], strict=False)]
+    usual = sorted(gaps)[len(gaps) // 2] if gaps else 0.0
+    sizes = sorted(piece.size for row in rows for piece in row)
+    size = sizes[len(sizes) // 2]
+    cells = sorted(len(row) for row in rows)
+    breaks: list[int] = []
+    for number, row in enumerate(rows):
+        above = gaps[number - 1] if number else 0.0
+        alone = len(row) == 1 and cells[len(cells) // 2] > 1
+        title = alone and (row[0].size > _TITLE * size or (number > 0 and above > 1.45 * usual))
+        if title or above > max(_MUCH_WHITE * usual, 2.0 * size):
+            breaks.append(number)
+        if title and number + 1 < len(rows):
+            breaks.append(number + 1)
+    return sorted({number for number in breaks if 0 < number < len(rows)})
+
+
+def table_edges(rows: list[list[Piece]]) -> tuple[int, int]:
+    """Return the first and last line of a table among lines that begin and end with single pieces."""
+    first, last = 0, len(rows) - 1
+    while first < last and len(rows[first]) == 1:
+        first += 1
+    while last > first and len(rows[last]) == 1 and not _continues(rows, last):
+        last -= 1
+    return first, last
+
+
+def _continues(rows: list[list[Piece]], number: int) -> bool:
+    """Say whether a single piece goes on with a cell of the line above: close below it, in its column, as its text."""
+    piece = rows[number][0]
+    if piece.base - rows[number - 1][0].base > 1.4 * piece.size:
+        return False
+    return any(abs(above.left - piece.left) < 0.6 * piece.size for above in rows[number - 1][1:]) or (
+        piece.text[:1].islower() and abs(rows[number - 1][0].left - piece.left) < 0.6 * piece.size
+    )

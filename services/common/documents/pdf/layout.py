@@ -1,0 +1,150 @@
+"""The reading order of a page: bands of columns, tables without lines and plain lines, cut apart where white divides them.
+
+The longest strip of white decides first. What lies above it and below it is laid out by itself, its columns each by
+themselves (a recursive XY cut whose cuts are strips that have text on both sides). Whether a band is columns of text
+or a table is judged by how its lines fill them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
+from services.common.documents.pdf.judging import Band, BandKind, judge, table_breaks, table_edges
+from services.common.documents.pdf.lines import Piece
+
+_MAX_DEPTH: Final = 24
+_SAME_EXTENT: Final = 0.5
+_NEXT_LINE: Final = 1.75
+"""A line further below than so many times its size begins something else."""
+
+
+@dataclass(slots=True)
+class Region:
+    """A part of a page, read after the one before it: lines of pieces, or the columns of a table.
+
+    Attributes:
+        cuts: where the columns of a table are divided; empty for lines.
+    """
+
+    rows: list[list[Piece]]
+    cuts: tuple[float, ...] = ()
+    left: float = 0.0
+    right: float = 0.0
+
+
+@dataclass(slots=True)
+class _Task:
+    rows: list[list[Piece]] = field(default_factory=list)
+    region: Region | None = None
+    depth: int = 0
+
+
+def lay_out(pieces: list[Piece]) -> list[Region]:
+    """Return the regions of a page in reading order."""
+    ordered = sorted(pieces, key=lambda piece: (piece.base, piece.left))
+    result: list[Region] = []
+    stack = [_Task(rows_of_pieces(ordered))]
+    while stack:
+        task = stack.pop()
+        if task.region is not None:
+            result.append(task.region)
+        elif task.rows:
+            parts = _parts(task.rows, task.depth)
+            stack.extend(reversed(parts))
+    return result
+
+
+def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
+    """Cut lines at their longest strip of white, or return them as they are."""
+    if depth < _MAX_DEPTH:
+        gutters = [gutter for gutter in find_gutters(rows) if gutter.rows > 1 or len(rows) <= 2]  # noqa: PLR2004
+        gutters.sort(key=lambda gutter: (gutter.last - gutter.first, gutter.right - gutter.left), reverse=True)
+        for gutter in gutters[:12]:
+            band = _band(rows, gutter, gutters)
+            kind = judge(band)
+            if kind is BandKind.NOTHING:
+                continue
+            return _cut(rows, band, kind, depth)
+    return [_Task(region=_region(rows))]
+
+
+def _region(rows: list[list[Piece]], cuts: tuple[float, ...] = ()) -> Region:
+    left = min(piece.left for row in rows for piece in row)
+    right = max(piece.right for row in rows for piece in row)
+    return Region(rows, cuts, left, right)
+
+
+def _cut(rows: list[list[Piece]], band: Band, kind: BandKind, depth: int) -> list[_Task]:
+    above, below = rows[: band.first], rows[band.last + 1 :]
+    parts = [_Task(above, depth=depth + 1)] if above else []
+    if kind is BandKind.TABLE:
+        parts += _table_parts(band, depth)
+    else:
+        for column in band.columns:
+            if column:
+                pieces = sorted(column, key=lambda piece: (piece.base, piece.left))
+                parts.append(_Task(rows_of_pieces(pieces), depth=depth + 1))
+    if below:
+        parts.append(_Task(below, depth=depth + 1))
+    return parts
+
+
+def _table_parts(band: Band, depth: int) -> list[_Task]:
+    """Return a table, with what stands at its edges apart, or its parts where headings divide it."""
+    breaks = table_breaks(band.rows)
+    if breaks:
+        edges = [0, *breaks, len(band.rows)]
+        return [
+            _Task(band.rows[start:end], depth=depth + 1)
+            for start, end in zip(edges, edges[1:], strict=False)
+            if start < end
+        ]
+    first, last = table_edges(band.rows)
+    parts = [_Task(region=_region(band.rows[:first]))] if first else []
+    parts.append(_Task(region=_region(band.rows[first : last + 1], band.cuts)))
+    if last + 1 < len(band.rows):
+        parts.append(_Task(region=_region(band.rows[last + 1 :])))
+    return parts
+
+
+def _band(rows: list[list[Piece]], gutter: Gutter, gutters: list[Gutter]) -> Band:
+    """Return the lines beside a strip, with those above and below that belong to one of its columns."""
+    first, last = _extended(rows, gutter)
+    cuts = [gutter]
+    extent = gutter.last - gutter.first + 1
+    for other in gutters:
+        shared = min(other.last, gutter.last) - max(other.first, gutter.first) + 1
+        apart = all(other.right <= cut.left or other.left >= cut.right for cut in cuts)
+        if apart and shared >= _SAME_EXTENT * extent and _is_free(rows, other, first, last):
+            cuts.append(other)
+    cuts.sort(key=lambda cut: cut.left)
+    return Band(rows[first : last + 1], first, last, tuple(cut.middle for cut in cuts), gutter.rows)
+
+
+def _is_free(rows: list[list[Piece]], gutter: Gutter, first: int, last: int) -> bool:
+    middle = gutter.middle
+    return not any(piece.left < middle < piece.right for row in rows[first : last + 1] for piece in row)
+
+
+def _extended(rows: list[list[Piece]], gutter: Gutter) -> tuple[int, int]:
+    """Return the first and last line of a band: lines of one column alone belong to it while they follow closely."""
+    first, last = gutter.first, gutter.last
+    while first > 0 and _belongs(rows[first - 1], rows[first:], gutter, above=True):
+        first -= 1
+    while last + 1 < len(rows) and _belongs(rows[last + 1], rows[last::-1], gutter, above=False):
+        last += 1
+    return first, last
+
+
+def _belongs(row: list[Piece], beside: list[list[Piece]], gutter: Gutter, *, above: bool) -> bool:
+    if any(piece.left < gutter.right and piece.right > gutter.left for piece in row):
+        return False
+    sides = {piece.left >= gutter.right for piece in row}
+    if len(sides) > 1:
+        return True
+    near = next((piece for line in beside[:6] for piece in line if (piece.left >= gutter.right) in sides), None)
+    if near is None:
+        return False
+    gap = abs(near.base - row[0].base) / max(near.size, row[0].size, 1.0)
+    same = abs(near.size - row[0].size) <= 0.12 * near.size
+    return gap <= _NEXT_LINE and (same or not above)

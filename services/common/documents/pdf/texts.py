@@ -1,0 +1,96 @@
+"""Putting lines together: words that were divided at the end of a line, and what stands raised or lowered."""
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from services.common.documents.pdf.lines import END_OF_SHIFT, SUBSCRIPT, SUPERSCRIPT
+
+_SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{END_OF_SHIFT}]*){END_OF_SHIFT}")
+_DIVIDED: Final = re.compile(r"(?<=[^\W\d_])-$")
+_LAST_WORD: Final = re.compile(r"[^\W\d_]+-$")
+_FIRST_WORD: Final = re.compile(r"^[^\W\d_]+")
+_ORDINAL: Final = frozenset({"st", "nd", "rd", "th", "er", "re", "e", "o", "a", "\u00ba", "\u00aa", "TM", "SM", "\u00ae", "\u2122", "\u00a9"})
+_MARKS: Final = re.compile(r"\d{1,3}|[a-z]|[*\u2020\u2021\u00a7\u00b6]{1,3}")
+_EXPONENT: Final = re.compile(r"[+\u2212\u2013-]?\d+(?:[.,/]\d+)?|[a-zA-Z]|[+\u2212\u2013-]?[\w+\u2212-]+")
+_UNITS: Final = frozenset(
+    "m mm cm dm km in ft s h min kg g mg K C V A W J N Pa l L mol cd rad Hz yd mi \u00b5m nm ha \u00b0".split()
+)
+_LAST_LETTERS: Final = re.compile(r"[^\W\d_\u00b0]+$|\u00b0$")
+_LIST: Final = re.compile(r"\d{1,3}(?:\s*[,\u2013-]\s*\d{1,3})*")
+
+
+def join_lines(lines: Iterable[str], known: Collection[str] = ()) -> str:
+    """Return lines as one text; a word divided at the end of a line is put together.
+
+    Args:
+        lines: from the top.
+        known: words of the document in lower case, with their hyphens.
+    """
+    parts: list[str] = []
+    for line in lines:
+        text = line.strip()
+        if not text:
+            continue
+        if parts and _DIVIDED.search(parts[-1]):
+            parts[-1] = _together(parts[-1], text, known)
+        else:
+            parts.append(text)
+    return " ".join(parts)
+
+
+def _together(before: str, after: str, known: Collection[str]) -> str:
+    first = _FIRST_WORD.match(after)
+    if first is None or not first[0][:1].islower():
+        return before + after if first is None or first[0][:1].isupper() else f"{before} {after}"
+    last = _LAST_WORD.search(before)
+    hyphened = ((last[0] if last else "") + first[0]).lower()
+    if first[0] in {"and", "or", "und", "oder", "bzw", "et", "ou", "y", "o", "e"}:
+        return f"{before} {after}"  # "first- and second-class"
+    whole = hyphened.replace("-", "")
+    return before + after if hyphened in known and whole not in known else before[:-1] + after
+
+
+def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True) -> str:
+    """Write what stands raised as a power, or leave it out where it refers to a footnote.
+
+    Args:
+        text: with marks around what is shifted.
+        marks: what the footnotes of the page are called.
+        drop_unknown: a raised number behind a word that is no unit is a reference, its footnote found or not.
+    """
+    if SUPERSCRIPT not in text and SUBSCRIPT not in text:
+        return text
+
+    def written(match: re.Match[str]) -> str:
+        content = match[2].strip()
+        if match[1] == SUBSCRIPT:
+            return content
+        before = text[: match.start()]
+        if content in marks or (_LIST.fullmatch(content) and all(one in marks for one in re.findall(r"\d+", content))):
+            return ""
+        if content in _ORDINAL and (before[-1:].isalnum() or content in {"TM", "SM", "\u00ae", "\u2122", "\u00a9"}):
+            return content
+        return _as_power(before, content, drop_unknown=drop_unknown)
+
+    return " ".join(_SHIFTED.sub(written, text).split())
+
+
+def _as_power(before: str, content: str, *, drop_unknown: bool) -> str:
+    if not before.strip() or not content:
+        return content
+    last = before[-1]
+    if last.isdigit() or last in ")]\u03c0":
+        return f"^{content}" if _EXPONENT.fullmatch(content) else content
+    letters = _LAST_LETTERS.search(before)
+    if letters is not None:
+        unit = letters[0] in _UNITS or len(letters[0]) == 1
+        if unit and _EXPONENT.fullmatch(content):
+            return f"^{content}"
+        return "" if drop_unknown and _MARKS.fullmatch(content) and not content.isalpha() else f"^{content}"
+    return "" if drop_unknown and (_MARKS.fullmatch(content) or _LIST.fullmatch(content)) else content
+
+
+def without_shifts(text: str) -> str:
+    """Return a text with what is shifted in its line, as it is, for comparing."""
+    return _SHIFTED.sub(lambda match: match[2], text)
