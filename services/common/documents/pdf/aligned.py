@@ -5,7 +5,7 @@ from typing import Final
 
 from services.common.documents.document import Place, Table
 from services.common.documents.pdf.frame import Frame, joined_box
-from services.common.documents.pdf.heads import count_header_columns, count_header_rows
+from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.judging import column_of
 from services.common.documents.pdf.lines import Piece, words_text
 from services.common.documents.pdf.ruled import Rule
@@ -15,6 +15,9 @@ from services.common.documents.pdf.words import Word
 _TIGHT: Final = 1.38
 """Lines closer than so many times their size may go on with the cells above."""
 _CLEARLY: Final = 1.18
+_MIN_VALUES: Final = 3
+_VALUES_SHARE: Final = 0.6
+_CLOSE_EM: Final = 0.2
 _LABEL_SHARE: Final = 0.8
 
 
@@ -31,8 +34,9 @@ class _Row:
 
 def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[Rule], frame: Frame, page: int) -> Table:
     """Return the table that lines make which strips of white divide."""
+    cuts = _finer(rows, cuts)
     lines = _split_at(rows, cuts)
-    joined = _joined_rows(lines, cuts, rules)
+    joined = _with_one_head(_joined_rows(lines, rules))
     texts = [row.texts() for row in joined]
     spanned: set[tuple[int, int]] = set()
     for index, row in enumerate(joined):
@@ -50,6 +54,7 @@ def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[R
         marked[:ruled_off] = [True] * ruled_off
         marked[ruled_off:] = [False] * (len(marked) - ruled_off)
     head = count_header_rows(texts, marked, {})
+    _spread_heads(joined, texts, head, spanned)
     places = tuple(Place(page, frame.shown(joined_box([piece.box for piece in row.pieces]))) for row in joined)
     return Table(
         tuple(tuple(row) for row in texts), head, count_header_columns(texts, bold, head), "", frozenset(spanned), places
@@ -80,12 +85,38 @@ def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[tuple[str
     return pairs
 
 
+def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the cuts, and those between numbers that stand close together in one column at the same places of each line."""
+    found = list(cuts)
+    columns: list[list[Piece]] = [[] for _ in range(len(cuts) + 1)]
+    for row in rows:
+        for piece in row:
+            columns[column_of(piece, cuts)].append(piece)
+    for column in columns:
+        values = [piece for piece in column if len(piece.words) > 1 and all(is_value(word.text) for word in piece.words)]
+        if len(values) < _MIN_VALUES or len(values) < _VALUES_SHARE * len(column):
+            continue
+        count = len(values[0].words)
+        if any(len(piece.words) != count for piece in values):
+            continue
+        for index in range(count - 1):
+            left = max(piece.words[index].right for piece in values)
+            right = min(piece.words[index + 1].left for piece in values)
+            if right - left > _CLOSE_EM * values[0].size:
+                found.append((left + right) / 2)
+    return tuple(sorted(found))
+
+
 def _split_at(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[_Row]:
     """Return each line's words by column; what crosses a strip stands in all columns that it covers."""
     lines: list[_Row] = []
     for row in rows:
         line = _Row([[] for _ in range(len(cuts) + 1)], [[] for _ in range(len(cuts) + 1)], list(row))
         for piece in row:
+            if all(is_value(word.text) for word in piece.words):
+                for word in piece.words:
+                    line.words[sum(cut < (word.left + word.right) / 2 for cut in cuts)].append(word)
+                continue
             first = sum(cut < piece.left for cut in cuts)
             last = sum(cut < piece.right for cut in cuts)
             if first != last:
@@ -98,7 +129,7 @@ def _split_at(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[_Row]:
     return lines
 
 
-def _joined_rows(lines: list[_Row], cuts: tuple[float, ...], rules: list[Rule]) -> list[_Row]:
+def _joined_rows(lines: list[_Row], rules: list[Rule]) -> list[_Row]:
     left = min(piece.left for line in lines for piece in line.pieces)
     right = max(piece.right for line in lines for piece in line.pieces)
     ruled = sorted(
@@ -124,6 +155,29 @@ def _joined_rows(lines: list[_Row], cuts: tuple[float, ...], rules: list[Rule]) 
     return rows
 
 
+def _with_one_head(rows: list[_Row]) -> list[_Row]:
+    """Join the first lines to one head when more white follows them than lies between them and only they hold no value."""
+    bases = [row.pieces[0].base for row in rows]
+    size = rows[0].pieces[0].size
+    for count in (2, 3):
+        if len(rows) < count + 2 or bases[count] - bases[count - 1] < 1.4 * (bases[1] - bases[0]):
+            continue
+        head, body = rows[:count], rows[count:]
+        texts = [text for row in head for text in row.texts() if text]
+        filled = {column for row in head for column, words in enumerate(row.words) if words}
+        close = bases[count - 1] - bases[0] <= (count - 1) * _TIGHT * size
+        values = sum(is_value(text) for row in body for text in row.texts())
+        if close and not any(map(is_value, texts)) and values >= len(body) and len(filled) > len(head[0].words) - 1:
+            for row in head[1:]:
+                for column, cell in enumerate(row.cells):
+                    head[0].cells[column] += cell
+                    head[0].words[column] += row.words[column]
+                head[0].pieces += row.pieces
+                head[0].spans += row.spans
+            return [head[0], *body]
+    return rows
+
+
 def _continues(row: _Row, line: _Row, gap: float, closest: float, *, varied: bool, ruled: bool) -> bool:
     """Say whether a line goes on with the cells of the row above it."""
     size = line.pieces[0].size
@@ -136,11 +190,42 @@ def _continues(row: _Row, line: _Row, gap: float, closest: float, *, varied: boo
         return True
     full = [column for column, words in enumerate(row.words) if words]
     if len(filled) >= len(full) and len(full) > 1:
-        return varied and len(full) > 1 and line.cells[filled[0]][0][:1].islower()
+        return False
     if filled[0] > 0:
         return True
     text = line.cells[0][0]
     return text[:1].islower() or text[:1] in "(&+/" or (varied and len(filled) == 1 and len(full) > 1)
+
+
+def _spread_heads(rows: list[_Row], texts: list[list[str]], head: int, spanned: set[tuple[int, int]]) -> None:
+    """Repeat a head that stands above the middle of several columns at each of them: the one nearest to it counts."""
+    for index in range(head - 1):
+        pieces = rows[index].pieces
+        below = rows[head - 1].pieces
+        if len(pieces) < 2 or len(below) < 2 * len(pieces) - 1:  # noqa: PLR2004
+            continue
+        middles = {
+            column: sum(word.left + word.right for word in words) / 2 / len(words)
+            for column, words in enumerate(rows[head - 1].words)
+            if words
+        }
+        named: dict[int, list[int]] = {}
+        for column, middle in middles.items():
+            near = min(range(len(pieces)), key=lambda at: abs((pieces[at].left + pieces[at].right) / 2 - middle))
+            named.setdefault(near, []).append(column)
+        if set(named) != set(range(len(pieces))):
+            continue
+        own = {column for columns in named.values() for column in columns}
+        for column in own:
+            texts[index][column] = ""
+        for near, columns in named.items():
+            reach = max(middles[columns[-1]] - middles[columns[0]], pieces[near].right - pieces[near].left)
+            middle = (pieces[near].left + pieces[near].right) / 2
+            covered = [column for column in columns if abs(middles[column] - middle) <= 0.75 * reach + pieces[near].size]
+            for column in covered or columns:
+                texts[index][column] = words_text(pieces[near].words)
+                if column != (covered or columns)[0]:
+                    spanned.add((index, column))
 
 
 def _is_bold(row: _Row) -> bool:

@@ -46,7 +46,7 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
     set_heading_levels(drafts)
     every = frozenset(mark for draft in drafts for mark in draft.marks)
     blocks = [_block(draft, pages, known, every) for draft in drafts]
-    return join_tables(_with_captions([block for block in blocks if block.text or block.table])), contents
+    return _with_captions(join_tables([block for block in blocks if block.text or block.table])), contents
 
 
 def _notes_last(drafts: list[Draft]) -> list[Draft]:
@@ -226,23 +226,33 @@ def _finished(table: Table, marks: frozenset[str]) -> Table:
 
 
 def _with_captions(blocks: list[Block]) -> list[Block]:
-    """Give tables the captions that stand right above or below them."""
+    """Give tables the captions that stand right above or below them, whichever is nearer."""
     result: list[Block] = []
-    for block in blocks:
+    for index, block in enumerate(blocks):
         before = result[-1] if result else None
-        if block.table is not None and before is not None and before.kind is BlockKind.CAPTION and _is_tables(before.text):
-            result[-1] = _captioned(block, before.text)
-        elif (
-            block.kind is BlockKind.CAPTION
-            and before is not None
-            and before.table is not None
-            and not before.table.caption
-            and _is_tables(block.text)
-        ):
-            result[-1] = _captioned(before, block.text)
-        else:
-            result.append(block)
+        after = blocks[index + 1] if index + 1 < len(blocks) else None
+        if block.kind is BlockKind.CAPTION and _is_tables(block.text):
+            above = _distance(block, after) if after is not None and after.table is not None else None
+            below = _distance(before, block) if before is not None and before.table is not None else None
+            if below is not None and before is not None and before.table is not None and not before.table.caption and (above is None or below < above):
+                result[-1] = _captioned(before, block.text)
+                continue
+            if above is not None and after is not None:
+                blocks[index + 1] = _captioned(after, block.text)
+                continue
+        result.append(block)
     return result
+
+
+def _distance(upper: Block, lower: Block) -> float:
+    """Return how far two blocks stand apart, in pages."""
+    if upper.table is not None and upper.table.places:
+        page, box = upper.table.places[-1].page, upper.table.places[-1].box
+    else:
+        page, box = upper.place.page, upper.place.box
+    if box is None or lower.place.box is None:
+        return 1.0
+    return abs(lower.place.page + lower.place.box[1] - page - box[3])
 
 
 def _is_tables(text: str) -> bool:

@@ -48,6 +48,7 @@ class EdgePage:
     top: float
     height: float
     pieces: list[Piece]
+    rules: list[float] = field(default_factory=list)
     rows: list[list[Piece]] = field(default_factory=list)
 
     def share(self, piece: Piece) -> float:
@@ -62,14 +63,40 @@ def find_furniture(pages: list[EdgePage], body: Style) -> dict[int, list[Piece]]
     repeated = _repeated(pages)
     offset = _offset(pages)
     heights = _common_heights(pages, repeated, offset)
+    ruled = _common_rules(pages)
     found: dict[int, list[Piece]] = {}
     for page in pages:
-        dropped: list[Piece] = []
+        dropped = _beyond_rules(page, ruled, body)
+        gone = {id(piece) for piece in dropped}
+        page.rows = [row for row in page.rows if not any(id(piece) in gone for piece in row)]
         for top in (True, False):
             dropped += _edge(page, repeated, offset, heights, body, top=top)
         if dropped:
             found[page.number] = dropped
     return found
+
+
+def _common_rules(pages: list[EdgePage]) -> set[int]:
+    """Return the heights of rules near the edge that stand on several pages at the same height."""
+    heights: Counter[int] = Counter()
+    for page in pages:
+        shares = {(at - page.top) / max(page.height, 1.0) for at in page.rules}
+        heights.update({round(200 * share) for share in shares if share < _TOP_ZONE or share > 1 - _TOP_ZONE})
+    return {height for height, count in heights.items() if count >= max(2, 0.3 * len(pages))}
+
+
+def _beyond_rules(page: EdgePage, ruled: set[int], body: Style) -> list[Piece]:
+    """Return the lines between the edge and a rule that stands on several pages, if they are set small."""
+    dropped: list[Piece] = []
+    for at in page.rules:
+        share = (at - page.top) / max(page.height, 1.0)
+        if round(200 * share) not in ruled or not (share < _TOP_ZONE or share > 1 - _TOP_ZONE):
+            continue
+        beyond = [row for row in page.rows[:3] + page.rows[-3:] if (row[0].base < at + 1) == (share < 0.5)]  # noqa: PLR2004
+        pieces = [piece for row in beyond for piece in row]
+        if all(piece.whole is None and piece.size <= 1.05 * body.size for piece in pieces):
+            dropped += pieces
+    return list({id(piece): piece for piece in dropped}.values())
 
 
 def _edges(page: EdgePage, *, top: bool) -> list[list[Piece]]:
@@ -179,7 +206,9 @@ def _edge(
         height = round(200 * page.share(row[0]))
         runs = [_runs(piece, page, repeated, offset, row_alone=len(row) == 1) for piece in row]
         placed = index == 0 and _gap(rows, 0) >= _APART and (top, page.number % 2, height) in heights
-        if all(runs) or placed or (any(runs) and _gap(rows, index) >= _APART and _is_small(row, body)):
+        if all(runs) or placed or (
+            any(runs) and _gap(rows, index) >= _APART and (index == 0 or _is_small(row, body))
+        ):
             dropped += row
         elif any(runs):
             dropped += [piece for piece, one in zip(row, runs, strict=True) if one]
@@ -217,7 +246,8 @@ def _is_margin(page: EdgePage, rows: list[list[Piece]], body: Style, *, top: boo
     share = page.share(row[0])
     outer = share < _LONE_ZONE if top else share > 1 - _LONE_ZONE
     plain = not any(piece.text.endswith((".", ":")) or piece.words[0].shift for piece in row)
-    return outer and plain and _is_small(row, body) and _FAR <= _gap(rows, 0) and len(page.rows) > _EDGE_ROWS
+    white = abs(rows[1][0].base - row[0].base) if len(rows) > 1 else 99.0
+    return outer and plain and _is_small(row, body) and white >= _FAR * body.size and len(page.rows) > _EDGE_ROWS
 
 
 def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:

@@ -72,5 +72,7 @@ def count_header_columns(rows: list[list[str]], bold: list[list[bool]], head: in
         bold[head + index][1] for index in range(len(body)) if body[index][1]
     ):
         return 1
+    if len(first) == len(body) > 2 and len(set(first)) == len(first):  # noqa: PLR2004
+        return int(max(map(len, first)) <= 2 * _SHORT_CHARS)
     words = sum(not is_value(text) for text in first)
     return int(words >= 0.6 * len(first) and len(first) >= 0.5 * len(body) and max(map(len, first)) <= 2 * _SHORT_CHARS)

@@ -15,6 +15,9 @@ _FULL: Final = 0.72
 _PROSE_CHARS: Final = 16
 _PROSE_LINES: Final = 3
 _PROSE_WORDS: Final = 3.0
+_FEW_ROWS: Final = 3
+_SENTENCE_WORDS: Final = 3.5
+_WIDE_EM: Final = 1.6
 _TITLE: Final = 1.08
 _MUCH_WHITE: Final = 2.2
 
@@ -74,9 +77,21 @@ def judge(band: Band) -> BandKind:
         return BandKind.COLUMNS if sum(prose) + sum(whole) >= 1 else BandKind.NOTHING
     if len(columns) == 2 and any(prose) and _is_out_of_step(columns):  # noqa: PLR2004
         return BandKind.COLUMNS
-    if band.both < 2:  # noqa: PLR2004
+    if band.both < 2 or (band.both <= _FEW_ROWS and _runs_on(columns)):  # noqa: PLR2004
         return BandKind.NOTHING
     return BandKind.TABLE
+
+
+def _runs_on(columns: list[list[Piece]]) -> bool:
+    """Say whether few lines in columns are sentences with wide spaces rather than cells."""
+    pieces = [piece for column in columns for piece in column]
+    words = sum(len(piece.words) for piece in pieces) / max(len(pieces), 1)
+    near = min(
+        (right.left - left.right) / max(left.size, 1.0)
+        for left in columns[0] or pieces[:1]
+        for right in columns[1] or pieces[-1:]
+    )
+    return words >= _SENTENCE_WORDS and near < _WIDE_EM
 
 
 def _is_mark(piece: Piece) -> bool:

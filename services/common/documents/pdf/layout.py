@@ -14,7 +14,9 @@ from services.common.documents.pdf.lines import Piece
 
 _MAX_DEPTH: Final = 24
 _SAME_EXTENT: Final = 0.5
-_NEXT_LINE: Final = 1.75
+_WHITE_RATIO: Final = 3.0
+_WHITE_EM: Final = 3.6
+_NEXT_LINE: Final = 2.6
 """A line further below than so many times its size begins something else."""
 
 
@@ -57,6 +59,10 @@ def lay_out(pieces: list[Piece]) -> list[Region]:
 def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
     """Cut lines at their longest strip of white, or return them as they are."""
     if depth < _MAX_DEPTH:
+        whites = _whites(rows)
+        if whites:
+            edges = [0, *whites, len(rows)]
+            return [_Task(rows[a:b], depth=depth + 1) for a, b in zip(edges, edges[1:], strict=False)]
         gutters = [gutter for gutter in find_gutters(rows) if gutter.rows > 1 or len(rows) <= 2]  # noqa: PLR2004
         gutters.sort(key=lambda gutter: (gutter.last - gutter.first, gutter.right - gutter.left), reverse=True)
         for gutter in gutters[:12]:
@@ -66,6 +72,19 @@ def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
                 continue
             return _cut(rows, band, kind, depth)
     return [_Task(region=_region(rows))]
+
+
+def _whites(rows: list[list[Piece]]) -> list[int]:
+    """Return the numbers of lines above which much is left white from edge to edge."""
+    gaps: list[float] = []
+    bottom = max(piece.bottom for piece in rows[0])
+    for row in rows[1:]:
+        gaps.append(min(piece.top for piece in row) - bottom)
+        bottom = max(bottom, *(piece.bottom for piece in row))
+    usual = sorted(gaps)[len(gaps) // 2] if gaps else 0.0
+    size = sorted(piece.size for row in rows for piece in row)[sum(map(len, rows)) // 2]
+    limit = max(_WHITE_RATIO * (usual + size), _WHITE_EM * size)
+    return [number for number, gap in enumerate(gaps, start=1) if gap > limit]
 
 
 def _region(rows: list[list[Piece]], cuts: tuple[float, ...] = ()) -> Region:
@@ -133,7 +152,20 @@ def _extended(rows: list[list[Piece]], gutter: Gutter) -> tuple[int, int]:
         first -= 1
     while last + 1 < len(rows) and _belongs(rows[last + 1], rows[last::-1], gutter, above=False):
         last += 1
+    while last > gutter.last and _announces(rows[last], rows[gutter.first]):
+        last -= 1
+    while first < gutter.first and len(rows[first]) == 1 and not _in_column(rows[first][0], rows[first + 1 :]):
+        first += 1
     return first, last
+
+
+def _announces(row: list[Piece], usual: list[Piece]) -> bool:
+    """Say whether a line is a heading: one of a band's last lines is what comes below its columns."""
+    return len(row) == 1 and (row[0].size > 1.05 * usual[0].size or (row[0].bold and not usual[0].bold))
+
+
+def _in_column(piece: Piece, below: list[list[Piece]]) -> bool:
+    return any(abs(other.left - piece.left) < 1.5 * piece.size for row in below[:4] for other in row)
 
 
 def _belongs(row: list[Piece], beside: list[list[Piece]], gutter: Gutter, *, above: bool) -> bool:

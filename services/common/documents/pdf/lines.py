@@ -19,6 +19,7 @@ _SMALLER: Final = 0.86
 _RAISED: Final = (0.12, 0.85)
 _LOWERED: Final = (0.06, 0.45)
 _BESIDE_EM: Final = (-0.35, 0.3)
+_SAME_SIZE_SHIFT: Final = 0.75
 _SAME_LINE_EM: Final = 0.3
 _WORD_GAP_EM: Final = 0.15
 _PIECE_GAP_EM: Final = 0.62
@@ -101,6 +102,9 @@ def place_shifted(words: list[Word]) -> None:
     for index, word in enumerate(words):
         before = words[index - 1] if index else None
         after = words[index + 1] if index + 1 < len(words) else None
+        if before is not None and after is not None and _is_between(before, word, after):
+            word.base = before.base
+            continue
         if before is not None and before.shift:
             anchor = _unshifted(words, index - 1)
             if anchor is not None and abs(anchor.run.size * _SMALLER) >= word.run.size and _beside(before, word) and abs(
@@ -112,6 +116,18 @@ def place_shifted(words: list[Word]) -> None:
             continue
         if after is not None:
             _shift(word, after, word, after)
+
+
+def _is_between(before: Word, word: Word, after: Word) -> bool:
+    """Say whether a word of a font with another baseline stands between two of one line, as large as they are."""
+    size = before.run.size
+    return (
+        before.base == after.base != word.base
+        and abs(word.base - before.base) < _SAME_SIZE_SHIFT * size
+        and word.run.size > _SMALLER * size
+        and -0.2 * size < word.left - before.right < 0.6 * size
+        and -0.2 * size < after.left - word.right < 0.6 * size
+    )
 
 
 def before_base(shifted: Word, anchor: Word) -> float:

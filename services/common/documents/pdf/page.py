@@ -19,6 +19,7 @@ from services.common.documents.pdf.words import Characters, Run, Word
 
 _STRIP_PT: Final = 9.0
 _MAX_STRIPS: Final = 400
+_LONG_SHARE: Final = 0.6
 _BOX_LINES: Final = 2
 _BOX_SHARE: Final = 0.75
 
@@ -55,6 +56,13 @@ class PageContent:
         """Of the page in its frame."""
         box = self.frame.page
         return box[3] - box[1]
+
+    def long_rules(self) -> list[float]:
+        """Return where level rules over at least 60 % of the text's width stand."""
+        if not self.pieces:
+            return []
+        width = max(piece.right for piece in self.pieces) - min(piece.left for piece in self.pieces)
+        return [rule.at for rule in self.rules if rule.end - rule.start >= _LONG_SHARE * width]
 
 
 class PageReader:

@@ -57,7 +57,7 @@ def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:
 
 def _blocks(pages: list[PageContent]) -> tuple[list[Block], tuple[str, ...]]:
     body = body_style([piece for page in pages for piece in page.pieces if piece.whole is None])
-    edges = [EdgePage(page.number, page.frame.page[1], page.height, page.pieces) for page in pages]
+    edges = [EdgePage(page.number, page.frame.page[1], page.height, page.pieces, page.long_rules()) for page in pages]
     running = find_furniture(edges, body)
     furniture: dict[str, None] = {}
     for page in pages:

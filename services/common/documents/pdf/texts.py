@@ -88,7 +88,9 @@ def _as_power(before: str, content: str, *, drop_unknown: bool) -> str:
         if unit and _EXPONENT.fullmatch(content):
             return f"^{content}"
         return "" if drop_unknown and _MARKS.fullmatch(content) and not content.isalpha() else f"^{content}"
-    return "" if drop_unknown and (_MARKS.fullmatch(content) or _LIST.fullmatch(content)) else content
+    if drop_unknown and (_MARKS.fullmatch(content) or _LIST.fullmatch(content)):
+        return ""
+    return f"^{content}" if content[:1].isalpha() and not before.endswith(" ") else content
 
 
 def without_shifts(text: str) -> str:

@@ -27,7 +27,7 @@ _FIXED_PITCH: Final = 1
 _SLANTED: Final = 1 << 6
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_NAMES: Final = ("bold", "black", "heavy", "demi", "cmbx", "cmssbx", "-bd")
-_FIXED_NAMES: Final = ("courier", "mono", "consol", "menlo", "typewriter", "cmtt", "cmsltt", "cmitt", "ectt", "sftt", "fixed")
+_FIXED_NAMES: Final = ("courier", "mono", "consol", "menlo", "typewriter", "nimbusmon", "nimmonl", "cmtt", "cmsltt", "cmitt", "ectt", "sftt", "fixed")
 _SLANTED_NAMES: Final = ("italic", "oblique", "cmti", "cmsl")
 _DIVIDING: Final = frozenset({0x02, 0xFFFE, 0xAD})
 """What PDFium writes for a hyphen at the end of a line, and the soft hyphen."""
