@@ -88,21 +88,24 @@ def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[tuple[str
 def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
     """Return the cuts, and those between numbers that stand close together in one column at the same places of each line."""
     found = list(cuts)
-    columns: list[list[Piece]] = [[] for _ in range(len(cuts) + 1)]
+    columns: list[list[list[Word]]] = [[] for _ in range(len(cuts) + 1)]
     for row in rows:
+        cells: dict[int, list[Word]] = {}
         for piece in row:
-            columns[column_of(piece, cuts)].append(piece)
+            cells.setdefault(column_of(piece, cuts), []).extend(piece.words)
+        for number, cell in cells.items():
+            columns[number].append(cell)
     for column in columns:
-        values = [piece for piece in column if len(piece.words) > 1 and all(is_value(word.text) for word in piece.words)]
+        values = [cell for cell in column if len(cell) > 1 and all(is_value(word.text) for word in cell)]
         if len(values) < _MIN_VALUES or len(values) < _VALUES_SHARE * len(column):
             continue
-        count = len(values[0].words)
-        if any(len(piece.words) != count for piece in values):
+        count = len(values[0])
+        if any(len(cell) != count for cell in values):
             continue
         for index in range(count - 1):
-            left = max(piece.words[index].right for piece in values)
-            right = min(piece.words[index + 1].left for piece in values)
-            if right - left > _CLOSE_EM * values[0].size:
+            left = max(cell[index].right for cell in values)
+            right = min(cell[index + 1].left for cell in values)
+            if right - left > _CLOSE_EM * values[0][0].run.size:
                 found.append((left + right) / 2)
     return tuple(sorted(found))
 
@@ -112,13 +115,14 @@ def _split_at(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[_Row]:
     lines: list[_Row] = []
     for row in rows:
         line = _Row([[] for _ in range(len(cuts) + 1)], [[] for _ in range(len(cuts) + 1)], list(row))
-        for piece in row:
+        firsts = [sum(cut < piece.left for cut in cuts) for piece in row]
+        for number, piece in enumerate(row):
             if all(is_value(word.text) for word in piece.words):
                 for word in piece.words:
                     line.words[sum(cut < (word.left + word.right) / 2 for cut in cuts)].append(word)
                 continue
-            first = sum(cut < piece.left for cut in cuts)
-            last = sum(cut < piece.right for cut in cuts)
+            first, last = firsts[number], sum(cut < piece.right for cut in cuts)
+            last = max(first, min([last, *(other - 1 for other in firsts[number + 1 :])]))
             if first != last:
                 line.spans.append((first, last))
             line.words[first] += piece.words

@@ -9,6 +9,7 @@ from services.common.documents.pdf.blocks import (
     BlockMaker,
     Draft,
     Style,
+    find_definitions,
     is_caption,
     set_heading_levels,
     set_item_levels,
@@ -23,6 +24,8 @@ from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.texts import join_lines, place_shifts, without_shifts
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_ROW_GAPS: Final = 2
+_ROW_GAP_EM: Final = 1.5
 _SYMBOLS: Final = "*\u2020\u2021\u00a7\u00b6"
 
 
@@ -134,12 +137,17 @@ class _PageDrafts:
             if index in entries:
                 self._plain(part)
                 part = []
+            elif _is_table_row(row):
+                self._plain(part)
+                part = []
+                cuts = tuple((one.right + other.left) / 2 for one, other in zip(row, row[1:], strict=False))
+                self._table(Region([row], cuts))
             else:
                 part.append(row)
         self._plain(part)
 
     def _plain(self, rows: list[list[Piece]]) -> None:
-        drafts = self._maker.drafts(rows)
+        drafts = find_definitions(self._maker.drafts(rows))
         for draft in drafts:
             if draft.kind is BlockKind.HEADING:
                 self.heading = without_shifts(draft.text)
@@ -177,6 +185,12 @@ class _PageDrafts:
         self._drafts.append(draft)
 
 
+def _is_table_row(row: list[Piece]) -> bool:
+    """Say whether one line is a table by itself: three or more pieces far apart, and no code."""
+    gaps = [(other.left - one.right) / max(one.size, 1.0) for one, other in zip(row, row[1:], strict=False)]
+    return len(gaps) >= _ROW_GAPS and min(gaps) >= _ROW_GAP_EM and not all(piece.fixed for piece in row)
+
+
 def _with_heads(regions: list[Region]) -> list[Region]:
     """Move heads over several columns, which cross the white that divides the others, to their table."""
     result: list[Region] = []
@@ -207,7 +221,7 @@ def _block(draft: Draft, pages: list[PageContent], known: frozenset[str], every:
     else:
         text = _plain(join_lines(draft.lines, known), marks)
     level = draft.level if draft.kind in {BlockKind.HEADING, BlockKind.LIST_ITEM} else 0
-    return Block(draft.kind, text, level, place, draft.number)
+    return Block(draft.kind, text, level, place, draft.number, draft.term)
 
 
 def _plain(text: str, marks: frozenset[str]) -> str:

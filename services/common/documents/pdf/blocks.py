@@ -27,6 +27,11 @@ _HEAD_CHARS: Final = 140
 _HEAD_LINES: Final = 3
 _INDENT_EM: Final = 0.8
 _NEST_EM: Final = 0.7
+_WIDE_EM: Final = 3.0
+_FAR_EM: Final = 14.0
+_FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
+_TERM_CHARS: Final = 70
+_TERM_INDENT: Final = (1.2, 9.0)
 _MAX_LEVEL: Final = 6
 
 
@@ -56,8 +61,12 @@ class Draft:
 
     Attributes:
         size: of its characters.
-        order: of a heading: smaller is higher; set for the document.
-        right: how far lines of its column reach.
+        bold: they are.
+        ends_column: nothing stands below it in its column.
+        marks: of the footnotes of its page.
+        base: of its first line.
+        term: what a definition defines.
+        style: how the items of its list are marked: ``(a)``, ``1.``, a bullet.
     """
 
     kind: BlockKind
@@ -72,6 +81,8 @@ class Draft:
     ends_column: bool = False
     marks: list[str] = field(default_factory=list)
     base: float = 0.0
+    term: str = ""
+    style: str = ""
 
     @property
     def text(self) -> str:
@@ -212,6 +223,8 @@ class BlockMaker:
             return True
         if this in {BlockKind.LIST_ITEM, BlockKind.CAPTION}:
             return not self._is_wrapped_number(before, line, group, right)
+        if _is_wide(before) or _is_wide(line):
+            return True
         if gap > max(1.22 * usual, usual + 0.2) or gap <= 0 or abs(before.size - line.size) > 0.12 * line.size:  # noqa: PLR2004
             return True
         if self._breaks_off(before, line, right) and kind is not BlockKind.LIST_ITEM:
@@ -253,7 +266,7 @@ class BlockMaker:
     def _draft(self, group: list[Line], kind: BlockKind, left: float) -> Draft:
         box = joined_box([line.box for line in group])
         first = group[0]
-        number = ""
+        number = style = ""
         level = 0
         if kind is BlockKind.CODE:
             lines = _code_lines(group)
@@ -263,14 +276,21 @@ class BlockMaker:
             mark = _BULLET.match(lines[0]) or _NUMBER.match(lines[0])
             if mark is not None:
                 number = mark.group().strip() if mark.re is _NUMBER else ""
+                style = _style(mark.group().strip())
                 lines[0] = lines[0][mark.end() :]
-        draft = Draft(kind, lines, self._page, box, first.size, first.bold, level, number)
+        draft = Draft(kind, lines, self._page, box, first.size, first.bold, level, number, style=style)
         draft.base = first.base
         return draft
 
     def place(self, box: Box) -> Place:
         """Return where a box stands."""
         return Place(self._page, self._frame.shown(box))
+
+
+def _is_wide(line: Line) -> bool:
+    """Say whether a line has a gap that no sentence has: two things stand on it side by side."""
+    gaps = [after.left - before.right for before, after in zip(line.words, line.words[1:], strict=False)]
+    return max(gaps[1:], default=0.0) > _WIDE_EM * line.size
 
 
 def _starts_list(line: Line) -> bool:
@@ -309,28 +329,77 @@ def _code_lines(group: list[Line]) -> list[str]:
     return lines
 
 
+def _style(mark: str) -> str:
+    """Return how a mark counts: its digits as 1, its letters as a, A or i."""
+    core = mark.strip("().[]")
+    kind = "1" if core.isdigit() else "i" if len(core) > 1 and set(core) <= set("ivxIVX") else "a" if core.islower() else "A"
+    return mark.replace(core, kind) if core.isalnum() else mark
+
+
 def set_item_levels(drafts: list[Draft]) -> None:
-    """Give list items their depth, by how far their marks are indented against the items before them."""
-    open_lefts: list[float] = []
+    """Give list items their depth: by how far their marks are indented, on a new page by how they are marked."""
+    still: list[tuple[float, str]] = []
     page = 0
     for draft in drafts:
         if draft.kind is not BlockKind.LIST_ITEM:
-            if draft.kind in {BlockKind.HEADING, BlockKind.TABLE} or draft.page != page:
-                open_lefts = []
-            elif draft.kind is BlockKind.PARAGRAPH and open_lefts and draft.box[0] <= open_lefts[0] + 1.0:
-                open_lefts = []
-            page = draft.page
+            outside = draft.kind is BlockKind.PARAGRAPH and bool(still) and draft.box[0] <= still[0][0] + 1.0
+            if draft.kind in {BlockKind.HEADING, BlockKind.TABLE} or (outside and draft.page == page):
+                still = []
             continue
-        if draft.page != page:
-            open_lefts, page = [], draft.page
+        if draft.page != page and page:
+            still = _moved_on(still, draft)
+        page = draft.page
         left = draft.box[0]
-        while open_lefts and left < open_lefts[-1] - _NEST_EM * draft.size:
-            open_lefts.pop()
-        if not open_lefts or left > open_lefts[-1] + _NEST_EM * draft.size:
-            if open_lefts and left > open_lefts[-1] + 14 * draft.size:
-                open_lefts = []
-            open_lefts.append(left)
-        draft.level = len(open_lefts) - 1
+        while still and left < still[-1][0] - _NEST_EM * draft.size:
+            still.pop()
+        if not still or left > still[-1][0] + _NEST_EM * draft.size:
+            if still and left > still[-1][0] + _FAR_EM * draft.size:
+                still = []
+            still.append((left, draft.style))
+        draft.level = len(still) - 1
+
+
+def _moved_on(still: list[tuple[float, str]], draft: Draft) -> list[tuple[float, str]]:
+    """Return the open items as they would stand on a new page whose first item is a draft."""
+    styles = [style for _, style in still]
+    if draft.style in styles:
+        depth = styles.index(draft.style)
+    elif draft.number.strip("().") in _FIRST and still:
+        depth = len(still)
+    else:
+        return []
+    step = 1.5 * draft.size
+    return [(draft.box[0] - step * (depth - index), style) for index, style in enumerate(styles[: depth + 1])]
+
+
+def find_definitions(drafts: list[Draft]) -> list[Draft]:
+    """Make definitions of lines that stand alone with text indented below them: code at once, words when several do."""
+    pairs = [index for index in range(len(drafts) - 1) if _defines(drafts[index], drafts[index + 1])]
+    if not any(drafts[index].kind is BlockKind.CODE for index in pairs) and len(pairs) < 2:  # noqa: PLR2004
+        return drafts
+    result: list[Draft] = []
+    chosen = set(pairs)
+    for index, draft in enumerate(drafts):
+        if index in chosen:
+            continue
+        if index - 1 in chosen:
+            term = drafts[index - 1]
+            draft.kind, draft.term = BlockKind.DEFINITION, without_shifts(term.lines[0]).strip()
+            draft.box = joined_box([term.box, draft.box])
+        result.append(draft)
+    return result
+
+
+def _defines(term: Draft, text: Draft) -> bool:
+    if text.kind is not BlockKind.PARAGRAPH or len(term.lines) != 1 or term.page != text.page:
+        return False
+    word = without_shifts(term.lines[0]).strip()
+    plain = term.kind is BlockKind.PARAGRAPH and not word.endswith(_ENDS) and len(word) <= _TERM_CHARS
+    if not (plain or term.kind is BlockKind.CODE):
+        return False
+    indent = text.box[0] - term.box[0]
+    close = text.box[1] - term.box[3] < 1.2 * text.size
+    return _TERM_INDENT[0] * text.size < indent < _TERM_INDENT[1] * text.size and close
 
 
 def set_heading_levels(drafts: list[Draft]) -> None:

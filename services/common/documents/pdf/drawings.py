@@ -26,14 +26,18 @@ class Drawings:
     Attributes:
         rules: thin lines, level or upright.
         fills: filled areas with their colour.
+        frames: outlines of boxes.
         pictures: images.
+        dashes: level rules as short as a character.
         many: there was more than is looked at.
+        layered: parts of it can be switched off.
     """
 
     rules: list[Box] = field(default_factory=list)
     fills: list[tuple[Box, tuple[int, int, int, int]]] = field(default_factory=list)
     frames: list[Box] = field(default_factory=list)
     pictures: list[Box] = field(default_factory=list)
+    dashes: list[Box] = field(default_factory=list)
     many: bool = False
     layered: bool = False
 
@@ -79,6 +83,8 @@ def _read_path(found: Drawings, drawn: Any, matrix: _Matrix) -> None:
         if min(width, height) <= _THIN:
             if max(width, height) >= _SHORTEST:
                 found.rules.append(box)
+            elif width > height:
+                found.dashes.append(box)
             return
         found.fills.append((box, _colour(drawn, pdfium.FPDFPageObj_GetFillColor)))
     if stroked.value:
@@ -118,10 +124,11 @@ def _read_segments(found: Drawings, drawn: Any, matrix: _Matrix, box: Box) -> No
 
 def _add_line(found: Drawings, one: tuple[float, float], other: tuple[float, float]) -> None:
     across, up = abs(one[0] - other[0]), abs(one[1] - other[1])
+    box = (min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1]))
     if min(across, up) <= _STRAIGHT and max(across, up) >= _SHORTEST:
-        found.rules.append(
-            (min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1]))
-        )
+        found.rules.append(box)
+    elif up <= _STRAIGHT < across:
+        found.dashes.append(box)
 
 
 def _bounds(drawn: Any, matrix: _Matrix) -> Box:

@@ -65,6 +65,8 @@ def count_header_columns(rows: list[list[str]], bold: list[list[bool]], head: in
     body = rows[head:]
     if not body or len(body[0]) < 2:  # noqa: PLR2004
         return 0
+    if len(rows) == 1:
+        return int(bool(rows[0][0]))
     first = [row[0] for row in body if row[0]]
     if not first:
         return 0

@@ -122,6 +122,7 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
     frame = frame_of(page, words)
     _move(words, frame)
     drawings = read_drawings(page)
+    words = _with_underscores(words, [turned_box(frame.turn, box) for box in drawings.dashes])
     seen, hidden, recognised = split_hidden(page, words, drawings, frame)
     content = PageContent(number, frame, recognised=recognised)
     content.hidden = _hidden_texts(hidden, frame, number)
@@ -142,6 +143,29 @@ def _move(words: list[Word], frame: Frame) -> None:
         if turn != frame.turn:
             word.left, word.top, word.right, word.bottom = between(word.box, turn, frame.turn)
             word.base = word.bottom
+
+
+def _with_underscores(words: list[Word], dashes: list[Box]) -> list[Word]:
+    """Return words, two of them as one where a short rule on their line joins them: an underscore that is drawn."""
+    if not dashes:
+        return words
+    drawn: dict[int, list[Box]] = {}
+    for box in dashes:
+        drawn.setdefault(round(box[0]), []).append(box)
+    result: list[Word] = []
+    for word in words:
+        before = result[-1] if result else None
+        if before is not None and abs(before.base - word.base) < 1.0 and 0 < word.left - before.right < before.run.size:
+            at = round(before.right)
+            near = [box for place in (at - 1, at, at + 1) for box in drawn.get(place, ())]
+            if any(
+                box[2] <= word.left + 1.0 and -1.0 < box[1] - before.base < 0.3 * before.run.size for box in near
+            ):
+                before.text += f"_{word.text}"
+                before.right, before.bottom = word.right, max(word.bottom, before.bottom)
+                continue
+        result.append(word)
+    return result
 
 
 def _hidden_texts(hidden: list[tuple[Word, str]], frame: Frame, number: int) -> list[HiddenText]:
