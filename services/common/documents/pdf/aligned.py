@@ -1,5 +1,6 @@
 """Tables without upright lines: cells are what stands between strips of white; lines that go on with a cell join it."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -57,7 +58,12 @@ def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[R
     _spread_heads(joined, texts, head, spanned)
     places = tuple(Place(page, frame.shown(joined_box([piece.box for piece in row.pieces]))) for row in joined)
     return Table(
-        tuple(tuple(row) for row in texts), head, count_header_columns(texts, bold, head), "", frozenset(spanned), places
+        tuple(tuple(row) for row in texts),
+        head,
+        count_header_columns(texts, bold, head),
+        "",
+        frozenset(spanned),
+        places,
     )
 
 
@@ -136,20 +142,22 @@ def _split_at(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[_Row]:
 def _joined_rows(lines: list[_Row], rules: list[Rule]) -> list[_Row]:
     left = min(piece.left for line in lines for piece in line.pieces)
     right = max(piece.right for line in lines for piece in line.pieces)
-    ruled = sorted(
-        rule.at for rule in rules if min(rule.end, right) - max(rule.start, left) > 0.6 * (right - left)
-    )
-    gaps = [after.pieces[0].base - before.pieces[0].base for before, after in zip(lines, lines[1:], strict=False)]
+    ruled = sorted(rule.at for rule in rules if min(rule.end, right) - max(rule.start, left) > 0.6 * (right - left))
+    gaps = [after.pieces[0].base - before.pieces[0].base for before, after in itertools.pairwise(lines)]
     closest = min(gaps, default=0.0)
     divided = [
         any(before.pieces[0].base - 1.0 < at < after.pieces[0].base - 0.5 * after.pieces[0].size for at in ruled)
-        for before, after in zip(lines, lines[1:], strict=False)
+        for before, after in itertools.pairwise(lines)
     ]
     always = sum(divided) >= 3 and sum(divided) >= 0.3 * len(divided)  # noqa: PLR2004
     varied = max(gaps, default=0.0) > _CLEARLY * closest
     rows: list[_Row] = []
     for index, line in enumerate(lines):
-        if index and not divided[index - 1] and _continues(rows[-1], line, gaps[index - 1], closest, varied=varied, ruled=always):
+        if (
+            index
+            and not divided[index - 1]
+            and _continues(rows[-1], line, gaps[index - 1], closest, varied=varied, ruled=always)
+        ):
             for column, cell in enumerate(line.cells):
                 rows[-1].cells[column] += cell
                 rows[-1].words[column] += line.words[column]
@@ -225,7 +233,9 @@ def _spread_heads(rows: list[_Row], texts: list[list[str]], head: int, spanned: 
         for near, columns in named.items():
             reach = max(middles[columns[-1]] - middles[columns[0]], pieces[near].right - pieces[near].left)
             middle = (pieces[near].left + pieces[near].right) / 2
-            covered = [column for column in columns if abs(middles[column] - middle) <= 0.75 * reach + pieces[near].size]
+            covered = [
+                column for column in columns if abs(middles[column] - middle) <= 0.75 * reach + pieces[near].size
+            ]
             for column in covered or columns:
                 texts[index][column] = words_text(pieces[near].words)
                 if column != (covered or columns)[0]:
@@ -260,7 +270,7 @@ def header_above(rows: list[list[Piece]], cuts: tuple[float, ...], left: float, 
         spans = [(sum(cut < piece.left for cut in cuts), sum(cut < piece.right for cut in cuts)) for piece in row]
         if len(row) < 2 or not inside or all(first == last for first, last in spans):  # noqa: PLR2004
             break
-        apart = all(one[1] < two[0] for one, two in zip(spans, spans[1:], strict=False))
+        apart = all(one[1] < two[0] for one, two in itertools.pairwise(spans))
         if not apart:
             break
         count += 1

@@ -1,5 +1,6 @@
 """From the pages' pieces to the blocks of the document: layout, tables with their captions, footnotes, what goes on."""
 
+import itertools
 import re
 from typing import Final
 
@@ -140,7 +141,7 @@ class _PageDrafts:
             elif _is_table_row(row):
                 self._plain(part)
                 part = []
-                cuts = tuple((one.right + other.left) / 2 for one, other in zip(row, row[1:], strict=False))
+                cuts = tuple((one.right + other.left) / 2 for one, other in itertools.pairwise(row))
                 self._table(Region([row], cuts))
             else:
                 part.append(row)
@@ -187,7 +188,7 @@ class _PageDrafts:
 
 def _is_table_row(row: list[Piece]) -> bool:
     """Say whether one line is a table by itself: three or more pieces far apart, and no code."""
-    gaps = [(other.left - one.right) / max(one.size, 1.0) for one, other in zip(row, row[1:], strict=False)]
+    gaps = [(other.left - one.right) / max(one.size, 1.0) for one, other in itertools.pairwise(row)]
     return len(gaps) >= _ROW_GAPS and min(gaps) >= _ROW_GAP_EM and not all(piece.fixed for piece in row)
 
 
@@ -214,7 +215,6 @@ def _block(draft: Draft, pages: list[PageContent], known: frozenset[str], every:
         return Block(BlockKind.TABLE, "", place=draft.block.place, table=_finished(draft.block.table, marks))
     frame = next((page.frame for page in pages if page.number == draft.page), pages[0].frame)
 
-
     place = Place(draft.page, frame.shown(draft.box))
     if draft.kind is BlockKind.CODE:
         text = "\n".join(without_shifts(line) for line in draft.lines)
@@ -235,7 +235,13 @@ def _plain(text: str, marks: frozenset[str]) -> str:
 def _finished(table: Table, marks: frozenset[str]) -> Table:
     rows = tuple(tuple(_plain(cell, marks) for cell in row) for row in table.rows)
     return Table(
-        rows, table.header_rows, table.header_columns, _plain(table.caption, marks), table.spanned, table.places, table.doubtful
+        rows,
+        table.header_rows,
+        table.header_columns,
+        _plain(table.caption, marks),
+        table.spanned,
+        table.places,
+        table.doubtful,
     )
 
 
@@ -248,7 +254,13 @@ def _with_captions(blocks: list[Block]) -> list[Block]:
         if block.kind is BlockKind.CAPTION and _is_tables(block.text):
             above = _distance(block, after) if after is not None and after.table is not None else None
             below = _distance(before, block) if before is not None and before.table is not None else None
-            if below is not None and before is not None and before.table is not None and not before.table.caption and (above is None or below < above):
+            if (
+                below is not None
+                and before is not None
+                and before.table is not None
+                and not before.table.caption
+                and (above is None or below < above)
+            ):
                 result[-1] = _captioned(before, block.text)
                 continue
             if above is not None and after is not None:

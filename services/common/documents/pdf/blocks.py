@@ -1,5 +1,6 @@
 """From lines to blocks: headings by size and weight, paragraphs by white and indents, list items by their marks."""
 
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,14 +12,17 @@ from services.common.documents.pdf.lines import Piece, words_text
 from services.common.documents.pdf.texts import join_lines, without_shifts
 from services.common.documents.pdf.words import Word
 
-_BULLET: Final = re.compile(r"[-*\u2022\u25aa\u25cf\u25cb\u25a0\u25a1\u2023\u2013\u2014\u25e6\u00b7\uf0b7\uf0a7\u27a2\u2713\u2043](?=\s)\s+(?=\S)")
+_BULLET: Final = re.compile(
+    r"[-*\u2022\u25aa\u25cf\u25cb\u25a0\u25a1\u2023\u2013\u2014\u25e6\u00b7\uf0b7\uf0a7\u27a2\u2713\u2043](?=\s)\s+(?=\S)"
+)
 _NUMBER: Final = re.compile(
     r"(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5}|[IVX]{1,5})[.)]|\[\d{1,3}\]|(?:\d{1,2}\.){1,4}\d{0,2}(?=\s))\s+(?=\S)"
 )
 _SECTION: Final = re.compile(r"(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*\.?|[A-Z]\.(?:\d+\.?)*|[IVX]{1,5}\.)\s+\S")
 _CAPTION: Final = re.compile(
     r"(?:fig(?:ure|\.)?|table|tab\.|listing|abb(?:ildung|\.)|tabelle|tableau|abbildung|cuadro|tabla|figura|tabella|diagram|chart|exhibit)"
-    r"\s*[A-Z]?\d+(?:[.\u2013-]\d+)*\s*[.:\u2013\u2014|-]?\s", re.IGNORECASE,
+    r"\s*[A-Z]?\d+(?:[.\u2013-]\d+)*\s*[.:\u2013\u2014|-]?\s",
+    re.IGNORECASE,
 )
 _NOTE: Final = re.compile(r"(?:\d{1,2}|[*\u2020\u2021\u00a7]{1,3}|[a-z])\s+\S|[*\u2020\u2021]\w")
 _ENDS: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d")
@@ -28,6 +32,7 @@ _HEAD_LINES: Final = 3
 _INDENT_EM: Final = 0.8
 _NEST_EM: Final = 0.7
 _WIDE_EM: Final = 3.0
+_REACH_EM: Final = 5.0
 _FAR_EM: Final = 14.0
 _FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
 _TERM_CHARS: Final = 70
@@ -66,6 +71,7 @@ class Draft:
         marks: of the footnotes of its page.
         base: of its first line.
         term: what a definition defines.
+        reaches: its last line is full.
         style: how the items of its list are marked: ``(a)``, ``1.``, a bullet.
     """
 
@@ -83,6 +89,7 @@ class Draft:
     base: float = 0.0
     term: str = ""
     style: str = ""
+    reaches: bool = False
 
     @property
     def text(self) -> str:
@@ -123,9 +130,15 @@ def lines_of(rows: list[list[Piece]]) -> list[Line]:
         alike = [piece for piece in row if len(piece.text) > 1] or row
         lines.append(
             Line(
-                words, row[0].left, row[-1].right, main.base, main.size,
-                all(piece.bold for piece in alike), all(piece.slanted for piece in alike),
-                all(piece.fixed for piece in row), box,
+                words,
+                row[0].left,
+                row[-1].right,
+                main.base,
+                main.size,
+                all(piece.bold for piece in alike),
+                all(piece.slanted for piece in alike),
+                all(piece.fixed for piece in row),
+                box,
             )
         )
     return lines
@@ -159,18 +172,18 @@ class BlockMaker:
             this = self._kind(line)
             if before is None or self._parts(before, line, group, (kind, this), (left, right, usual)):
                 if group:
-                    result.append(self._draft(group, kind, left))
+                    result.append(self._draft(group, kind, right))
                 group, kind = [line], this
             else:
                 group.append(line)
         if group:
-            result.append(self._draft(group, kind, left))
+            result.append(self._draft(group, kind, right))
         return result
 
     def _leading(self, lines: list[Line]) -> float:
         gaps = Counter(
             round((after.base - before.base) / max(after.size, 1.0), 1)
-            for before, after in zip(lines, lines[1:], strict=False)
+            for before, after in itertools.pairwise(lines)
             if abs(after.size - before.size) < 0.5  # noqa: PLR2004
         )
         common = [gap for gap, count in gaps.items() if count >= 0.3 * max(gaps.values()) and gap > 0.5]  # noqa: PLR2004
@@ -192,7 +205,7 @@ class BlockMaker:
         if not any(character.isalpha() for character in text) or len(text) > _HEAD_CHARS:
             return False
         larger = line.size >= _LARGER * self._body.size
-        if larger and (line.size >= 1.25 * self._body.size or not text.endswith((".", ",", ";")) or line.bold):  # noqa: PLR2004
+        if larger and (line.size >= 1.25 * self._body.size or not text.endswith((".", ",", ";")) or line.bold):
             return not _BULLET.match(text)
         if line.bold and not self._body.bold and line.size >= 0.94 * self._body.size:
             return not text.endswith((".", ",", ";")) and not _BULLET.match(text)
@@ -215,24 +228,29 @@ class BlockMaker:
         if kind is BlockKind.HEADING or this is BlockKind.HEADING:
             alike = abs(before.size - line.size) < 0.06 * line.size and before.bold == line.bold
             return not (
-                kind is this and alike and 0 < gap < 1.5 and len(group) < _HEAD_LINES  # noqa: PLR2004
-                and not _SECTION.match(without_shifts(line.text)) and not without_shifts(before.text).endswith(":")
+                kind is this
+                and alike
+                and 0 < gap < 1.5
+                and len(group) < _HEAD_LINES  # noqa: PLR2004
+                and not _SECTION.match(without_shifts(line.text))
+                and not without_shifts(before.text).endswith(":")
                 and self._fills(before, line, group, right)
             )
-        if line.words[0].shift > 0 or (line.size < 0.94 * self._body.size and _note_begins(before, line)):  # noqa: PLR2004
+        if line.words[0].shift > 0 or (line.size < 0.94 * self._body.size and _note_begins(before, line)):
             return True
         if this in {BlockKind.LIST_ITEM, BlockKind.CAPTION}:
             return not self._is_wrapped_number(before, line, group, right)
         if _is_wide(before) or _is_wide(line):
             return True
-        if gap > max(1.22 * usual, usual + 0.2) or gap <= 0 or abs(before.size - line.size) > 0.12 * line.size:  # noqa: PLR2004
+        if gap > max(1.22 * usual, usual + 0.2) or gap <= 0 or abs(before.size - line.size) > 0.12 * line.size:
             return True
         if self._breaks_off(before, line, right) and kind is not BlockKind.LIST_ITEM:
             return True
         if kind is BlockKind.LIST_ITEM:
             text_left = _text_left(group[0])
             return line.left < group[0].left - 0.3 * line.size or (
-                line.left <= group[0].left + 0.3 * line.size < text_left - 0.3 * line.size and self._breaks_off(before, line, right)
+                line.left <= group[0].left + 0.3 * line.size < text_left - 0.3 * line.size
+                and self._breaks_off(before, line, right)
             )
         indented = line.left - left > _INDENT_EM * line.size and before.left - left < 0.4 * line.size
         return indented and without_shifts(before.text).endswith(_ENDS)
@@ -247,7 +265,7 @@ class BlockMaker:
         first = line.words[0]
         fits = before.right + (first.right - first.left) + 0.6 * line.size < right
         text, after = without_shifts(before.text), without_shifts(line.text)
-        if not fits or after[:1].islower():
+        if not fits or after[:1].islower() or text.endswith("-"):
             return False
         room = right - before.right
         return text.endswith(_ENDS) or room > 0.25 * (right - before.left) + 2 * line.size
@@ -259,19 +277,23 @@ class BlockMaker:
             return not text.endswith(_ENDS) and not self._breaks_off(before, line, right)
         if _BULLET.match(after) and after[0] not in "-\u2013\u2014*":
             return False
-        at_text = abs(line.left - _text_left(group[0])) < 0.3 * line.size and line.left > group[0].left + 0.5 * line.size
+        at_text = (
+            abs(line.left - _text_left(group[0])) < 0.3 * line.size and line.left > group[0].left + 0.5 * line.size
+        )
         runs_on = not text.endswith(_ENDS) and not text.endswith((",", " and", " or", " und", " oder"))
-        return runs_on and (at_text or (abs(line.left - before.left) < 0.2 * line.size and not _starts_list(group[0]))) and not self._breaks_off(before, line, right) and before.right > right - 8 * line.size
+        return (
+            runs_on
+            and (at_text or (abs(line.left - before.left) < 0.2 * line.size and not _starts_list(group[0])))
+            and not self._breaks_off(before, line, right)
+            and before.right > right - 8 * line.size
+        )
 
-    def _draft(self, group: list[Line], kind: BlockKind, left: float) -> Draft:
+    def _draft(self, group: list[Line], kind: BlockKind, right: float) -> Draft:
         box = joined_box([line.box for line in group])
         first = group[0]
         number = style = ""
         level = 0
-        if kind is BlockKind.CODE:
-            lines = _code_lines(group)
-        else:
-            lines = [line.text for line in group]
+        lines = _code_lines(group) if kind is BlockKind.CODE else [line.text for line in group]
         if kind is BlockKind.LIST_ITEM:
             mark = _BULLET.match(lines[0]) or _NUMBER.match(lines[0])
             if mark is not None:
@@ -280,6 +302,7 @@ class BlockMaker:
                 lines[0] = lines[0][mark.end() :]
         draft = Draft(kind, lines, self._page, box, first.size, first.bold, level, number, style=style)
         draft.base = first.base
+        draft.reaches = group[-1].right > right - _REACH_EM * first.size
         return draft
 
     def place(self, box: Box) -> Place:
@@ -313,7 +336,7 @@ def _code_lines(group: list[Line]) -> list[str]:
     widths = sorted((word.right - word.left) / len(word.text) for line in group for word in line.words if word.text)
     width = max(widths[len(widths) // 2], 0.5)
     left = min(line.left for line in group)
-    gaps = sorted(after.base - before.base for before, after in zip(group, group[1:], strict=False))
+    gaps = sorted(after.base - before.base for before, after in itertools.pairwise(group))
     usual = gaps[len(gaps) // 4] if gaps else 0.0
     lines: list[str] = []
     for index, line in enumerate(group):
@@ -332,7 +355,15 @@ def _code_lines(group: list[Line]) -> list[str]:
 def _style(mark: str) -> str:
     """Return how a mark counts: its digits as 1, its letters as a, A or i."""
     core = mark.strip("().[]")
-    kind = "1" if core.isdigit() else "i" if len(core) > 1 and set(core) <= set("ivxIVX") else "a" if core.islower() else "A"
+    kind = (
+        "1"
+        if core.isdigit()
+        else "i"
+        if len(core) > 1 and set(core) <= set("ivxIVX")
+        else "a"
+        if core.islower()
+        else "A"
+    )
     return mark.replace(core, kind) if core.isalnum() else mark
 
 

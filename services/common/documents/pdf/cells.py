@@ -141,11 +141,12 @@ def _table(rows: list[_Row], grid: Grid, frame: Frame, page: int, ground: Ground
         for index, row in enumerate(rows)
     ]
     head = count_header_rows(texts, marked, spans_down)
-    places = tuple(
-        Place(page, frame.shown((grid.xs[0], row.top, grid.xs[-1], row.bottom))) for row in rows
-    )
+    places = tuple(Place(page, frame.shown((grid.xs[0], row.top, grid.xs[-1], row.bottom))) for row in rows)
     return Table(
-        tuple(tuple(row) for row in texts), head, count_header_columns(texts, bold, head), "", frozenset(spanned), places
+        tuple(tuple(row) for row in texts),
+        head,
+        count_header_columns(texts, bold, head),
+        "",
+        frozenset(spanned),
+        places,
     )
-
-

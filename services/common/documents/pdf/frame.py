@@ -19,7 +19,6 @@ def turned(turn: int, x: float, y: float) -> tuple[float, float]:
     return (-x, y) if turn == 2 else (-y, -x)  # noqa: PLR2004
 
 
-
 def turned_box(turn: int, box: Box) -> Box:
     """Return a box of the page's own space (left, bottom, right, top) as left, top, right, bottom in a frame."""
     one, other = turned(turn, box[0], box[1]), turned(turn, box[2], box[3])

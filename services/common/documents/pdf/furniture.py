@@ -19,9 +19,12 @@ _EDGE_ROWS: Final = 4
 _DIGITS: Final = re.compile(r"\d+")
 _PAGE_WORDS: Final = re.compile(
     r"[-\u2013\u2014|\s]*(?:page|seite|p\u00e1gina|pagina|side|sivu|strona|sida|p\.|s\.|pg\.?|bl\.|blatt|folha|hoja)\s*(\d+)"
-    r"(?:\s*(?:of|von|de|/|sur|di|av|z|van|ud af|\u2013)\s*\d+)?[-\u2013\u2014|\s.]*", re.IGNORECASE,
+    r"(?:\s*(?:of|von|de|/|sur|di|av|z|van|ud af|\u2013)\s*\d+)?[-\u2013\u2014|\s.]*",
+    re.IGNORECASE,
 )
-_PAGE_OF: Final = re.compile(r"[-\u2013\u2014|\s(\[]*(\d{1,4})\s*(?:of|von|de|/|sur|di|av)\s*\d{1,4}[-\u2013\u2014|\s)\]]*", re.IGNORECASE)
+_PAGE_OF: Final = re.compile(
+    r"[-\u2013\u2014|\s(\[]*(\d{1,4})\s*(?:of|von|de|/|sur|di|av)\s*\d{1,4}[-\u2013\u2014|\s)\]]*", re.IGNORECASE
+)
 _NUMBER: Final = re.compile(r"[-\u2013\u2014|\s\[(]*(\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014|\s\])]*")
 _LONE_ZONE: Final = 0.075
 _TOP_ZONE: Final = 0.14
@@ -60,8 +63,8 @@ def find_furniture(pages: list[EdgePage], body: Style) -> dict[int, list[Piece]]
     """Return, by the number of the page, the pieces that are furniture."""
     for page in pages:
         page.rows = rows_of_pieces(sorted(page.pieces, key=lambda piece: (piece.base, piece.left)))
-    repeated = _repeated(pages)
     offset = _offset(pages)
+    repeated = _repeated(pages, offset)
     heights = _common_heights(pages, repeated, offset)
     ruled = _common_rules(pages)
     found: dict[int, list[Piece]] = {}
@@ -103,25 +106,30 @@ def _edges(page: EdgePage, *, top: bool) -> list[list[Piece]]:
     rows = page.rows[:_EDGE_ROWS] if top else page.rows[: -_EDGE_ROWS - 1 : -1]
     taken: list[list[Piece]] = []
     for row in rows:
-        if any(piece.whole is not None for piece in row):
+        if any(piece.whole is not None for piece in row) or (page.share(row[0]) < 0.5) != top:  # noqa: PLR2004
             break
         taken.append(row)
     return taken
 
 
-def _key(piece: Piece, page: EdgePage) -> tuple[str, int]:
-    return _DIGITS.sub("0", without_shifts(piece.text)), round(200 * page.share(piece))
+def _key(piece: Piece, page: EdgePage, offset: int | None) -> tuple[str, int]:
+    """Return a text with its height; the number of its page, wherever it stands in the text, counts as the same."""
+    text = without_shifts(piece.text)
+    if offset is not None:
+        text = _DIGITS.sub(lambda match: "#" if match[0] == str(page.number + offset) else match[0], text)
+    return text, round(200 * page.share(piece))
 
 
-def _repeated(pages: list[EdgePage]) -> set[tuple[str, int]]:
+def _repeated(pages: list[EdgePage], offset: int | None) -> set[tuple[str, int]]:
     """Return texts with their heights that stand on several pages, on half of the left or of the right ones, or often."""
     places: dict[tuple[str, int], set[int]] = defaultdict(set)
     for page in pages:
         for top in (True, False):
             for row in _edges(page, top=top):
                 for piece in row:
-                    if any(character.isalpha() for character in piece.text):
-                        shape, height = _key(piece, page)
+                    zone = page.share(piece) < _TOP_ZONE or page.share(piece) > 1 - _TOP_ZONE
+                    if zone and any(character.isalpha() for character in piece.text):
+                        shape, height = _key(piece, page, offset)
                         for near in (height - 1, height, height + 1):
                             places[shape, near].add(page.number)
     written = sum(bool(page.rows) for page in pages)
@@ -146,15 +154,17 @@ def _offset(pages: list[EdgePage]) -> int | None:
     offsets: Counter[int] = Counter()
     for page in pages:
         numbers = {
-            number
+            int(match)
             for top in (True, False)
             for row in _edges(page, top=top)[:2]
             for piece in row
-            if (number := _page_number(piece.text)) is not None
+            for match in _DIGITS.findall(piece.text)[-3:]
+            if len(match) < 5  # noqa: PLR2004
         }
         offsets.update(number - page.number for number in numbers)
-    common = offsets.most_common(1)
-    return common[0][0] if common and common[0][1] >= max(2, 0.3 * len(pages)) else None
+    least = max(2, 0.3 * len(pages))
+    common = [(count, -abs(offset), offset) for offset, count in offsets.items() if count >= least]
+    return max(common)[2] if common else None
 
 
 def _gap(rows: list[list[Piece]], index: int) -> float:
@@ -177,7 +187,8 @@ def _common_heights(
                 continue
             height = round(200 * page.share(rows[0][0]))
             tells = any(
-                _key(piece, page) in repeated or (offset is not None and _page_number(piece.text) == page.number + offset)
+                _key(piece, page, offset) in repeated
+                or (offset is not None and _page_number(piece.text) == page.number + offset)
                 for piece in rows[0]
             )
             for near in (height - 1, height, height + 1):
@@ -206,9 +217,7 @@ def _edge(
         height = round(200 * page.share(row[0]))
         runs = [_runs(piece, page, repeated, offset, row_alone=len(row) == 1) for piece in row]
         placed = index == 0 and _gap(rows, 0) >= _APART and (top, page.number % 2, height) in heights
-        if all(runs) or placed or (
-            any(runs) and _gap(rows, index) >= _APART and (index == 0 or _is_small(row, body))
-        ):
+        if all(runs) or placed or (any(runs) and _gap(rows, index) >= _APART and (index == 0 or _is_small(row, body))):
             dropped += row
         elif any(runs):
             dropped += [piece for piece, one in zip(row, runs, strict=True) if one]
@@ -226,7 +235,7 @@ def _is_small(row: list[Piece], body: Style) -> bool:
 
 def _runs(piece: Piece, page: EdgePage, repeated: set[tuple[str, int]], offset: int | None, *, row_alone: bool) -> bool:
     text = piece.text
-    if _key(piece, page) in repeated or _PAGE_WORDS.fullmatch(text):
+    if _key(piece, page, offset) in repeated or _PAGE_WORDS.fullmatch(text):
         return True
     share = page.share(piece)
     outer = share < _LONE_ZONE or share > 1 - _LONE_ZONE
@@ -262,7 +271,7 @@ def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:
     if len(led) >= 2:  # noqa: PLR2004
         entries = [index for index, text in enumerate(texts) if _LEADER.match(text) or _ENTRY.match(text)]
         first, last = entries[0], entries[-1]
-        return [index for index in range(first, last + 1)] if len(entries) >= 0.4 * (last - first + 1) else entries
+        return list(range(first, last + 1)) if len(entries) >= 0.4 * (last - first + 1) else entries
     title = heading.strip(" :.")
     if _CONTENTS.fullmatch(title):
         entries = [index for index, text in enumerate(texts) if _ENTRY.match(text)]

@@ -9,7 +9,7 @@ from typing import Final
 
 from services.common.documents.pdf.lines import Piece
 
-_OVERLAP: Final = 0.35
+_OVERLAP: Final = 0.25
 _MAX_OPEN: Final = 80
 _MIN_EM: Final = 0.5
 
@@ -69,8 +69,8 @@ def find_gutters(rows: list[list[Piece]]) -> list[Gutter]:
 
 def _overlap(row: list[Piece], after: list[Piece]) -> bool:
     """Say whether two lines lie beside each other rather than below: columns whose lines are out of step."""
-    top, bottom = row[0].base - 0.75 * row[0].size, row[0].base
-    other_top, other_bottom = after[0].base - 0.75 * after[0].size, after[0].base
+    top, bottom = row[0].base - 0.75 * row[0].size, row[0].base + 0.2 * row[0].size
+    other_top, other_bottom = after[0].base - 0.75 * after[0].size, after[0].base + 0.2 * after[0].size
     shared = min(bottom, other_bottom) - max(top, other_top)
     return shared > _OVERLAP * max(min(bottom - top, other_bottom - other_top), 0.1)
 
@@ -88,14 +88,15 @@ def _narrowed(
         if right - left < _MIN_EM * min(size, 14.0):
             found.append(gutter)
             continue
-        if (left, right) != (gutter.left, gutter.right):
+        both = leftmost < left and rightmost > right and _free(beside, left, right) == (left, right)
+        if both and (left, right) != (gutter.left, gutter.right):
             # The strip goes on narrower; the wider one ended here.
             found.append(Gutter(gutter.left, gutter.right, gutter.first, gutter.last, gutter.rows))
         gutter.left, gutter.right = left, right
         if (left, right) in known:
             continue
         known.add((left, right))
-        if leftmost < left and rightmost > right and _free(beside, left, right) == (left, right):
+        if both:
             gutter.rows += 1
             gutter.last = number + bool(beside)
         kept.append(gutter)

@@ -1,5 +1,6 @@
 """Which rows of a table name its columns and which columns name its rows, by weight, ground and kind of content."""
 
+import itertools
 import re
 from typing import Final
 
@@ -57,7 +58,7 @@ def _reads_as_head(rows: list[list[str]]) -> bool:
 
 
 def _has_repeats(row: list[str]) -> bool:
-    return any(one and one == other for one, other in zip(row, row[1:], strict=False))
+    return any(one and one == other for one, other in itertools.pairwise(row))
 
 
 def count_header_columns(rows: list[list[str]], bold: list[list[bool]], head: int) -> int:

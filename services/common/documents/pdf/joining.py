@@ -19,7 +19,7 @@ def join_running_on(drafts: list[Draft]) -> list[Draft]:
         if open_one is not None:
             open_one.lines += draft.lines
             open_one.marks += draft.marks
-            open_one.ends_column = draft.ends_column
+            open_one.ends_column, open_one.reaches = draft.ends_column, draft.reaches
         else:
             result.append(draft)
     return result
@@ -31,13 +31,13 @@ def _open(before: list[Draft], draft: Draft) -> Draft | None:
         return None
     for one in before[: -12 - 1 : -1]:
         if one.kind in _RUNNING:
-            if not one.ends_column or abs(one.size - draft.size) > 0.08 * draft.size or draft.page - one.page > 1:  # noqa: PLR2004
+            if not one.ends_column or abs(one.size - draft.size) > 0.08 * draft.size or draft.page - one.page > 1:
                 return None
             end, start = without_shifts(one.lines[-1]).rstrip(), without_shifts(draft.lines[0])
             if end.endswith(_CLOSED):
                 return None
             goes_on = start[:1].islower() or start[:1].isdigit() or end.endswith(("-", ",", "\u2013"))
-            full = draft.bold == one.bold and len(end) > 30 and one.kind is BlockKind.PARAGRAPH  # noqa: PLR2004
+            full = draft.bold == one.bold and one.reaches and len(one.lines) > 1 and one.kind is BlockKind.PARAGRAPH
             return one if goes_on or full else None
         if one.kind not in _PASSED:
             return None

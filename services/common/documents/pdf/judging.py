@@ -1,5 +1,6 @@
 """Whether lines beside a strip of white are columns of text, a table, or neither."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from enum import Enum, auto, unique
@@ -131,25 +132,23 @@ def _rows_agree(columns: list[list[Piece]]) -> bool:
     if len(first) < 3 or any(abs(len(other) - len(first)) > 0 for other in starts):  # noqa: PLR2004
         return False
     return all(
-        abs(one - two) <= 2.0 for other in starts[1:] for one, two in zip(first, other, strict=True)  # noqa: PLR2004
+        abs(one - two) <= 2.0
+        for other in starts[1:]
+        for one, two in zip(first, other, strict=True)  # noqa: PLR2004
     )
 
 
 def _starts(column: list[Piece]) -> list[float]:
     """Return where blocks of lines begin: after more white than between most lines."""
     bases = sorted({round(piece.base, 1) for piece in column})
-    gaps = sorted(after - before for before, after in zip(bases, bases[1:], strict=False))
+    gaps = sorted(after - before for before, after in itertools.pairwise(bases))
     usual = gaps[len(gaps) // 3] if gaps else 0.0
-    return [
-        bases[index]
-        for index in range(len(bases))
-        if index == 0 or bases[index] - bases[index - 1] > 1.2 * usual
-    ]
+    return [bases[index] for index in range(len(bases)) if index == 0 or bases[index] - bases[index - 1] > 1.2 * usual]
 
 
 def table_breaks(rows: list[list[Piece]]) -> list[int]:
     """Return the numbers of lines at which another table, or what is none, begins: headings, and much white."""
-    gaps = [after[0].base - before[0].base for before, after in zip(rows, rows[1:], strict=False)]
+    gaps = [after[0].base - before[0].base for before, after in itertools.pairwise(rows)]
     usual = sorted(gaps)[len(gaps) // 2] if gaps else 0.0
     sizes = sorted(piece.size for row in rows for piece in row)
     size = sizes[len(sizes) // 2]

@@ -5,6 +5,7 @@ themselves (a recursive XY cut whose cuts are strips that have text on both side
 or a table is judged by how its lines fill them.
 """
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -62,7 +63,7 @@ def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
         whites = _whites(rows)
         if whites:
             edges = [0, *whites, len(rows)]
-            return [_Task(rows[a:b], depth=depth + 1) for a, b in zip(edges, edges[1:], strict=False)]
+            return [_Task(rows[a:b], depth=depth + 1) for a, b in itertools.pairwise(edges)]
         gutters = [gutter for gutter in find_gutters(rows) if gutter.rows > 1 or len(rows) <= 2]  # noqa: PLR2004
         gutters.sort(key=lambda gutter: (gutter.last - gutter.first, gutter.right - gutter.left), reverse=True)
         for gutter in gutters[:12]:
@@ -113,11 +114,7 @@ def _table_parts(band: Band, depth: int) -> list[_Task]:
     breaks = table_breaks(band.rows)
     if breaks:
         edges = [0, *breaks, len(band.rows)]
-        return [
-            _Task(band.rows[start:end], depth=depth + 1)
-            for start, end in zip(edges, edges[1:], strict=False)
-            if start < end
-        ]
+        return [_Task(band.rows[start:end], depth=depth + 1) for start, end in itertools.pairwise(edges) if start < end]
     first, last = table_edges(band.rows)
     parts = [_Task(region=_region(band.rows[:first]))] if first else []
     parts.append(_Task(region=_region(band.rows[first : last + 1], band.cuts)))

@@ -3,6 +3,7 @@
 Superscripts and subscripts are known by their size and baseline, and put on the line of the word beside them.
 """
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -81,9 +82,12 @@ def words_text(words: Iterable[Word]) -> str:
     parts: list[str] = []
     before: Word | None = None
     for word in words:
-        if before is not None and word.shift != 1 and (before.shift == 0 or word.shift == 0) and _is_space(before, word):
-            parts.append(" ")
-        elif before is not None and word.shift == 1 and before.shift == 1 and _is_space(before, word):
+        if (
+            before is not None
+            and word.shift != 1
+            and (before.shift == 0 or word.shift == 0)
+            and _is_space(before, word)
+        ) or (before is not None and word.shift == 1 and before.shift == 1 and _is_space(before, word)):
             parts.append(" ")
         if word.shift:
             parts.append(f"{SUPERSCRIPT if word.shift > 0 else SUBSCRIPT}{word.text}{END_OF_SHIFT}")
@@ -107,9 +111,12 @@ def place_shifted(words: list[Word]) -> None:
             continue
         if before is not None and before.shift:
             anchor = _unshifted(words, index - 1)
-            if anchor is not None and abs(anchor.run.size * _SMALLER) >= word.run.size and _beside(before, word) and abs(
-                word.base - before_base(before, anchor)
-            ) < 0.05 * anchor.run.size:
+            if (
+                anchor is not None
+                and abs(anchor.run.size * _SMALLER) >= word.run.size
+                and _beside(before, word)
+                and abs(word.base - before_base(before, anchor)) < 0.05 * anchor.run.size
+            ):
                 word.shift, word.base = before.shift, anchor.base
                 continue
         if before is not None and not before.shift and _shift(word, before, before, word):
@@ -132,8 +139,10 @@ def _is_between(before: Word, word: Word, after: Word) -> bool:
 
 def before_base(shifted: Word, anchor: Word) -> float:
     """Return about where a shifted word stood before it was put on its neighbour's line."""
-    return anchor.base if not shifted.shift else shifted.bottom - (anchor.bottom - anchor.base) * shifted.run.size / max(
-        anchor.run.size, 0.1
+    return (
+        anchor.base
+        if not shifted.shift
+        else shifted.bottom - (anchor.bottom - anchor.base) * shifted.run.size / max(anchor.run.size, 0.1)
     )
 
 
@@ -186,7 +195,7 @@ def pieces_of(words: list[Word]) -> list[Piece]:
 
 
 def _cut(row: list[Word]) -> list[Piece]:
-    gaps = [(after.left - before.right) for before, after in zip(row, row[1:], strict=False)]
+    gaps = [(after.left - before.right) for before, after in itertools.pairwise(row)]
     widest = _PIECE_GAP_EM * max(word.run.size for word in row)
     spaces = sorted(gap for gap in gaps if 0 < gap < widest)
     usual = spaces[len(spaces) // 2] if len(spaces) >= _USUAL_WORDS else 0.0

@@ -8,7 +8,9 @@ from services.common.documents.pdf.blocks import Draft, Style
 from services.common.documents.pdf.lines import END_OF_SHIFT, SUPERSCRIPT
 
 _RAISED: Final = re.compile(f"^{SUPERSCRIPT}([^{END_OF_SHIFT}]{{1,4}}){END_OF_SHIFT}\\s*")
-_PLAIN: Final = re.compile(r"^(\d{1,3}|[*\u2020\u2021\u00a7\u00b6]{1,3}|[a-z])(?:[.)]\s+|\s+|(?<=[*\u2020\u2021])(?=\w))(?=\S)")
+_PLAIN: Final = re.compile(
+    r"^(\d{1,3}|[*\u2020\u2021\u00a7\u00b6]{1,3}|[a-z])(?:[.)]\s+|\s+|(?<=[*\u2020\u2021])(?=\w))(?=\S)"
+)
 _BRACKETED: Final = re.compile(r"^(\[\d{1,3}\]|\(\d{1,2}\))\s+(?=\S)")
 _SMALLER: Final = 0.94
 _REFERENCE: Final = re.compile(f"{SUPERSCRIPT}([^{END_OF_SHIFT}]+){END_OF_SHIFT}")

@@ -109,12 +109,13 @@ def frame_of(page: Any, words: list[Word]) -> Frame:
     bounds = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, bounds)
     rotation = max(pdfium.FPDFPage_GetRotation(page), 0) % 4
+    box = (bounds.left, bounds.bottom, bounds.right, bounds.top)
     turns: Counter[int] = Counter()
     for word in words:
         if word.run.turn >= 0:
             turns[word.run.turn] += len(word.text)
     turn = turns.most_common(1)[0][0] if turns else rotation
-    return Frame((bounds.left, bounds.bottom, bounds.right, bounds.top), rotation, turn)
+    return Frame(box, rotation, turn)
 
 
 def _content(page: Any, number: int, words: list[Word]) -> PageContent:
@@ -130,7 +131,7 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
     artifacts = [word for word in seen if word.run.artifact]
     content.artifacts = [without_shifts(words_text(row)) for row in rows_of(artifacts)]
     seen = [word for word in seen if not word.run.artifact]
-    content.across = [" ".join(word.text for word in seen if word.run.turn < 0)]
+    content.across = ["".join(f" {word.text}" if word.spaced else word.text for word in seen if word.run.turn < 0).strip()]
     seen = [word for word in seen if word.run.turn >= 0]
     _place(content, seen, drawings)
     return content
@@ -158,9 +159,7 @@ def _with_underscores(words: list[Word], dashes: list[Box]) -> list[Word]:
         if before is not None and abs(before.base - word.base) < 1.0 and 0 < word.left - before.right < before.run.size:
             at = round(before.right)
             near = [box for place in (at - 1, at, at + 1) for box in drawn.get(place, ())]
-            if any(
-                box[2] <= word.left + 1.0 and -1.0 < box[1] - before.base < 0.3 * before.run.size for box in near
-            ):
+            if any(box[2] <= word.left + 1.0 and -1.0 < box[1] - before.base < 0.3 * before.run.size for box in near):
                 before.text += f"_{word.text}"
                 before.right, before.bottom = word.right, max(word.bottom, before.bottom)
                 continue
@@ -219,12 +218,14 @@ def _holds(box: Box, word: Word) -> bool:
 
 
 def _around(outer: Box, inner: Box) -> bool:
-    return outer[0] - 1 <= inner[0] and outer[1] - 1 <= inner[1] and outer[2] + 1 >= inner[2] and outer[3] + 1 >= inner[3]
+    return (
+        outer[0] - 1 <= inner[0] and outer[1] - 1 <= inner[1] and outer[2] + 1 >= inner[2] and outer[3] + 1 >= inner[3]
+    )
 
 
 def _on(rule: Rule, grid: Grid) -> bool:
     box = grid.box
-    return box[1] - 2 <= rule.at <= box[3] + 2 and rule.start >= box[0] - 3 and rule.end <= box[2] + 3  # noqa: PLR2004
+    return box[1] - 2 <= rule.at <= box[3] + 2 and rule.start >= box[0] - 3 and rule.end <= box[2] + 3
 
 
 def _turned_lines(words: list[Word]) -> list[str]:
@@ -260,11 +261,11 @@ def _boxed(words: list[Word], boxes: list[Box], wholes: list[Whole], frame: Fram
         inside = [word for word in words if _holds(box, word)]
         if not inside or len(inside) == len(words):
             continue
-        beside = any(
-            box[1] < word.base < box[3] and (word.right < box[0] or word.left > box[2]) for word in words
-        )
+        beside = any(box[1] < word.base < box[3] and (word.right < box[0] or word.left > box[2]) for word in words)
         crossed = any(
-            box[1] < word.base < box[3] and word.left < box[0] - 1 < word.right - 1 for word in words if not _holds(box, word)
+            box[1] < word.base < box[3] and word.left < box[0] - 1 < word.right - 1
+            for word in words
+            if not _holds(box, word)
         )
         if len(rows_of(inside)) < _BOX_LINES or not beside or crossed:
             continue
@@ -281,6 +282,15 @@ def _strips(whole: Whole) -> list[Piece]:
     count = min(max(int((bottom - top) / _STRIP_PT), 1), _MAX_STRIPS)
     height = (bottom - top) / count
     return [
-        Piece([], left, top + number * height, right, top + (number + 1) * height, top + (number + 1) * height, height, whole=whole)
+        Piece(
+            [],
+            left,
+            top + number * height,
+            right,
+            top + (number + 1) * height,
+            top + (number + 1) * height,
+            height,
+            whole=whole,
+        )
         for number in range(count)
     ]

@@ -15,6 +15,7 @@ from services.common.documents.pdf.opening import language_of, opened, propertie
 from services.common.documents.pdf.page import PageContent, PageReader
 from services.common.documents.pdf.recognition import has_engine, recognise
 from services.common.documents.pdf.texts import without_shifts
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 
 _MEDIA_TYPE: Final = "application/pdf"
 _NAMED_PAGES: Final = 30
@@ -24,7 +25,8 @@ def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:
     """Parse a PDF file.
 
     Raises:
-        InvalidRequestError: UNSUPPORTED_MEDIA: encrypted, cut off or damaged. (Without text: the caller finds no blocks.)
+        InvalidRequestError: UNSUPPORTED_MEDIA: encrypted, cut off or damaged; DOCUMENT_WITHOUT_TEXT: scans that are not
+            read. (Without any text: the caller finds no blocks.)
         LimitExceededError: MESSAGE_TOO_LARGE.
     """
     pages: list[PageContent] = []
@@ -47,11 +49,21 @@ def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:
         warnings.append(f"{_pages(damaged)} damaged and not read")
     warnings += _scan_warnings(pages, scans)
     blocks, furniture = _blocks(pages)
+    if not blocks and any(page.scan for page in pages):
+        raise _without_text(warnings)
     hidden = tuple(one for page in pages for one in page.hidden)
     if not title:
         title = next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
-    return Document(
-        _MEDIA_TYPE, title, tuple(blocks), tuple(warnings), hidden, furniture, language, count, properties
+    return Document(_MEDIA_TYPE, title, tuple(blocks), tuple(warnings), hidden, furniture, language, count, properties)
+
+
+def _without_text(warnings: list[str]) -> InvalidRequestError:
+    return InvalidRequestError(
+        ErrorReason.DOCUMENT_WITHOUT_TEXT,
+        f"the document holds no text: {'; '.join(warnings)}",
+        violations=(FieldViolation("content", "must hold extractable text"),),
+        media_type=_MEDIA_TYPE,
+        detail="; ".join(warnings),
     )
 
 
@@ -78,8 +90,12 @@ def _scan_warnings(pages: list[PageContent], scans: list[int]) -> list[str]:
     if done:
         warnings.append(f"{_pages(done)} scanned; the text was recognised by tesseract and may hold errors")
     if left:
-        how = "no text was recognised in the picture" if has_engine() else (
-            "the text in the picture is not read; install tesseract (Debian: apt-get install tesseract-ocr) to have it read"
+        how = (
+            "no text was recognised in the picture"
+            if has_engine()
+            else (
+                "the text in the picture is not read; install tesseract (Debian: apt-get install tesseract-ocr) to have it read"
+            )
         )
         warnings.append(f"{_pages(left)} scanned: {how}")
     earlier = [page.number for page in pages if page.recognised]

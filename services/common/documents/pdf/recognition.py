@@ -89,5 +89,3 @@ def _parse(table: str, scale: float, left: float, top: float) -> list[Word]:
             x, y, across, down = (int(value) * scale for value in row[6:10])
             words.append(Word(row[11], left + x, top + y, left + x + across, top + y + down, base, run, spaced=True))
     return words
-
-

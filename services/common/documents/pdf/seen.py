@@ -31,7 +31,9 @@ _SCAN_SHARE: Final = 0.5
 _FULLY: Final = 255
 
 
-def split_hidden(page: Any, words: list[Word], drawings: Drawings, frame: Frame) -> tuple[list[Word], list[tuple[Word, str]], bool]:
+def split_hidden(
+    page: Any, words: list[Word], drawings: Drawings, frame: Frame
+) -> tuple[list[Word], list[tuple[Word, str]], bool]:
     """Return the words that are seen, those that are not with the reason, and whether they are a scan's.
 
     A page that is a picture with text that is not painted is a scan with its recognised text: words are seen where the
@@ -128,7 +130,9 @@ def draw(page: Any, frame: Frame, pixels_per_pt: float) -> npt.NDArray[np.uint8]
     across, down = frame.bounds[2] - frame.bounds[0], frame.bounds[3] - frame.bounds[1]
     if frame.rotation % 2:
         across, down = down, across
-    scale = min(pixels_per_pt, (_MAX_PIXELS * max(pixels_per_pt / _PIXELS_PER_PT, 1.0) ** 2 / max(across * down, 1.0)) ** 0.5)
+    scale = min(
+        pixels_per_pt, (_MAX_PIXELS * max(pixels_per_pt / _PIXELS_PER_PT, 1.0) ** 2 / max(across * down, 1.0)) ** 0.5
+    )
     width, height = max(int(across * scale), 1), max(int(down * scale), 1)
     bitmap = pdfium.FPDFBitmap_Create(width, height, 0)
     if not bitmap:

@@ -10,11 +10,15 @@ _SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{END_OF_SHIFT}]*){
 _DIVIDED: Final = re.compile(r"(?<=[^\W\d_])-$")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]+-$")
 _FIRST_WORD: Final = re.compile(r"^[^\W\d_]+")
-_ORDINAL: Final = frozenset({"st", "nd", "rd", "th", "er", "re", "e", "o", "a", "\u00ba", "\u00aa", "TM", "SM", "\u00ae", "\u2122", "\u00a9"})
+_SIGNS: Final = frozenset({"TM", "SM", "\u00ae", "\u2122", "\u00a9"})
+_ORDINAL: Final = _SIGNS | {"st", "nd", "rd", "th", "er", "re", "e", "o", "a", "\u00ba", "\u00aa"}
 _MARKS: Final = re.compile(r"\d{1,3}|[a-z]|[*\u2020\u2021\u00a7\u00b6]{1,3}")
 _EXPONENT: Final = re.compile(r"[+\u2212\u2013-]?\d+(?:[.,/]\d+)?|[a-zA-Z]|[+\u2212\u2013-]?[\w+\u2212-]+")
 _UNITS: Final = frozenset(
-    "m mm cm dm km in ft s h min kg g mg K C V A W J N Pa l L mol cd rad Hz yd mi \u00b5m nm ha \u00b0".split()
+    {
+        *("m", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "\u00b5m", "ha", "s", "h", "min", "kg", "g", "mg"),
+        *("K", "C", "V", "A", "W", "J", "N", "Pa", "l", "L", "mol", "cd", "rad", "Hz", "\u00b0"),
+    }
 )
 _LAST_LETTERS: Final = re.compile(r"[^\W\d_\u00b0]+$|\u00b0$")
 _LIST: Final = re.compile(r"\d{1,3}(?:\s*[,\u2013-]\s*\d{1,3})*")
@@ -69,7 +73,7 @@ def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True
         before = text[: match.start()]
         if content in marks or (_LIST.fullmatch(content) and all(one in marks for one in re.findall(r"\d+", content))):
             return ""
-        if content in _ORDINAL and (before[-1:].isalnum() or content in {"TM", "SM", "\u00ae", "\u2122", "\u00a9"}):
+        if content in _ORDINAL and (before[-1:].isalnum() or content in _SIGNS):
             return content
         return _as_power(before, content, drop_unknown=drop_unknown)
 

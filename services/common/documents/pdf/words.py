@@ -27,7 +27,21 @@ _FIXED_PITCH: Final = 1
 _SLANTED: Final = 1 << 6
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_NAMES: Final = ("bold", "black", "heavy", "demi", "cmbx", "cmssbx", "-bd")
-_FIXED_NAMES: Final = ("courier", "mono", "consol", "menlo", "typewriter", "nimbusmon", "nimmonl", "cmtt", "cmsltt", "cmitt", "ectt", "sftt", "fixed")
+_FIXED_NAMES: Final = (
+    "courier",
+    "mono",
+    "consol",
+    "menlo",
+    "typewriter",
+    "nimbusmon",
+    "nimmonl",
+    "cmtt",
+    "cmsltt",
+    "cmitt",
+    "ectt",
+    "sftt",
+    "fixed",
+)
 _SLANTED_NAMES: Final = ("italic", "oblique", "cmti", "cmsl")
 _DIVIDING: Final = frozenset({0x02, 0xFFFE, 0xAD})
 """What PDFium writes for a hyphen at the end of a line, and the soft hyphen."""
@@ -126,7 +140,7 @@ class Characters:
         base = 0.0
         for index in range(count):
             code = self._code_of(handle, index)
-            if code <= 32 and code != 2 or code == 0xA0:  # noqa: PLR2004
+            if (code <= 32 and code != 2) or code == 0xA0:  # noqa: PLR2004
                 if not self._is_generated(handle, index):
                     gathered.space()
                 continue
@@ -204,7 +218,7 @@ class _Gathered:
     def add(self, text: str, box: Box, base: float, run: Run) -> None:
         word, ligature = self._word, abs(box[0] - self._left) < _SAME_EM * run.size
         self._left = box[0]
-        if word is not None and (ligature and run is word.run or self._continues(word, box, base, run)):
+        if word is not None and ((ligature and run is word.run) or self._continues(word, box, base, run)):
             word.text += text
             word.right = max(word.right, box[2])
             word.top, word.bottom = min(word.top, box[1]), max(word.bottom, box[3])
