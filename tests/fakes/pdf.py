@@ -1,6 +1,7 @@
 """Made PDF files, drawn word for word where the test says; nothing here is read from anywhere."""
 
 import io
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,3 +68,37 @@ def grid(canvas: Canvas, x: float, y: float, widths: Sequence[float], rows: Sequ
             canvas.drawString(at + 4, y - number * height - 12, cell)
             at += width
     canvas.setFont("Helvetica", 10)
+
+
+def raw_file(
+    content: bytes,
+    *,
+    resources: bytes = b"",
+    page: bytes = b"",
+    catalog: bytes = b"",
+    pages: bytes = b"[3 0 R]",
+    count: bytes = b"1",
+    more: Sequence[bytes] = (),
+) -> bytes:
+    """Return a file of one page that draws what ``content`` says; ``more`` are its objects from number 6."""
+    stream = zlib.compress(content, 9)
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R" + catalog + b">>",
+        b"<</Type/Pages/Kids" + pages + b"/Count " + count + b">>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R" + page + b"/Resources<</Font<</F 5 0 R>>"
+        + resources + b">>>>",
+        b"<</Filter/FlateDecode/Length %d>>stream\n" % len(stream) + stream + b"\nendstream",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        *more,
+    ]  # fmt: skip
+    out = io.BytesIO()
+    out.write(b"%PDF-1.7\n")
+    places = []
+    for number, body in enumerate(objects, start=1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n" % number + body + b"\nendobj\n")
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.writelines(b"%010d 00000 n \n" % place for place in places)
+    out.write(b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start))
+    return out.getvalue()

@@ -5,23 +5,15 @@ import time
 import pytest
 
 from services.common.documents.chunking import chunk
-from services.common.documents.document import Place
 from services.common.documents.html import MAX_DEPTH, read_html
-from services.common.documents.pdf import _page_blocks, _running_lines, _without_running
 from services.common.documents.text import read_text
 from services.common.errors import ErrorReason, LimitExceededError
-
-
-def read_page(lines):
-    return _page_blocks(_without_running(lines, _running_lines([lines])), Place(1))
 
 
 @pytest.mark.parametrize(
     ("read", "content", "blocks"),
     [
         pytest.param(lambda text: read_html(text).blocks, "<div>a" * 2_000, 2_000, id="html nested deeply"),
-        pytest.param(read_page, ["a line of text here"] * 30_000, 1, id="pdf page of many lines"),
-        pytest.param(read_page, ["Ab", "", "bc."] * 20_000, 40_000, id="pdf page of many headings"),
     ],
 )
 def test_reading_takes_seconds_where_it_took_a_minute(read, content, blocks):

@@ -11,6 +11,7 @@ from services.common.documents.pdf.blocks import (
     Draft,
     Style,
     find_definitions,
+    find_plain_headings,
     is_caption,
     set_heading_levels,
     set_item_levels,
@@ -19,9 +20,10 @@ from services.common.documents.pdf.frame import joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
 from services.common.documents.pdf.joining import join_running_on, join_tables
 from services.common.documents.pdf.layout import Region, lay_out
-from services.common.documents.pdf.lines import Piece, Whole
+from services.common.documents.pdf.lines import Piece, Whole, pieces_of
 from services.common.documents.pdf.notes import find_notes
 from services.common.documents.pdf.page import PageContent
+from services.common.documents.pdf.structure import TaggedPage
 from services.common.documents.pdf.texts import join_lines, place_shifts, without_shifts
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -46,6 +48,7 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
             draft.marks = list(marks)
         drafts += made
     drafts = join_running_on(_notes_last(drafts))
+    find_plain_headings(drafts)
     set_item_levels(drafts)
     set_heading_levels(drafts)
     every = frozenset(mark for draft in drafts for mark in draft.marks)
@@ -93,7 +96,13 @@ class _PageDrafts:
         self._drafts: list[Draft] = []
 
     def make(self) -> list[Draft]:
-        self._add(lay_out(self._page.pieces), set())
+        pieces = self._page.pieces
+        stated = TaggedPage(self._page) if self._page.tags is not None else None
+        if stated is not None and stated.is_covered():
+            stated.read()
+            self._drafts, self.contents = stated.drafts, stated.contents
+            pieces = pieces_of(stated.left_over())
+        self._add(lay_out(pieces), set())
         for line in self._page.turned:
             box = self._page.frame.page
             self._drafts.append(Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, 0.0))

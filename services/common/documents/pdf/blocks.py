@@ -33,6 +33,8 @@ _INDENT_EM: Final = 0.8
 _NEST_EM: Final = 0.7
 _WIDE_EM: Final = 3.0
 _REACH_EM: Final = 5.0
+_FEW_LINES: Final = 3
+_LONE_CHARS: Final = 80
 _FAR_EM: Final = 14.0
 _FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
 _TERM_CHARS: Final = 70
@@ -72,6 +74,7 @@ class Draft:
         base: of its first line.
         term: what a definition defines.
         reaches: its last line is full.
+        stated: its level is the file's own.
         style: how the items of its list are marked: ``(a)``, ``1.``, a bullet.
     """
 
@@ -90,6 +93,7 @@ class Draft:
     term: str = ""
     style: str = ""
     reaches: bool = False
+    stated: bool = False
 
     @property
     def text(self) -> str:
@@ -157,6 +161,7 @@ class BlockMaker:
         self._body = body
         self._frame = frame
         self._page = page
+        self._loose = 0.0
 
     def drafts(self, rows: list[list[Piece]]) -> list[Draft]:
         """Return the blocks of consecutive lines of one column."""
@@ -164,6 +169,7 @@ class BlockMaker:
         right = max((line.right for line in lines), default=0.0)
         left = min((line.left for line in lines), default=0.0)
         usual = self._leading(lines)
+        self._loose = self._loose_right(lines, left, right)
         result: list[Draft] = []
         group: list[Line] = []
         kind = BlockKind.PARAGRAPH
@@ -179,6 +185,13 @@ class BlockMaker:
         if group:
             result.append(self._draft(group, kind, right))
         return result
+
+    def _loose_right(self, lines: list[Line], left: float, right: float) -> float:
+        """Return how far lines may reach: of a few, none of which need be full, as far as the margins are alike."""
+        if len(lines) > _FEW_LINES:
+            return right
+        page = self._frame.page
+        return max(right, page[2] - (left - page[0]))
 
     def _leading(self, lines: list[Line]) -> float:
         gaps = Counter(
@@ -263,10 +276,12 @@ class BlockMaker:
     def _breaks_off(self, before: Line, line: Line, right: float) -> bool:
         """Say whether a line ends though the first word of the next would have fitted: the author ended it."""
         first = line.words[0]
-        fits = before.right + (first.right - first.left) + 0.6 * line.size < right
+        width = first.right - first.left + 0.6 * line.size
         text, after = without_shifts(before.text), without_shifts(line.text)
-        if not fits or after[:1].islower() or text.endswith("-"):
+        if after[:1].islower() or text.endswith("-") or before.right + width >= self._loose:
             return False
+        if before.right + width >= right:
+            return text.endswith(_ENDS)
         room = right - before.right
         return text.endswith(_ENDS) or room > 0.25 * (right - before.left) + 2 * line.size
 
@@ -298,7 +313,7 @@ class BlockMaker:
             mark = _BULLET.match(lines[0]) or _NUMBER.match(lines[0])
             if mark is not None:
                 number = mark.group().strip() if mark.re is _NUMBER else ""
-                style = _style(mark.group().strip())
+                style = style_of_mark(mark.group().strip())
                 lines[0] = lines[0][mark.end() :]
         draft = Draft(kind, lines, self._page, box, first.size, first.bold, level, number, style=style)
         draft.base = first.base
@@ -352,7 +367,7 @@ def _code_lines(group: list[Line]) -> list[str]:
     return lines
 
 
-def _style(mark: str) -> str:
+def style_of_mark(mark: str) -> str:
     """Return how a mark counts: its digits as 1, its letters as a, A or i."""
     core = mark.strip("().[]")
     kind = (
@@ -376,6 +391,8 @@ def set_item_levels(drafts: list[Draft]) -> None:
             outside = draft.kind is BlockKind.PARAGRAPH and bool(still) and draft.box[0] <= still[0][0] + 1.0
             if draft.kind in {BlockKind.HEADING, BlockKind.TABLE} or (outside and draft.page == page):
                 still = []
+            continue
+        if draft.stated:
             continue
         if draft.page != page and page:
             still = _moved_on(still, draft)
@@ -433,9 +450,23 @@ def _defines(term: Draft, text: Draft) -> bool:
     return _TERM_INDENT[0] * text.size < indent < _TERM_INDENT[1] * text.size and close
 
 
+def find_plain_headings(drafts: list[Draft]) -> None:
+    """Make headings of short lines that stand alone before text, in a document that is set in one size and weight."""
+    if any(draft.kind is BlockKind.HEADING for draft in drafts):
+        return
+    for index, (draft, after) in enumerate(itertools.pairwise(drafts)):
+        before = drafts[index - 1] if index else None
+        text = without_shifts(draft.text)
+        alone = draft.kind is BlockKind.PARAGRAPH and len(draft.lines) == 1 and len(text) <= _LONE_CHARS
+        ended = before is None or before.page != draft.page or without_shifts(before.text).endswith(_ENDS)
+        follows = after.page == draft.page and after.kind is BlockKind.PARAGRAPH and len(after.text) > 2 * len(text)
+        if alone and ended and follows and text[:1].isupper() and not text.endswith((*_ENDS, ",")):
+            draft.kind = BlockKind.HEADING
+
+
 def set_heading_levels(drafts: list[Draft]) -> None:
     """Give headings their level: by size over the document, then by weight; numbers tell more of equal ones."""
-    headings = [draft for draft in drafts if draft.kind is BlockKind.HEADING]
+    headings = [draft for draft in drafts if draft.kind is BlockKind.HEADING and not draft.stated]
     looks = sorted({_look(draft) for draft in headings}, reverse=True)
     ranks = {look: min(index + 1, _MAX_LEVEL) for index, look in enumerate(looks)}
     for draft in headings:

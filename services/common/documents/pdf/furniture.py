@@ -16,6 +16,7 @@ from services.common.documents.pdf.lines import Piece
 from services.common.documents.pdf.texts import without_shifts
 
 _EDGE_ROWS: Final = 4
+_SENTENCE_WORDS: Final = 5
 _DIGITS: Final = re.compile(r"\d+")
 _PAGE_WORDS: Final = re.compile(
     r"[-\u2013\u2014|\s]*(?:page|seite|p\u00e1gina|pagina|side|sivu|strona|sida|p\.|s\.|pg\.?|bl\.|blatt|folha|hoja)\s*(\d+)"
@@ -106,7 +107,10 @@ def _edges(page: EdgePage, *, top: bool) -> list[list[Piece]]:
     rows = page.rows[:_EDGE_ROWS] if top else page.rows[: -_EDGE_ROWS - 1 : -1]
     taken: list[list[Piece]] = []
     for row in rows:
-        if any(piece.whole is not None for piece in row) or (page.share(row[0]) < 0.5) != top:  # noqa: PLR2004
+        if any(piece.whole is not None for piece in row):
+            break
+        counts = any(_PAGE_WORDS.fullmatch(piece.text) for piece in row)
+        if (page.share(row[0]) < 0.5) != top and not (counts and not top):  # noqa: PLR2004
             break
         taken.append(row)
     return taken
@@ -115,7 +119,7 @@ def _edges(page: EdgePage, *, top: bool) -> list[list[Piece]]:
 def _key(piece: Piece, page: EdgePage, offset: int | None) -> tuple[str, int]:
     """Return a text with its height; the number of its page, wherever it stands in the text, counts as the same."""
     text = without_shifts(piece.text)
-    if offset is not None:
+    if offset is not None and not (text.endswith(".") and len(piece.words) > _SENTENCE_WORDS):
         text = _DIGITS.sub(lambda match: "#" if match[0] == str(page.number + offset) else match[0], text)
     return text, round(200 * page.share(piece))
 

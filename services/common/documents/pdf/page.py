@@ -14,6 +14,7 @@ from services.common.documents.pdf.frame import Frame, between, joined_box, turn
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_shifted, rows_of, words_text
 from services.common.documents.pdf.ruled import Grid, Rule, find_grids, split_rules
 from services.common.documents.pdf.seen import is_scan, split_hidden
+from services.common.documents.pdf.tags import Tag, is_tagged, read_tags
 from services.common.documents.pdf.texts import without_shifts
 from services.common.documents.pdf.words import Characters, Run, Word
 
@@ -37,6 +38,8 @@ class PageContent:
         artifacts: what the file itself says is no content.
         scan: a picture without text of its own.
         recognised: the text is that of an earlier text recognition.
+        words: all that are seen and are content.
+        tags: the structure that the file states.
     """
 
     number: int
@@ -50,6 +53,7 @@ class PageContent:
     scan: bool = False
     recognised: bool = False
     words: list[Word] = field(default_factory=list)
+    tags: Tag | None = None
 
     @property
     def height(self) -> float:
@@ -71,12 +75,12 @@ class PageReader:
     Args:
         document: the opened file.
         max_chars: at most so many characters on all pages together.
-        tagged: the file says what is no content.
     """
 
     def __init__(self, document: Any, max_chars: int) -> None:
         self._document = document
         self._characters = Characters()
+        self._tagged = is_tagged(document)
         self._max_chars = max_chars
         self._total = 0
 
@@ -97,7 +101,9 @@ class PageReader:
             self._total += max(count, 0)
             require_at_most("characters", self._total, self._max_chars)
             words = self._characters.words(page, text_page, count)
-            return _content(page, number, words)
+            content = _content(page, number, words)
+            content.tags = read_tags(page) if self._tagged else None
+            return content
         finally:
             if text_page:
                 pdfium.FPDFText_ClosePage(text_page)
@@ -119,6 +125,7 @@ def frame_of(page: Any, words: list[Word]) -> Frame:
 
 
 def _content(page: Any, number: int, words: list[Word]) -> PageContent:
+    words = _once(words)
     place_shifted(words)
     frame = frame_of(page, words)
     _move(words, frame)
@@ -135,6 +142,22 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
     seen = [word for word in seen if word.run.turn >= 0]
     _place(content, seen, drawings)
     return content
+
+
+def _once(words: list[Word]) -> list[Word]:
+    """Return words without those that are drawn again at the same place, to look bold or by forms that nest."""
+    known: set[tuple[str, int, int, int]] = set()
+    result: list[Word] = []
+    for word in words:
+        step = max(0.12 * word.run.size, 0.1)
+        across, down = round(word.left / step), round(word.base / step)
+        near = ((word.text, word.run.turn, across + x, down + y) for x in (0, -1, 1) for y in (0, -1, 1))
+        if not any(key in known for key in near):
+            known.add((word.text, word.run.turn, across, down))
+            result.append(word)
+        elif result and result[-1].text == word.text:
+            result[-1].spaced |= word.spaced
+    return result
 
 
 def _move(words: list[Word], frame: Frame) -> None:

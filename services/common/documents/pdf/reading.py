@@ -76,6 +76,8 @@ def _blocks(pages: list[PageContent]) -> tuple[list[Block], tuple[str, ...]]:
         dropped = running.get(page.number, [])
         gone = {id(piece) for piece in dropped}
         page.pieces = [piece for piece in page.pieces if id(piece) not in gone]
+        lost = {id(word) for piece in dropped for word in piece.words}
+        page.words = [word for word in page.words if id(word) not in lost] if page.tags is not None else []
         texts = [without_shifts(piece.text) for piece in dropped] + page.artifacts + page.across
         furniture.update(dict.fromkeys(text for text in texts if text.strip()))
     blocks, contents = assemble(pages, body)

@@ -1,0 +1,223 @@
+"""Blocks from the structure that a tagged file states, where it covers nearly all that stands on the page.
+
+Order, headings, lists, tables and footnotes are then the author's own; lines are still put together by their places.
+What no element holds is read by position, after the rest.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from services.common.documents.document import Block, BlockKind, Place, Table
+from services.common.documents.pdf.blocks import Draft, style_of_mark
+from services.common.documents.pdf.cells import cell_text
+from services.common.documents.pdf.frame import Frame, joined_box
+from services.common.documents.pdf.lines import piece_of, rows_of, words_text
+from services.common.documents.pdf.page import PageContent
+from services.common.documents.pdf.tags import Tag
+from services.common.documents.pdf.words import Word
+
+_COVERED: Final = 0.95
+_HEADINGS: Final = {"Title": 1, **{f"H{level}": level for level in range(1, 7)}}
+_NOTES: Final = frozenset({"Note", "FENote"})
+_LISTED: Final = frozenset({"TOC", "TOCI", "Index"})
+_LEAVES: Final = frozenset({"P", "H", "Caption", "Code", "BlockQuote", "Quote", "Formula", "Note", "FENote", *_HEADINGS})
+_MAX_COLUMNS: Final = 500
+
+
+class TaggedPage:
+    """The blocks of a page whose structure is stated.
+
+    Args:
+        page: with its tags.
+    """
+
+    def __init__(self, page: PageContent) -> None:
+        self._page = page
+        self._words: dict[int, list[Word]] = {}
+        for word in page.words:
+            self._words.setdefault(word.run.mark, []).append(word)
+        self.drafts: list[Draft] = []
+        self.contents: list[str] = []
+
+    def is_covered(self) -> bool:
+        """Say whether the structure holds nearly all words of the page, each once."""
+        tags = self._page.tags
+        if tags is None or not self._page.words:
+            return False
+        marks = tags.marks()
+        if len(set(marks)) < len(marks):
+            return False
+        inside = sum(len(word.text) for mark in marks for word in self._words.get(mark, ()))
+        return inside >= _COVERED * sum(len(word.text) for word in self._page.words)
+
+    def left_over(self) -> list[Word]:
+        """Return the words that no element holds."""
+        marks = set(self._page.tags.marks()) if self._page.tags is not None else set()
+        return [word for mark, words in self._words.items() if mark not in marks for word in words]
+
+    def read(self) -> None:
+        """Make drafts of all elements, in their order."""
+        if self._page.tags is not None:
+            self._walk(self._page.tags, 0)
+
+    def _of(self, tag: Tag) -> list[Word]:
+        return [word for mark in tag.marks() for word in self._words.get(mark, ())]
+
+    def _walk(self, tag: Tag, lists: int) -> None:
+        loose: list[int | Tag] = []
+        for part in tag.parts:
+            if isinstance(part, Tag) and not _is_inline(part):
+                self._flush(loose)
+                self._element(part, lists)
+            else:
+                loose.append(part)
+        self._flush(loose)
+
+    def _flush(self, loose: list[int | Tag]) -> None:
+        """Make a paragraph of text that stands in no element of its own."""
+        if loose:
+            self._text(self._of(Tag("P", list(loose))), BlockKind.PARAGRAPH)
+            loose.clear()
+
+    def _element(self, tag: Tag, lists: int) -> None:
+        if tag.kind in _HEADINGS:
+            self._text(self._of(tag), BlockKind.HEADING, _HEADINGS[tag.kind])
+        elif tag.kind == "H":
+            self._text(self._of(tag), BlockKind.HEADING)
+        elif tag.kind == "L":
+            self._walk(tag, lists + 1)
+        elif tag.kind == "LI":
+            self._item(tag, lists)
+        elif tag.kind == "Table":
+            self._table(tag)
+        elif tag.kind in _LISTED:
+            self.contents += [words_text(row) for row in rows_of(self._of(tag))]
+        elif tag.kind in _NOTES:
+            self._note(tag)
+        elif tag.kind == "Figure":
+            self._figure(tag)
+        elif tag.kind in _LEAVES and not any(isinstance(part, Tag) and not _is_inline(part) for part in tag.parts):
+            kind = {"Caption": BlockKind.CAPTION, "Code": BlockKind.CODE}.get(tag.kind, BlockKind.PARAGRAPH)
+            self._text(self._of(tag), kind)
+        else:
+            self._walk(tag, lists)
+
+    def _text(self, words: list[Word], kind: BlockKind, level: int = 0) -> Draft | None:
+        if not words:
+            return None
+        lines = _lines(words)
+        piece = piece_of(words)
+        box = joined_box([word.box for word in words])
+        draft = Draft(kind, lines, self._page.number, box, piece.size, piece.bold, level, stated=bool(level))
+        draft.base = words[0].base
+        self.drafts.append(draft)
+        return draft
+
+    def _item(self, tag: Tag, lists: int) -> None:
+        label = next((part for part in tag.parts if isinstance(part, Tag) and part.kind == "Lbl"), None)
+        number = words_text(self._of(label)).strip() if label is not None else ""
+        rest = Tag("LBody", [part for part in tag.parts if part is not label])
+        before = len(self.drafts)
+        self._walk(rest, lists)
+        made = [draft for draft in self.drafts[before:] if draft.kind is BlockKind.PARAGRAPH]
+        if not made:
+            return
+        item = made[0]
+        item.kind, item.level, item.stated = BlockKind.LIST_ITEM, max(lists - 1, 0), True
+        item.number = number if any(character.isalnum() for character in number) else ""
+        item.style = style_of_mark(number) if number else ""
+
+    def _note(self, tag: Tag) -> None:
+        label = next((part for part in tag.parts if isinstance(part, Tag) and part.kind == "Lbl"), None)
+        rest = Tag("Note", [part for part in tag.parts if part is not label])
+        draft = self._text(self._of(rest), BlockKind.FOOTNOTE)
+        if draft is not None and label is not None:
+            draft.number = "".join(word.text for word in self._of(label)).strip("().[] ")
+
+    def _figure(self, tag: Tag) -> None:
+        words = self._of(tag)
+        if tag.alt.strip():
+            box = joined_box([word.box for word in words]) if words else self._page.frame.page
+            self.drafts.append(Draft(BlockKind.CAPTION, [tag.alt.strip()], self._page.number, box, 0.0))
+        elif words:
+            self._walk(Tag("Div", tag.parts), 0)
+
+    def _table(self, tag: Tag) -> None:
+        caption = next((part for part in tag.parts if isinstance(part, Tag) and part.kind == "Caption"), None)
+        table = _table(_rows(tag), self._of, self._page.frame, self._page.number)
+        words = self._of(tag)
+        if table is None or not words:
+            self._walk(Tag("Div", tag.parts), 0)
+            return
+        box = joined_box([word.box for word in words])
+        if caption is not None:
+            text = " ".join(_lines(self._of(caption)))
+            table = Table(table.rows, table.header_rows, table.header_columns, text, table.spanned, table.places)
+        draft = Draft(BlockKind.TABLE, [], self._page.number, box, 0.0)
+        place = Place(self._page.number, self._page.frame.shown(box))
+        draft.block = Block(BlockKind.TABLE, "", place=place, table=table)
+        self.drafts.append(draft)
+
+
+def _is_inline(tag: Tag) -> bool:
+    inline = tag.kind in {"Span", "Link", "Em", "Strong", "Reference", "Annot", "Sub", "NonStruct", "BibEntry", "Quote"}
+    return inline and all(isinstance(part, int) or _is_inline(part) for part in tag.parts)
+
+
+def _lines(words: list[Word]) -> list[str]:
+    """Return the lines of an element: by their places in each column that it stands in."""
+    lines: list[str] = []
+    part: list[Word] = []
+    for word in words:
+        if part and word.base < part[-1].base - 3 * max(word.run.size, part[-1].run.size):
+            lines += [words_text(row) for row in rows_of(part)]
+            part = []
+        part.append(word)
+    return lines + [words_text(row) for row in rows_of(part)]
+
+
+def _rows(tag: Tag) -> list[Tag]:
+    rows: list[Tag] = []
+    for part in tag.parts:
+        if isinstance(part, Tag):
+            if part.kind == "TR":
+                rows.append(part)
+            elif part.kind in {"THead", "TBody", "TFoot"}:
+                rows += _rows(part)
+    return rows
+
+
+def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame, page: int) -> Table | None:
+    grid: dict[tuple[int, int], str] = {}
+    spanned: set[tuple[int, int]] = set()
+    heads: dict[tuple[int, int], bool] = {}
+    places: list[Place] = []
+    for index, row in enumerate(rows):
+        column = 0
+        boxes = []
+        for cell in row.parts:
+            if not isinstance(cell, Tag) or cell.kind not in {"TD", "TH"}:
+                continue
+            while (index, column) in grid:
+                column += 1
+            words = words_of(cell)
+            boxes += [word.box for word in words]
+            text = cell_text(words) if words else ""
+            if column + cell.across > _MAX_COLUMNS:
+                return None
+            for down in range(min(cell.down, len(rows) - index)):
+                for across in range(cell.across):
+                    at = (index + down, column + across)
+                    grid[at], heads[at] = text, cell.kind == "TH"
+                    if down or across:
+                        spanned.add(at)
+        places.append(Place(page, frame.shown(joined_box(boxes))) if boxes else Place(page))
+    if not grid or len(rows) * (1 + max(column for _, column in grid)) > 20 * len(grid) + 100:
+        return None
+    width = 1 + max(column for _, column in grid)
+    texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
+    head = 0
+    while head < len(rows) - 1 and all(heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)):
+        head += 1
+    names = head < len(rows) and all(heads.get((row, 0), False) for row in range(head, len(rows)))
+    return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))
