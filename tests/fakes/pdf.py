@@ -41,7 +41,14 @@ def wrapped(text: str, width: float, font: str = "Helvetica", size: float = 10) 
 
 
 def write(
-    canvas: Canvas, x: float, y: float, lines: Sequence[str], *, font: str = "Helvetica", size: float = 10, lead: float = 13
+    canvas: Canvas,
+    x: float,
+    y: float,
+    lines: Sequence[str],
+    *,
+    font: str = "Helvetica",
+    size: float = 10,
+    lead: float = 13,
 ) -> float:
     """Draw lines from the top and return where the next would stand."""
     canvas.setFont(font, size)
@@ -52,7 +59,9 @@ def write(
     return y
 
 
-def grid(canvas: Canvas, x: float, y: float, widths: Sequence[float], rows: Sequence[Sequence[str]], height: float = 18) -> None:
+def grid(
+    canvas: Canvas, x: float, y: float, widths: Sequence[float], rows: Sequence[Sequence[str]], height: float = 18
+) -> None:
     """Draw a table with all lines, ``y`` at its top."""
     total = sum(widths)
     for number in range(len(rows) + 1):

@@ -1,4 +1,4 @@
-"""PDF: damaged, encrypted, cut off and hostile files end in an error or in text, in bounded time, never in an accident."""
+"""PDF: damaged, encrypted, cut off and hostile files end in an error or in text, in bounded time."""
 
 import io
 import random
@@ -23,8 +23,20 @@ def reason_of(content, **options):
     return caught.value
 
 
+def outcome_of(content):
+    """The reason for which a file is refused, or that it was read."""
+    try:
+        read(content)
+    except CrpError as error:
+        return error.reason.value
+    return "read"
+
+
 def test_a_raw_page_is_read():
-    assert read(raw_file(b"BT /F 12 Tf 60 700 Td (A rule that stands here.) Tj ET")).blocks[0].text == "A rule that stands here."
+    assert (
+        read(raw_file(b"BT /F 12 Tf 60 700 Td (A rule that stands here.) Tj ET")).blocks[0].text
+        == "A rule that stands here."
+    )
 
 
 def test_an_encrypted_file_says_so():
@@ -50,24 +62,20 @@ def test_a_file_that_is_cut_off_says_so_wherever_it_ends():
 def test_bytes_changed_at_random_end_in_text_or_in_an_error():
     content = drawn(*[lambda canvas: write(canvas, 60, 760, wrapped(PROSE, 470))] * 2)
     chance = random.Random(7)
+    outcomes = set()
     for _ in range(150):
         changed = bytearray(content)
         for _ in range(chance.randint(1, 20)):
             changed[chance.randrange(9, len(changed) - 40)] = chance.randrange(256)
-        try:
-            read(bytes(changed))
-        except CrpError as error:
-            assert error.reason.value in {"UNSUPPORTED_MEDIA", "DOCUMENT_WITHOUT_TEXT", "MESSAGE_TOO_LARGE"}
+        outcomes.add(outcome_of(bytes(changed)))
+    assert {"read"} < outcomes <= {"read", "UNSUPPORTED_MEDIA", "DOCUMENT_WITHOUT_TEXT", "MESSAGE_TOO_LARGE"}
 
 
 def test_too_many_pages_and_a_count_that_lies():
     page = drawn(*[lambda canvas: canvas.drawString(60, 700, "text")] * 4)
     assert reason_of(page, max_pages=3).reason.value == "MESSAGE_TOO_LARGE"
     lying = raw_file(b"BT /F 12 Tf 60 700 Td (text) Tj ET", count=b"2000000000")
-    try:
-        read(lying)
-    except CrpError as error:
-        assert error.reason.value in {"MESSAGE_TOO_LARGE", "UNSUPPORTED_MEDIA"}
+    assert outcome_of(lying) in {"read", "MESSAGE_TOO_LARGE", "UNSUPPORTED_MEDIA"}
 
 
 def test_more_characters_than_are_taken():
@@ -79,15 +87,15 @@ def test_more_characters_than_are_taken():
 
 def test_a_page_tree_that_goes_round_ends():
     looped = raw_file(b"BT /F 12 Tf 60 700 Td (text) Tj ET", pages=b"[2 0 R 3 0 R]", count=b"2")
-    try:
-        read(looped)
-    except CrpError as error:
-        assert error.reason.value in {"UNSUPPORTED_MEDIA", "DOCUMENT_WITHOUT_TEXT"}
+    assert outcome_of(looped) in {"read", "UNSUPPORTED_MEDIA", "DOCUMENT_WITHOUT_TEXT"}
 
 
 def test_forms_that_draw_themselves_end():
     body = b"/X Do BT /F 12 Tf 60 700 Td (A rule that stands here.) Tj ET"
-    form = b"<</Type/XObject/Subtype/Form/BBox[0 0 595 842]/Resources<</XObject<</X 6 0 R>>>>/Length %d>>stream\n" % len(body)
+    form = (
+        b"<</Type/XObject/Subtype/Form/BBox[0 0 595 842]/Resources<</XObject<</X 6 0 R>>>>/Length %d>>stream\n"
+        % len(body)
+    )
     content = raw_file(body, resources=b"/XObject<</X 6 0 R>>", more=(form + body + b"\nendstream",))
     assert "A rule that stands here." in " ".join(block.text for block in read(content).blocks)
 
@@ -101,7 +109,9 @@ def scattered(count):
 
 
 def columns(count):
-    return b"\n".join(b"BT /F 2 Tf %d %d Td (ab) Tj ET" % (10 + 8 * (n % 70), 830 - 3 * (n // 70)) for n in range(count))
+    return b"\n".join(
+        b"BT /F 2 Tf %d %d Td (ab) Tj ET" % (10 + 8 * (n % 70), 830 - 3 * (n // 70)) for n in range(count)
+    )
 
 
 def rules(count):
@@ -121,7 +131,9 @@ def boxes(count):
         pytest.param(columns, 20_000, 12.0, id="seventy columns"),
         pytest.param(rules, 6_000, 12.0, id="rules that cross each other"),
         pytest.param(boxes, 30_000, 12.0, id="boxes over boxes"),
-        pytest.param(lambda n: b"BT /F 9 Tf 10 700 Td " + b"(ab cd ef) Tj 0 -1 Td " * n + b" ET", 20_000, 12.0, id="lines"),
+        pytest.param(
+            lambda n: b"BT /F 9 Tf 10 700 Td " + b"(ab cd ef) Tj 0 -1 Td " * n + b" ET", 20_000, 12.0, id="lines"
+        ),
         pytest.param(lambda n: b"q " * n + scattered(1_000), 500_000, 12.0, id="states never restored"),
     ],
 )

@@ -114,9 +114,7 @@ def test_a_head_over_several_columns_names_each_of_them():
         place(canvas, 652, [60, 160, 240, 320, 400], ["Fuel", "(493)", "(377)", "(9)", "(8)"])
 
     (table,) = tables(drawn(draw))
-    assert table.rows[:2] == rows(
-        ["", "Ferries", "Ferries", "Hotels", "Hotels"], ["", "2023", "2022", "2023", "2022"]
-    )
+    assert table.rows[:2] == rows(["", "Ferries", "Ferries", "Hotels", "Hotels"], ["", "2023", "2022", "2023", "2022"])
     assert table.header_rows == 2
 
 
@@ -131,7 +129,9 @@ def test_a_table_that_goes_on_on_the_next_page_with_its_head_again():
 
 def test_two_tables_with_other_heads_stay_two():
     other = [["Town", "Fee", "Until"], ["Ely", "3", "2 May 2025"]]
-    content = drawn(lambda c: grid(c, 60, 760, [100, 100, 120], FEES), lambda c: grid(c, 60, 760, [100, 100, 120], other))
+    content = drawn(
+        lambda c: grid(c, 60, 760, [100, 100, 120], FEES), lambda c: grid(c, 60, 760, [100, 100, 120], other)
+    )
     assert [table.rows for table in tables(content)] == [rows(*FEES), rows(*other)]
 
 

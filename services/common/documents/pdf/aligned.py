@@ -92,7 +92,7 @@ def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[tuple[str
 
 
 def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the cuts, and those between numbers that stand close together in one column at the same places of each line."""
+    """Return the cuts, and those between numbers close together in one column at the same places of each line."""
     found = list(cuts)
     columns: list[list[list[Word]]] = [[] for _ in range(len(cuts) + 1)]
     for row in rows:
@@ -168,7 +168,7 @@ def _joined_rows(lines: list[_Row], rules: list[Rule]) -> list[_Row]:
 
 
 def _with_one_head(rows: list[_Row]) -> list[_Row]:
-    """Join the first lines to one head when more white follows them than lies between them and only they hold no value."""
+    """Join the first lines to one head: more white follows than lies between them, and only they hold no value."""
     bases = [row.pieces[0].base for row in rows]
     size = rows[0].pieces[0].size
     for count in (2, 3):

@@ -16,7 +16,7 @@ from services.common.documents.pdf.blocks import (
     set_heading_levels,
     set_item_levels,
 )
-from services.common.documents.pdf.frame import joined_box
+from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
 from services.common.documents.pdf.joining import join_running_on, join_tables
 from services.common.documents.pdf.layout import Region, lay_out
@@ -51,8 +51,8 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
     find_plain_headings(drafts)
     set_item_levels(drafts)
     set_heading_levels(drafts)
-    every = frozenset(mark for draft in drafts for mark in draft.marks)
-    blocks = [_block(draft, pages, known, every) for draft in drafts]
+    frames = {page.number: page.frame for page in pages}
+    blocks = [_block(draft, frames, known) for draft in drafts]
     return _with_captions(join_tables([block for block in blocks if block.text or block.table])), contents
 
 
@@ -218,13 +218,11 @@ def _with_heads(regions: list[Region]) -> list[Region]:
     return result
 
 
-def _block(draft: Draft, pages: list[PageContent], known: frozenset[str], every: frozenset[str]) -> Block:
+def _block(draft: Draft, frames: dict[int, Frame], known: frozenset[str]) -> Block:
     marks = frozenset(draft.marks)
     if draft.block is not None and draft.block.table is not None:
         return Block(BlockKind.TABLE, "", place=draft.block.place, table=_finished(draft.block.table, marks))
-    frame = next((page.frame for page in pages if page.number == draft.page), pages[0].frame)
-
-    place = Place(draft.page, frame.shown(draft.box))
+    place = Place(draft.page, frames[draft.page].shown(draft.box))
     if draft.kind is BlockKind.CODE:
         text = "\n".join(without_shifts(line) for line in draft.lines)
     else:

@@ -28,6 +28,7 @@ _NOTE: Final = re.compile(r"(?:\d{1,2}|[*\u2020\u2021\u00a7]{1,3}|[a-z])\s+\S|[*
 _ENDS: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d")
 _LARGER: Final = 1.1
 _HEAD_CHARS: Final = 140
+_HEAD_LEAD: Final = 1.5
 _HEAD_LINES: Final = 3
 _INDENT_EM: Final = 0.8
 _NEST_EM: Final = 0.7
@@ -234,7 +235,7 @@ class BlockMaker:
     ) -> bool:
         """Say whether a line begins another block."""
         kind, this = kinds
-        left, right, usual = column
+        right = column[1]
         gap = (line.base - before.base) / max(line.size, 1.0)
         if BlockKind.CODE in kinds:
             return kind is not this or gap > 3.2 or gap < 0  # noqa: PLR2004
@@ -243,18 +244,23 @@ class BlockMaker:
             return not (
                 kind is this
                 and alike
-                and 0 < gap < 1.5
-                and len(group) < _HEAD_LINES  # noqa: PLR2004
+                and 0 < gap < _HEAD_LEAD
+                and len(group) < _HEAD_LINES
                 and not _SECTION.match(without_shifts(line.text))
                 and not without_shifts(before.text).endswith(":")
-                and self._fills(before, line, group, right)
+                and self._fills(before, line, right)
             )
-        if line.words[0].shift > 0 or (line.size < 0.94 * self._body.size and _note_begins(before, line)):
-            return True
-        if this in {BlockKind.LIST_ITEM, BlockKind.CAPTION}:
+        note = line.words[0].shift > 0 or (line.size < 0.94 * self._body.size and _note_begins(before, line))
+        if not note and this in {BlockKind.LIST_ITEM, BlockKind.CAPTION}:
             return not self._is_wrapped_number(before, line, group, right)
-        if _is_wide(before) or _is_wide(line):
-            return True
+        return note or _is_wide(before) or _is_wide(line) or self._leaves(group, line, kind, gap, column)
+
+    def _leaves(
+        self, group: list[Line], line: Line, kind: BlockKind, gap: float, column: tuple[float, float, float]
+    ) -> bool:
+        """Say whether a line of text no longer belongs to the paragraph or item before it."""
+        left, right, usual = column
+        before = group[-1]
         if gap > max(1.22 * usual, usual + 0.2) or gap <= 0 or abs(before.size - line.size) > 0.12 * line.size:
             return True
         if self._breaks_off(before, line, right) and kind is not BlockKind.LIST_ITEM:
@@ -268,7 +274,7 @@ class BlockMaker:
         indented = line.left - left > _INDENT_EM * line.size and before.left - left < 0.4 * line.size
         return indented and without_shifts(before.text).endswith(_ENDS)
 
-    def _fills(self, before: Line, line: Line, group: list[Line], right: float) -> bool:
+    def _fills(self, before: Line, line: Line, right: float) -> bool:
         """Say whether the first word of a heading's line would not have fitted on the one before it."""
         centred = abs((before.left + before.right) - (line.left + line.right)) < 2 * line.size
         return centred or not self._breaks_off(before, line, right) or without_shifts(line.text)[:1].islower()

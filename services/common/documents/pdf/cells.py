@@ -1,5 +1,6 @@
 """From a grid of lines and the words in it to a table; what is one box with text is no table."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,9 +57,11 @@ class _Row:
 
 def _rows(grid: Grid, texts: dict[int, list[Word]]) -> list[_Row]:
     rows: list[_Row] = []
+    covers = Counter(group for groups in grid.group for group in set(groups))
     for number, groups in enumerate(grid.group):
         top, bottom = grid.ys[number], grid.ys[number + 1]
-        split = _split(grid, number, texts)
+        alone = all(covers[group] == 1 for group in groups) and len(set(groups)) == len(groups)
+        split = _split(grid, number, texts) if alone else []
         if split:
             rows += split
             continue
@@ -70,8 +73,6 @@ def _rows(grid: Grid, texts: dict[int, list[Word]]) -> list[_Row]:
 def _split(grid: Grid, number: int, texts: dict[int, list[Word]]) -> list[_Row]:
     """Divide a row of the grid whose cells hold lines at the same heights: rows without a rule between them."""
     groups = grid.group[number]
-    if any(group in other for other in grid.group[:number] + grid.group[number + 1 :] for group in set(groups)):
-        return []
     lines = [rows_of(texts.get(group, [])) for group in groups]
     most = max(lines, key=len)
     if len(most) < _MIN_LINES or len(set(groups)) < 2:  # noqa: PLR2004

@@ -34,10 +34,12 @@ _FAR: Final = 2.3
 _SHARE: Final = 0.5
 _FEW: Final = 3
 _SMALL: Final = 0.93
+_ENTRY_CHARS: Final = 300
 _LEADER: Final = re.compile(r"^(.*?\S)\s*(?:[.\u2026\u00b7_]\s*){3,}\s*([ivxlc\d]+(?:[-.]\d+)?)\s*$")
 _ENTRY: Final = re.compile(r"^(.*\S)\s+(\d{1,4}|[ivxlc]{1,6})$")
 _CONTENTS: Final = re.compile(
-    r"(?:table of contents|contents|inhalt(?:sverzeichnis)?|table des mati\u00e8res|sommaire|\u00edndice|indice|sum\u00e1rio|list of (?:tables|figures))",
+    r"(?:table of contents|contents|inhalt(?:sverzeichnis)?|table des mati\u00e8res|sommaire|\u00edndice|indice"
+    r"|sum\u00e1rio|list of (?:tables|figures))",
     re.IGNORECASE,
 )
 _INDEX: Final = re.compile(r"(?:index|(?:\w+ )*index|stichwortverzeichnis|register)", re.IGNORECASE)
@@ -125,7 +127,7 @@ def _key(piece: Piece, page: EdgePage, offset: int | None) -> tuple[str, int]:
 
 
 def _repeated(pages: list[EdgePage], offset: int | None) -> set[tuple[str, int]]:
-    """Return texts with their heights that stand on several pages, on half of the left or of the right ones, or often."""
+    """Return texts with their heights that stand on several pages: on half of the left or right ones, or often."""
     places: dict[tuple[str, int], set[int]] = defaultdict(set)
     for page in pages:
         for top in (True, False):
@@ -181,7 +183,7 @@ def _gap(rows: list[list[Piece]], index: int) -> float:
 def _common_heights(
     pages: list[EdgePage], repeated: set[tuple[str, int]], offset: int | None
 ) -> set[tuple[bool, int, int]]:
-    """Return heights (top or foot, side, height) at which most pages have a line apart that is known to run or counts."""
+    """Return heights (top or foot, side, height) at which most pages have a line apart that runs or counts."""
     counts: Counter[tuple[bool, int, int]] = Counter()
     known: Counter[tuple[bool, int, int]] = Counter()
     for page in pages:
@@ -271,6 +273,7 @@ def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:
         heading: the heading above them.
     """
     texts = [without_shifts(" ".join(piece.text for piece in row)) for row in rows]
+    texts = [text if len(text) <= _ENTRY_CHARS else "" for text in texts]
     led = [index for index, text in enumerate(texts) if _LEADER.match(text)]
     if len(led) >= 2:  # noqa: PLR2004
         entries = [index for index, text in enumerate(texts) if _LEADER.match(text) or _ENTRY.match(text)]

@@ -31,19 +31,21 @@ def _open(before: list[Draft], draft: Draft) -> Draft | None:
         return None
     for one in before[: -12 - 1 : -1]:
         if one.kind in _RUNNING:
-            if not one.ends_column or abs(one.size - draft.size) > 0.08 * draft.size or draft.page - one.page > 1:
-                return None
-            end, start = without_shifts(one.lines[-1]).rstrip(), without_shifts(draft.lines[0])
-            if end.endswith(_CLOSED):
-                return None
-            goes_on = start[:1].islower() or start[:1].isdigit() or end.endswith(("-", ",", "\u2013"))
-            full = draft.bold == one.bold and one.reaches and len(one.lines) > 1 and one.kind is BlockKind.PARAGRAPH
-            return one if goes_on or full else None
+            return one if _goes_on_with(one, draft) else None
         if one.kind not in _PASSED:
             return None
-        if one.kind is BlockKind.TABLE and one.page != draft.page and not one.ends_column:
-            return None
     return None
+
+
+def _goes_on_with(one: Draft, draft: Draft) -> bool:
+    """Say whether a draft is the rest of what a column ended in the middle of."""
+    if not one.ends_column or abs(one.size - draft.size) > 0.08 * draft.size or draft.page - one.page > 1:
+        return False
+    end, start = without_shifts(one.lines[-1]).rstrip(), without_shifts(draft.lines[0])
+    if end.endswith(_CLOSED):
+        return False
+    full = draft.bold == one.bold and one.reaches and len(one.lines) > 1 and one.kind is BlockKind.PARAGRAPH
+    return full or start[:1].islower() or start[:1].isdigit() or end.endswith(("-", ",", "\u2013"))
 
 
 def join_tables(blocks: list[Block]) -> list[Block]:
@@ -57,7 +59,7 @@ def join_tables(blocks: list[Block]) -> list[Block]:
             and at is not None
             and block.table is not None
             and before.table is not None
-            and _goes_on(before, block, before.table, block.table, between=result[at + 1 :])
+            and _table_goes_on(before, block, before.table, block.table, between=result[at + 1 :])
         ):
             table = _joined(before.table, block.table)
             notes = [one for one in result[at + 1 :] if one.kind is BlockKind.FOOTNOTE]
@@ -76,7 +78,7 @@ def _table_before(blocks: list[Block]) -> int | None:
     return None
 
 
-def _goes_on(before: Block, block: Block, one: Table, other: Table, *, between: list[Block]) -> bool:
+def _table_goes_on(before: Block, block: Block, one: Table, other: Table, *, between: list[Block]) -> bool:
     last = one.places[-1].page if one.places else before.place.page
     if block.place.page != last + 1 or len(one.rows[0]) != len(other.rows[0]):
         return False

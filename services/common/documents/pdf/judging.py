@@ -19,6 +19,7 @@ _PROSE_WORDS: Final = 3.0
 _FEW_ROWS: Final = 3
 _SENTENCE_WORDS: Final = 3.5
 _WIDE_EM: Final = 1.6
+_SAME_HEIGHT: Final = 2.0
 _TITLE: Final = 1.08
 _MUCH_WHITE: Final = 2.2
 
@@ -126,16 +127,12 @@ def _is_out_of_step(columns: list[list[Piece]]) -> bool:
 
 
 def _rows_agree(columns: list[list[Piece]]) -> bool:
-    """Say whether blocks of lines begin at the same height in all columns, each time after white: rows of long cells."""
+    """Say whether blocks of lines begin at the same heights in all columns, after white: rows of long cells."""
     starts = [_starts(column) for column in columns]
     first = starts[0]
     if len(first) < 3 or any(abs(len(other) - len(first)) > 0 for other in starts):  # noqa: PLR2004
         return False
-    return all(
-        abs(one - two) <= 2.0
-        for other in starts[1:]
-        for one, two in zip(first, other, strict=True)  # noqa: PLR2004
-    )
+    return all(abs(one - two) <= _SAME_HEIGHT for other in starts[1:] for one, two in zip(first, other, strict=True))
 
 
 def _starts(column: list[Piece]) -> list[float]:

@@ -1,4 +1,4 @@
-"""The reading order of a page: bands of columns, tables without lines and plain lines, cut apart where white divides them.
+"""The reading order of a page: bands of columns, tables without lines and plain lines, cut apart by white.
 
 The longest strip of white decides first. What lies above it and below it is laid out by itself, its columns each by
 themselves (a recursive XY cut whose cuts are strips that have text on both sides). Whether a band is columns of text

@@ -20,6 +20,7 @@ _SMALLER: Final = 0.86
 _RAISED: Final = (0.12, 0.85)
 _LOWERED: Final = (0.06, 0.45)
 _BESIDE_EM: Final = (-0.35, 0.3)
+_SHIFTED_CHARS: Final = 12
 _SAME_SIZE_SHIFT: Final = 0.75
 _SAME_LINE_EM: Final = 0.3
 _WORD_GAP_EM: Final = 0.15
@@ -161,7 +162,7 @@ def _beside(left: Word, right: Word) -> bool:
 def _shift(word: Word, anchor: Word, left: Word, right: Word) -> bool:
     """Mark a word as shifted against the one beside it, when it is."""
     size = anchor.run.size
-    if word.run.size > _SMALLER * size or not _beside(left, right) or len(word.text) > 12:
+    if word.run.size > _SMALLER * size or not _beside(left, right) or len(word.text) > _SHIFTED_CHARS:
         return False
     up = (anchor.base - word.base) / max(size, 0.1)
     if _RAISED[0] < up < _RAISED[1]:

@@ -21,6 +21,7 @@ from services.common.documents.pdf.words import Characters, Run, Word
 _STRIP_PT: Final = 9.0
 _MAX_STRIPS: Final = 400
 _LONG_SHARE: Final = 0.6
+_MAX_FILLS: Final = 2_000
 _BOX_LINES: Final = 2
 _BOX_SHARE: Final = 0.75
 
@@ -100,7 +101,7 @@ class PageReader:
             count = pdfium.FPDFText_CountChars(text_page)
             self._total += max(count, 0)
             require_at_most("characters", self._total, self._max_chars)
-            words = self._characters.words(page, text_page, count)
+            words = self._characters.words(text_page, count)
             content = _content(page, number, words)
             content.tags = read_tags(page) if self._tagged else None
             return content
@@ -138,7 +139,9 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
     artifacts = [word for word in seen if word.run.artifact]
     content.artifacts = [without_shifts(words_text(row)) for row in rows_of(artifacts)]
     seen = [word for word in seen if not word.run.artifact]
-    content.across = ["".join(f" {word.text}" if word.spaced else word.text for word in seen if word.run.turn < 0).strip()]
+    content.across = [
+        "".join(f" {word.text}" if word.spaced else word.text for word in seen if word.run.turn < 0).strip()
+    ]
     seen = [word for word in seen if word.run.turn >= 0]
     _place(content, seen, drawings)
     return content
@@ -210,7 +213,7 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
     rules = [turned_box(frame.turn, box) for box in drawings.rules]
     level, upright = split_rules(rules)
     fills = [(turned_box(frame.turn, box), colour) for box, colour in drawings.fills]
-    ground = Ground(fills)
+    ground = Ground(fills[-_MAX_FILLS:])
     wholes: list[Whole] = []
     rest = words
     tables: list[Grid] = []

@@ -1,4 +1,4 @@
-"""PDF by position (ADR 0107): pages are read, furniture is found over all of them, then each is laid out and made blocks.
+"""PDF by position (ADR 0107): pages are read, furniture is found over all, then each is laid out and made blocks.
 
 What is kept of a page between the two passes are its pieces of lines. Time grows with the number of characters.
 """
@@ -19,6 +19,10 @@ from services.common.errors import ErrorReason, FieldViolation, InvalidRequestEr
 
 _MEDIA_TYPE: Final = "application/pdf"
 _NAMED_PAGES: Final = 30
+_NOTHING_RECOGNISED: Final = "no text was recognised in the picture"
+_NO_ENGINE: Final = (
+    "the text in the picture is not read; install tesseract (Debian: apt-get install tesseract-ocr) to have it read"
+)
 
 
 def read_pdf(content: bytes, max_pages: int, max_chars: int) -> Document:
@@ -92,14 +96,7 @@ def _scan_warnings(pages: list[PageContent], scans: list[int]) -> list[str]:
     if done:
         warnings.append(f"{_pages(done)} scanned; the text was recognised by tesseract and may hold errors")
     if left:
-        how = (
-            "no text was recognised in the picture"
-            if has_engine()
-            else (
-                "the text in the picture is not read; install tesseract (Debian: apt-get install tesseract-ocr) to have it read"
-            )
-        )
-        warnings.append(f"{_pages(left)} scanned: {how}")
+        warnings.append(f"{_pages(left)} scanned: {_NOTHING_RECOGNISED if has_engine() else _NO_ENGINE}")
     earlier = [page.number for page in pages if page.recognised]
     if earlier:
         warnings.append(f"{_pages(earlier)} scanned; the text is that of an earlier text recognition in the file")

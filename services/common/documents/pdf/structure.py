@@ -20,7 +20,9 @@ _COVERED: Final = 0.95
 _HEADINGS: Final = {"Title": 1, **{f"H{level}": level for level in range(1, 7)}}
 _NOTES: Final = frozenset({"Note", "FENote"})
 _LISTED: Final = frozenset({"TOC", "TOCI", "Index"})
-_LEAVES: Final = frozenset({"P", "H", "Caption", "Code", "BlockQuote", "Quote", "Formula", "Note", "FENote", *_HEADINGS})
+_LEAVES: Final = frozenset(
+    {"P", "H", "Caption", "Code", "BlockQuote", "Quote", "Formula", "Note", "FENote", *_HEADINGS}
+)
 _MAX_COLUMNS: Final = 500
 
 
@@ -195,9 +197,7 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     for index, row in enumerate(rows):
         column = 0
         boxes = []
-        for cell in row.parts:
-            if not isinstance(cell, Tag) or cell.kind not in {"TD", "TH"}:
-                continue
+        for cell in (part for part in row.parts if isinstance(part, Tag) and part.kind in {"TD", "TH"}):
             while (index, column) in grid:
                 column += 1
             words = words_of(cell)
@@ -217,7 +217,9 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     width = 1 + max(column for _, column in grid)
     texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
     head = 0
-    while head < len(rows) - 1 and all(heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)):
+    while head < len(rows) - 1 and all(
+        heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)
+    ):
         head += 1
     names = head < len(rows) and all(heads.get((row, 0), False) for row in range(head, len(rows)))
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))

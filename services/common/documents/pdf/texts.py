@@ -7,7 +7,7 @@ from typing import Final
 from services.common.documents.pdf.lines import END_OF_SHIFT, SUBSCRIPT, SUPERSCRIPT
 
 _SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{END_OF_SHIFT}]*){END_OF_SHIFT}")
-_DIVIDED: Final = re.compile(r"(?<=[^\W\d_])-$")
+_WORD_CHARS: Final = 80
 _LAST_WORD: Final = re.compile(r"[^\W\d_]+-$")
 _FIRST_WORD: Final = re.compile(r"^[^\W\d_]+")
 _SIGNS: Final = frozenset({"TM", "SM", "\u00ae", "\u2122", "\u00a9"})
@@ -36,23 +36,25 @@ def join_lines(lines: Iterable[str], known: Collection[str] = ()) -> str:
         text = line.strip()
         if not text:
             continue
-        if parts and _DIVIDED.search(parts[-1]):
-            parts[-1] = _together(parts[-1], text, known)
+        if parts and parts[-1][-2:-1].isalpha() and parts[-1].endswith("-"):
+            parts[-1], between = _joint(parts[-1], text, known)
+            parts += [between, text]
         else:
-            parts.append(text)
-    return " ".join(parts)
+            parts += [" ", text] if parts else [text]
+    return "".join(parts)
 
 
-def _together(before: str, after: str, known: Collection[str]) -> str:
+def _joint(before: str, after: str, known: Collection[str]) -> tuple[str, str]:
+    """Return the end of a line whose last word is divided as it is to be written, and what stands behind it."""
     first = _FIRST_WORD.match(after)
     if first is None or not first[0][:1].islower():
-        return before + after if first is None or first[0][:1].isupper() else f"{before} {after}"
-    last = _LAST_WORD.search(before)
+        return before, ""
+    last = _LAST_WORD.search(before[-_WORD_CHARS:])
     hyphened = ((last[0] if last else "") + first[0]).lower()
     if first[0] in {"and", "or", "und", "oder", "bzw", "et", "ou", "y", "o", "e"}:
-        return f"{before} {after}"  # "first- and second-class"
+        return before, " "  # "first- and second-class"
     whole = hyphened.replace("-", "")
-    return before + after if hyphened in known and whole not in known else before[:-1] + after
+    return (before if hyphened in known and whole not in known else before[:-1]), ""
 
 
 def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True) -> str:
@@ -70,7 +72,7 @@ def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True
         content = match[2].strip()
         if match[1] == SUBSCRIPT:
             return content
-        before = text[: match.start()]
+        before = text[max(match.start() - _WORD_CHARS, 0) : match.start()]
         if content in marks or (_LIST.fullmatch(content) and all(one in marks for one in re.findall(r"\d+", content))):
             return ""
         if content in _ORDINAL and (before[-1:].isalnum() or content in _SIGNS):

@@ -129,7 +129,7 @@ class Characters:
             _address(pdfium.FPDFText_GetLooseCharBox)
         )
 
-    def words(self, page: Any, text_page: Any, count: int) -> list[Word]:
+    def words(self, text_page: Any, count: int) -> list[Word]:
         """Return a page's words in the order in which they are drawn, each in its own frame."""
         handle = ctypes.cast(text_page, ctypes.c_void_p)
         box = pdfium.FS_RECTF()
