@@ -67,28 +67,48 @@ def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[R
     )
 
 
-def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[tuple[str, str]]:
-    """Return labels and their values when every second column is labels that end with a colon; else nothing."""
-    columns = len(cuts) + 1
-    if columns % 2:
-        return []
-    cells: list[list[str]] = [[""] * columns for _ in rows]
+def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[str]:
+    """Return the lines of columns, labels that end with a colon with their values, when such columns are there.
+
+    Labels beside their values name what stands beside them, not what stands below: they make no table with the columns
+    that happen to stand beside them as well.
+    """
+    cells: list[list[str]] = [[""] * (len(cuts) + 1) for _ in rows]
     for index, row in enumerate(rows):
         for piece in row:
             column = column_of(piece, cuts)
             cells[index][column] = f"{cells[index][column]} {piece.text}".strip()
-    labels = [text for row in cells for text in row[::2] if text]
-    if sum(text.endswith(":") for text in labels) < _LABEL_SHARE * max(len(labels), 1):
+    columns = list(zip(*cells, strict=True))
+    labels = {number for number, column in enumerate(columns[:-1]) if _is_labels(column)}
+    if not labels:
         return []
-    pairs: list[tuple[str, str]] = []
-    for column in range(0, columns, 2):
-        for row in cells:
-            label, value = row[column], row[column + 1]
-            if label:
-                pairs.append((label, value))
-            elif value and pairs:
-                pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {value}".strip())
-    return pairs
+    lines: list[str] = []
+    number = 0
+    while number < len(columns):
+        if number in labels:
+            lines += _labelled(columns[number], columns[number + 1])
+            number += 2
+        else:
+            lines += [text for text in columns[number] if text]
+            number += 1
+    return lines
+
+
+def _is_labels(column: tuple[str, ...]) -> bool:
+    texts = [text for text in column if text]
+    return len(texts) > 1 and sum(text.endswith(":") for text in texts) >= _LABEL_SHARE * len(texts)
+
+
+def _labelled(labels: tuple[str, ...], values: tuple[str, ...]) -> list[str]:
+    lines: list[str] = []
+    for label, value in zip(labels, values, strict=True):
+        if label:
+            lines.append(f"{label} {value}".strip())
+        elif value and lines:
+            lines[-1] += f" {value}"
+        elif value:
+            lines.append(value)
+    return lines
 
 
 def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:

@@ -6,20 +6,17 @@ from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
 from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
-from services.common.documents.pdf.blocks import (
-    BlockMaker,
-    Draft,
-    Style,
-    find_definitions,
-    find_plain_headings,
-    is_caption,
-    set_heading_levels,
-    set_item_levels,
-)
+from services.common.documents.pdf.blocks import BlockMaker, Draft, Style, is_caption
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
 from services.common.documents.pdf.joining import join_running_on, join_tables
 from services.common.documents.pdf.layout import Region, lay_out
+from services.common.documents.pdf.levels import (
+    find_definitions,
+    find_plain_headings,
+    set_heading_levels,
+    set_item_levels,
+)
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of
 from services.common.documents.pdf.notes import find_notes
 from services.common.documents.pdf.page import PageContent
@@ -182,9 +179,7 @@ class _PageDrafts:
         box = joined_box([piece.box for row in region.rows for piece in row])
         if pairs:
             size = region.rows[0][0].size
-            self._drafts += [
-                Draft(BlockKind.PARAGRAPH, [f"{label} {value}"], self._page.number, box, size) for label, value in pairs
-            ]
+            self._drafts += [Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, size) for line in pairs]
             return
         table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
         self._table_block(table, box)

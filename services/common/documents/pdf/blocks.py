@@ -1,6 +1,5 @@
 """From lines to blocks: headings by size and weight, paragraphs by white and indents, list items by their marks."""
 
-import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,22 +24,16 @@ _CAPTION: Final = re.compile(
     re.IGNORECASE,
 )
 _NOTE: Final = re.compile(r"(?:\d{1,2}|[*\u2020\u2021\u00a7]{1,3}|[a-z])\s+\S|[*\u2020\u2021]\w")
-_ENDS: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d")
+ENDS: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d")
 _LARGER: Final = 1.1
 _HEAD_CHARS: Final = 140
 _HEAD_LEAD: Final = 1.5
 _HEAD_LINES: Final = 3
 _INDENT_EM: Final = 0.8
-_NEST_EM: Final = 0.7
+_MARK_GAP_EM: Final = 0.7
 _WIDE_EM: Final = 3.0
 _REACH_EM: Final = 5.0
 _FEW_LINES: Final = 3
-_LONE_CHARS: Final = 80
-_FAR_EM: Final = 14.0
-_FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
-_TERM_CHARS: Final = 70
-_TERM_INDENT: Final = (1.2, 9.0)
-_MAX_LEVEL: Final = 6
 
 
 @dataclass(slots=True, eq=False)
@@ -211,7 +204,7 @@ class BlockMaker:
             return BlockKind.CAPTION
         if self._is_heading(line, text):
             return BlockKind.HEADING
-        if _BULLET.match(text) or _NUMBER.match(text):
+        if _BULLET.match(text) or _NUMBER.match(text) or _is_numbered(line):
             return BlockKind.LIST_ITEM
         return BlockKind.PARAGRAPH
 
@@ -272,7 +265,7 @@ class BlockMaker:
                 and self._breaks_off(before, line, right)
             )
         indented = line.left - left > _INDENT_EM * line.size and before.left - left < 0.4 * line.size
-        return indented and without_shifts(before.text).endswith(_ENDS)
+        return indented and without_shifts(before.text).endswith(ENDS)
 
     def _fills(self, before: Line, line: Line, right: float) -> bool:
         """Say whether the first word of a heading's line would not have fitted on the one before it."""
@@ -287,21 +280,21 @@ class BlockMaker:
         if after[:1].islower() or text.endswith("-") or before.right + width >= self._loose:
             return False
         if before.right + width >= right:
-            return text.endswith(_ENDS)
+            return text.endswith(ENDS)
         room = right - before.right
-        return text.endswith(_ENDS) or room > 0.25 * (right - before.left) + 2 * line.size
+        return text.endswith(ENDS) or room > 0.25 * (right - before.left) + 2 * line.size
 
     def _is_wrapped_number(self, before: Line, line: Line, group: list[Line], right: float) -> bool:
         """Say whether a line that begins like a list item goes on with a sentence: ``... see section`` / ``3. of``."""
         text, after = without_shifts(before.text), without_shifts(line.text)
         if _CAPTION.match(after):
-            return not text.endswith(_ENDS) and not self._breaks_off(before, line, right)
+            return not text.endswith(ENDS) and not self._breaks_off(before, line, right)
         if _BULLET.match(after) and after[0] not in "-\u2013\u2014*":
             return False
         at_text = (
             abs(line.left - _text_left(group[0])) < 0.3 * line.size and line.left > group[0].left + 0.5 * line.size
         )
-        runs_on = not text.endswith(_ENDS) and not text.endswith((",", " and", " or", " und", " oder"))
+        runs_on = not text.endswith(ENDS) and not text.endswith((",", " and", " or", " und", " oder"))
         return (
             runs_on
             and (at_text or (abs(line.left - before.left) < 0.2 * line.size and not _starts_list(group[0])))
@@ -317,7 +310,9 @@ class BlockMaker:
         lines = _code_lines(group) if kind is BlockKind.CODE else [line.text for line in group]
         if kind is BlockKind.LIST_ITEM:
             mark = _BULLET.match(lines[0]) or _NUMBER.match(lines[0])
-            if mark is not None:
+            if mark is None and _is_numbered(first):
+                number, style, lines[0] = first.words[0].text, "1", words_text(first.words[1:])
+            elif mark is not None:
                 number = mark.group().strip() if mark.re is _NUMBER else ""
                 style = style_of_mark(mark.group().strip())
                 lines[0] = lines[0][mark.end() :]
@@ -337,14 +332,22 @@ def _is_wide(line: Line) -> bool:
     return max(gaps[1:], default=0.0) > _WIDE_EM * line.size
 
 
+def _is_numbered(line: Line) -> bool:
+    """Say whether a line begins with a bare number, apart from its text."""
+    words = line.words
+    if len(words) < 2 or words[0].shift or not (words[0].text.isdigit() and len(words[0].text) < 3):  # noqa: PLR2004
+        return False
+    return words[1].left - words[0].right > _MARK_GAP_EM * line.size
+
+
 def _starts_list(line: Line) -> bool:
     text = without_shifts(line.text)
-    return bool(_BULLET.match(text) or _NUMBER.match(text))
+    return bool(_BULLET.match(text) or _NUMBER.match(text) or _is_numbered(line))
 
 
 def _note_begins(before: Line, line: Line) -> bool:
     """Say whether a line of small print begins with a mark, after the end of a sentence."""
-    return bool(_NOTE.match(line.text)) and without_shifts(before.text).endswith(_ENDS)
+    return bool(_NOTE.match(line.text)) and without_shifts(before.text).endswith(ENDS)
 
 
 def _text_left(line: Line) -> float:
@@ -386,101 +389,6 @@ def style_of_mark(mark: str) -> str:
         else "A"
     )
     return mark.replace(core, kind) if core.isalnum() else mark
-
-
-def set_item_levels(drafts: list[Draft]) -> None:
-    """Give list items their depth: by how far their marks are indented, on a new page by how they are marked."""
-    still: list[tuple[float, str]] = []
-    page = 0
-    for draft in drafts:
-        if draft.kind is not BlockKind.LIST_ITEM:
-            outside = draft.kind is BlockKind.PARAGRAPH and bool(still) and draft.box[0] <= still[0][0] + 1.0
-            if draft.kind in {BlockKind.HEADING, BlockKind.TABLE} or (outside and draft.page == page):
-                still = []
-            continue
-        if draft.stated:
-            continue
-        if draft.page != page and page:
-            still = _moved_on(still, draft)
-        page = draft.page
-        left = draft.box[0]
-        while still and left < still[-1][0] - _NEST_EM * draft.size:
-            still.pop()
-        if not still or left > still[-1][0] + _NEST_EM * draft.size:
-            if still and left > still[-1][0] + _FAR_EM * draft.size:
-                still = []
-            still.append((left, draft.style))
-        draft.level = len(still) - 1
-
-
-def _moved_on(still: list[tuple[float, str]], draft: Draft) -> list[tuple[float, str]]:
-    """Return the open items as they would stand on a new page whose first item is a draft."""
-    styles = [style for _, style in still]
-    if draft.style in styles:
-        depth = styles.index(draft.style)
-    elif draft.number.strip("().") in _FIRST and still:
-        depth = len(still)
-    else:
-        return []
-    step = 1.5 * draft.size
-    return [(draft.box[0] - step * (depth - index), style) for index, style in enumerate(styles[: depth + 1])]
-
-
-def find_definitions(drafts: list[Draft]) -> list[Draft]:
-    """Make definitions of lines that stand alone with text indented below them: code at once, words when several do."""
-    pairs = [index for index in range(len(drafts) - 1) if _defines(drafts[index], drafts[index + 1])]
-    if not any(drafts[index].kind is BlockKind.CODE for index in pairs) and len(pairs) < 2:  # noqa: PLR2004
-        return drafts
-    result: list[Draft] = []
-    chosen = set(pairs)
-    for index, draft in enumerate(drafts):
-        if index in chosen:
-            continue
-        if index - 1 in chosen:
-            term = drafts[index - 1]
-            draft.kind, draft.term = BlockKind.DEFINITION, without_shifts(term.lines[0]).strip()
-            draft.box = joined_box([term.box, draft.box])
-        result.append(draft)
-    return result
-
-
-def _defines(term: Draft, text: Draft) -> bool:
-    if text.kind is not BlockKind.PARAGRAPH or len(term.lines) != 1 or term.page != text.page:
-        return False
-    word = without_shifts(term.lines[0]).strip()
-    plain = term.kind is BlockKind.PARAGRAPH and not word.endswith(_ENDS) and len(word) <= _TERM_CHARS
-    if not (plain or term.kind is BlockKind.CODE):
-        return False
-    indent = text.box[0] - term.box[0]
-    close = text.box[1] - term.box[3] < 1.2 * text.size
-    return _TERM_INDENT[0] * text.size < indent < _TERM_INDENT[1] * text.size and close
-
-
-def find_plain_headings(drafts: list[Draft]) -> None:
-    """Make headings of short lines that stand alone before text, in a document that is set in one size and weight."""
-    if any(draft.kind is BlockKind.HEADING for draft in drafts):
-        return
-    for index, (draft, after) in enumerate(itertools.pairwise(drafts)):
-        before = drafts[index - 1] if index else None
-        text = without_shifts(draft.text)
-        alone = draft.kind is BlockKind.PARAGRAPH and len(draft.lines) == 1 and len(text) <= _LONE_CHARS
-        ended = before is None or before.page != draft.page or without_shifts(before.text).endswith(_ENDS)
-        follows = after.page == draft.page and after.kind is BlockKind.PARAGRAPH and len(after.text) > 2 * len(text)
-        if alone and ended and follows and text[:1].isupper() and not text.endswith((*_ENDS, ",")):
-            draft.kind = BlockKind.HEADING
-
-
-def set_heading_levels(drafts: list[Draft]) -> None:
-    """Give headings their level: by size over the document, then by weight; numbers tell more of equal ones."""
-    headings = [draft for draft in drafts if draft.kind is BlockKind.HEADING and not draft.stated]
-    looks = sorted({_look(draft) for draft in headings}, reverse=True)
-    ranks = {look: min(index + 1, _MAX_LEVEL) for index, look in enumerate(looks)}
-    for draft in headings:
-        draft.level = ranks[_look(draft)]
-
-
-def _look(draft: Draft) -> tuple[float, bool]:
-    return round(draft.size * 2) / 2, draft.bold
 
 
 def is_caption(text: str) -> bool:

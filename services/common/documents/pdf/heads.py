@@ -24,6 +24,11 @@ def count_header_rows(rows: list[list[str]], marked: list[bool], spans_down: dic
     """
     if len(rows) < 2:  # noqa: PLR2004
         return 0
+    if _is_section(rows[0]):
+        if any(map(_is_section, rows[1:])):
+            return 0
+        below = {row - 1: last - 1 for row, last in spans_down.items() if row}
+        return 1 + count_header_rows(rows[1:], marked[1:], below)
     head = 0
     while head < min(len(rows) - 1, _MAX_HEAD_ROWS) and marked[head]:
         head += 1
@@ -37,6 +42,11 @@ def count_header_rows(rows: list[list[str]], marked: list[bool], spans_down: dic
         if head == 1 and _has_repeats(rows[0]) and len(rows) > 2 and not any(map(is_value, rows[1])):  # noqa: PLR2004
             head = 2
     return head
+
+
+def _is_section(row: list[str]) -> bool:
+    """Say whether one cell covers a whole row: a title, or a heading of the rows below it."""
+    return len(row) > 1 and bool(row[0]) and len(set(row)) == 1
 
 
 def _reads_as_head(rows: list[list[str]]) -> bool:
