@@ -1,5 +1,6 @@
 """From lines to blocks: headings by size and weight, paragraphs by white and indents, list items by their marks."""
 
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
