@@ -14,6 +14,7 @@ from services.common.documents.pdf.layout import Region, lay_out
 from services.common.documents.pdf.levels import (
     find_definitions,
     find_plain_headings,
+    restore_initials,
     set_heading_levels,
     set_item_levels,
 )
@@ -45,6 +46,7 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
             draft.marks = list(marks)
         drafts += made
     drafts = join_running_on(_notes_last(drafts))
+    restore_initials(drafts)
     find_plain_headings(drafts)
     set_item_levels(drafts)
     set_heading_levels(drafts)

@@ -16,6 +16,9 @@ _FULL: Final = 0.72
 _PROSE_CHARS: Final = 16
 _PROSE_LINES: Final = 3
 _PROSE_WORDS: Final = 3.0
+_LONG_LINES: Final = 6
+_CLOSE_LINES: Final = 2.6
+_SIMILAR: Final = 0.55
 _FEW_ROWS: Final = 3
 _SENTENCE_WORDS: Final = 3.5
 _WIDE_EM: Final = 1.6
@@ -77,11 +80,25 @@ def judge(band: Band) -> BandKind:
         return BandKind.TABLE if not any(whole) and _rows_agree(columns) else BandKind.COLUMNS
     if any(piece.whole is not None for column in columns for piece in column):
         return BandKind.COLUMNS if sum(prose) + sum(whole) >= 1 else BandKind.NOTHING
-    if len(columns) == 2 and any(prose) and _is_out_of_step(columns):  # noqa: PLR2004
+    if len(columns) == 2 and any(prose) and (_is_out_of_step(columns) or _is_last_of_text(columns, prose)):  # noqa: PLR2004
         return BandKind.COLUMNS
     if band.both < 2 or (band.both <= _FEW_ROWS and _runs_on(columns)):  # noqa: PLR2004
         return BandKind.NOTHING
     return BandKind.TABLE
+
+
+def _is_last_of_text(columns: list[list[Piece]], prose: list[bool]) -> bool:
+    """Say whether a full column of text stands beside the last few lines of it in the next one."""
+    text, rest = (columns[0], columns[1]) if prose[0] else (columns[1], columns[0])
+    if len(text) < _LONG_LINES or len(rest) > len(text) // 2 or not rest:
+        return False
+    words = sum(len(piece.words) for piece in rest) / len(rest)
+    width = max(piece.right for piece in text) - min(piece.left for piece in text)
+    other = max(piece.right for piece in rest) - min(piece.left for piece in rest)
+    bases = sorted(piece.base for piece in rest)
+    gaps = [after - before for before, after in itertools.pairwise(bases)]
+    close = max(gaps, default=0.0) <= _CLOSE_LINES * rest[0].size
+    return words >= _PROSE_WORDS and other >= _SIMILAR * width and close
 
 
 def _runs_on(columns: list[list[Piece]]) -> bool:

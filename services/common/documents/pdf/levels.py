@@ -17,6 +17,15 @@ _LONE_CHARS: Final = 80
 _MAX_LEVEL: Final = 6
 
 
+def restore_initials(drafts: list[Draft]) -> None:
+    """Make text again of items that begin with a capital and a full stop where no other does: ``A. Smith``."""
+    letters = [draft.style == "A." for draft in drafts]
+    for index, draft in enumerate(drafts):
+        if letters[index] and not any(letters[max(index - 3, 0) : index] + letters[index + 1 : index + 4]):
+            draft.kind, draft.lines[0] = BlockKind.PARAGRAPH, f"{draft.number} {draft.lines[0]}"
+            draft.number = draft.style = ""
+
+
 def set_item_levels(drafts: list[Draft]) -> None:
     """Give list items their depth: by how far their marks are indented, on a new page by how they are marked."""
     still: list[tuple[float, str]] = []
