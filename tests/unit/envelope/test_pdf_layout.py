@@ -314,3 +314,36 @@ def test_place_of_a_block_is_a_share_of_the_page():
     assert bottom == pytest.approx(50 / 297, abs=0.012)
     assert top < bottom
     assert left < right
+
+
+def test_the_last_lines_of_a_text_in_the_next_column_are_no_table():
+    lines = wrapped(LEFT + RIGHT + PROSE, 220)
+
+    def draw(canvas):
+        write(canvas, 60, 780, lines[:-2])
+        write(canvas, 310, 780, lines[-2:])
+
+    assert texts(read(drawn(draw))) == [(LEFT + RIGHT + PROSE).strip()]
+
+
+def test_initials_of_a_name_are_no_list():
+    def draw(canvas):
+        write(canvas, 60, 780, ["A. Smith and B. Jones"])
+        write(canvas, 60, 740, wrapped(PROSE, 470))
+
+    assert texts(read(drawn(draw)))[0] == "A. Smith and B. Jones"
+
+
+def test_a_line_alone_with_text_indented_below_it_is_defined_by_it():
+    def draw(canvas):
+        y = 780
+        for term, text in (("--keep", "Keeps the input files."), ("--quiet", "Says nothing but errors.")):
+            y = write(canvas, 60, y, [term], font="Courier", size=9)
+            y = write(canvas, 90, y, [text]) - 6
+        write(canvas, 60, y, wrapped(PROSE * 2, 470))
+
+    found = [(b.kind.name, b.term, b.text) for b in read(drawn(draw)).blocks][:2]
+    assert found == [
+        ("DEFINITION", "--keep", "Keeps the input files."),
+        ("DEFINITION", "--quiet", "Says nothing but errors."),
+    ]

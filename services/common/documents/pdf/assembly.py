@@ -45,6 +45,7 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
         for draft in made:
             draft.marks = list(marks)
         drafts += made
+        page.pieces, page.words = [], []  # only what is written of them is needed from here on
     drafts = join_running_on(_notes_last(drafts))
     restore_initials(drafts)
     find_plain_headings(drafts)

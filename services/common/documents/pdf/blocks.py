@@ -39,7 +39,7 @@ _FEW_LINES: Final = 3
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One line of running text."""
+    """One line of running text; ``text`` has marks around what is shifted."""
 
     words: list[Word]
     left: float
@@ -50,11 +50,7 @@ class Line:
     slanted: bool
     fixed: bool
     box: Box
-
-    @property
-    def text(self) -> str:
-        """Its words, with marks around what is shifted."""
-        return words_text(self.words)
+    text: str
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +134,7 @@ def lines_of(rows: list[list[Piece]]) -> list[Line]:
                 all(piece.slanted for piece in alike),
                 all(piece.fixed for piece in row),
                 box,
+                words_text(words),
             )
         )
     return lines

@@ -150,8 +150,12 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
 def _once(words: list[Word]) -> list[Word]:
     """Return words without those that are drawn again at the same place, to look bold or by forms that nest."""
     known: set[tuple[str, int, int, int]] = set()
+    counts = Counter(word.text for word in words)
     result: list[Word] = []
     for word in words:
+        if counts[word.text] == 1:
+            result.append(word)
+            continue
         step = max(0.12 * word.run.size, 0.1)
         across, down = round(word.left / step), round(word.base / step)
         near = ((word.text, word.run.turn, across + x, down + y) for x in (0, -1, 1) for y in (0, -1, 1))
