@@ -8,7 +8,6 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from services.common.documents import ReadingLimits, read_document
-from services.common.documents.document import Place
 from services.common.errors import CrpError
 
 LIMITS = ReadingLimits(max_bytes=1_000_000, max_pages=5, max_chars=100_000)

@@ -234,3 +234,17 @@ def test_a_rule_drawn_between_two_words_is_an_underscore():
         canvas.drawString(x + 3.8, 700, "MV here.")
 
     assert read(drawn(draw)).blocks[0].text == "The mode is INTER_MV here."
+
+
+def test_names_in_the_margin_stand_beside_the_whole_of_their_texts():
+    texts = [PROSE, PROSE[::-1].replace(".", ","), PROSE]
+
+    def draw(canvas):
+        y = 780
+        for name, text in zip(("Scope", "Premium", "Losses"), texts, strict=True):
+            write(canvas, 60, y, [name], font="Helvetica-Bold", size=9)
+            y = write(canvas, 180, y, wrapped(text, 360)) - 14
+
+    (table,) = tables(drawn(draw))
+    assert [row[0] for row in table.rows] == ["Scope", "Premium", "Losses"]
+    assert table.rows[2][1] == PROSE.strip()
