@@ -127,6 +127,23 @@ def test_a_table_that_goes_on_on_the_next_page_with_its_head_again():
     assert [place.page for place in table.places] == [1, 1, 2]
 
 
+def test_text_below_a_table_does_not_go_on_with_the_text_above_it():
+    def draw(canvas):
+        write(
+            canvas,
+            60,
+            780,
+            [
+                "The fees of the two plans that were sold in the year",
+                "before are those of the table that stands below here",
+            ],
+        )
+        grid(canvas, 60, 740, [100, 100, 120], FEES)
+        write(canvas, 60, 660, ["Fees for other plans than those are told on request"])
+
+    assert [block.kind.name for block in read(drawn(draw)).blocks] == ["PARAGRAPH", "TABLE", "PARAGRAPH"]
+
+
 def test_two_tables_with_other_heads_stay_two():
     other = [["Town", "Fee", "Until"], ["Ely", "3", "2 May 2025"]]
     content = drawn(

@@ -90,6 +90,7 @@ class _PageDrafts:
 
     def __init__(self, page: PageContent, body: Style, heading: str) -> None:
         self._page = page
+        body = Style(page.size, body.fixed, body.bold) if page.size else body
         self._maker = BlockMaker(body, page.frame, page.number)
         self.heading = heading
         self.contents: list[str] = []

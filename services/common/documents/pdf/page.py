@@ -41,6 +41,7 @@ class PageContent:
         recognised: the text is that of an earlier text recognition.
         words: all that are seen and are content.
         tags: the structure that the file states.
+        size: in which most of a recognised page is set; 0 on others.
     """
 
     number: int
@@ -55,6 +56,7 @@ class PageContent:
     recognised: bool = False
     words: list[Word] = field(default_factory=list)
     tags: Tag | None = None
+    size: float = 0.0
 
     @property
     def height(self) -> float:
