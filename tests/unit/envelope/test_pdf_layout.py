@@ -347,3 +347,19 @@ def test_a_line_alone_with_text_indented_below_it_is_defined_by_it():
         ("DEFINITION", "--keep", "Keeps the input files."),
         ("DEFINITION", "--quiet", "Says nothing but errors."),
     ]
+
+
+def test_items_that_are_terms_with_text_indented_below_them_are_defined_by_it():
+    def draw(canvas):
+        y = 780
+        for term, text in (
+            ("Global list", "All names that the server returns."),
+            ("Source", "What instances are made of."),
+        ):
+            y = write(canvas, 60, y, [f"\u2022 {term}"])
+            y = write(canvas, 72, y - 4, [text]) - 6
+
+    assert [(b.kind.name, b.term, b.text) for b in read(drawn(draw)).blocks] == [
+        ("DEFINITION", "Global list", "All names that the server returns."),
+        ("DEFINITION", "Source", "What instances are made of."),
+    ]
