@@ -258,6 +258,12 @@ class BlockMaker:
             return True
         if kind is BlockKind.LIST_ITEM:
             text_left = _text_left(group[0])
+            if (
+                len(group) == 1
+                and not without_shifts(before.text).endswith(ENDS)
+                and self._breaks_off(before, line, right)
+            ):
+                return True  # a term or a name with text below it
             return line.left < group[0].left - 0.3 * line.size or (
                 line.left <= group[0].left + 0.3 * line.size < text_left - 0.3 * line.size
                 and self._breaks_off(before, line, right)
