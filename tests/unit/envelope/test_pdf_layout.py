@@ -244,6 +244,17 @@ def test_code_keeps_its_lines_and_indents():
     assert texts(read(drawn(draw)), BlockKind.CODE) == ["def pay(amount):\n    return amount * 2"]
 
 
+def test_a_line_of_names_within_a_sentence_is_no_code():
+    def draw(canvas):
+        write(canvas, 60, 760, ["The call returns SUCCESS when the file has a correct syntax and it is known,"])
+        write(canvas, 60, 747, ["NOT_EMPTY_ERROR NOT_FOUND_ERROR SYNTAX_ERROR IDENTIFIER_ERROR NAME"], font="Courier")
+        write(canvas, 60, 734, wrapped(f"or another error that the page of errors explains. {PROSE}", 400))
+
+    (block,) = read(drawn(draw)).blocks
+    assert "is known, NOT_EMPTY_ERROR" in block.text
+    assert "ERROR NAME or another error" in block.text
+
+
 def test_contents_are_furniture():
     def draw(canvas):
         write(canvas, 60, 780, ["Contents"], font="Helvetica-Bold", size=16)

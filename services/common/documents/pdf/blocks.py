@@ -32,6 +32,8 @@ _HEAD_LEAD: Final = 1.5
 _HEAD_LINES: Final = 3
 _INDENT_EM: Final = 0.8
 _MARK_GAP_EM: Final = 0.7
+_SAME_LEFT_EM: Final = 0.5
+_FULL_EM: Final = 7.0
 _WIDE_EM: Final = 3.0
 _REACH_EM: Final = 5.0
 _FEW_LINES: Final = 3
@@ -168,6 +170,13 @@ class BlockMaker:
         for line in lines:
             before = group[-1] if group else None
             this = self._kind(line)
+            if (
+                this is BlockKind.CODE
+                and before is not None
+                and kind is not this
+                and self._runs_on(before, line, right)
+            ):
+                this = kind  # a line of a sentence that is all names
             if before is None or self._parts(before, line, group, (kind, this), (left, right, usual)):
                 if group:
                     result.append(self._draft(group, kind, right))
@@ -177,6 +186,13 @@ class BlockMaker:
         if group:
             result.append(self._draft(group, kind, right))
         return result
+
+    def _runs_on(self, before: Line, line: Line, right: float) -> bool:
+        """Say whether a line of code is the next line of a sentence rather than a listing below it."""
+        text = without_shifts(before.text)
+        level = abs(line.left - before.left) < _SAME_LEFT_EM * line.size
+        close = 0 < line.base - before.base < _HEAD_LEAD * line.size
+        return level and close and before.right > right - _FULL_EM * line.size and not text.endswith(ENDS)
 
     def _loose_right(self, lines: list[Line], left: float, right: float) -> float:
         """Return how far lines may reach: of a few, none of which need be full, as far as the margins are alike."""

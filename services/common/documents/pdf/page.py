@@ -190,7 +190,7 @@ def _with_underscores(words: list[Word], dashes: list[Box]) -> list[Word]:
         before = result[-1] if result else None
         if before is not None and abs(before.base - word.base) < 1.0 and 0 < word.left - before.right < before.run.size:
             at = round(before.right)
-            near = [box for place in (at - 1, at, at + 1) for box in drawn.get(place, ())]
+            near = [box for place in range(at - 1, at + 4) for box in drawn.get(place, ())]
             if any(box[2] <= word.left + 1.0 and -1.0 < box[1] - before.base < 0.3 * before.run.size for box in near):
                 before.text += f"_{word.text}"
                 before.right, before.bottom = word.right, max(word.bottom, before.bottom)
