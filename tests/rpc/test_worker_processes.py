@@ -18,6 +18,7 @@ from services.common.composition import Adapters
 from services.common.settings import Settings, StoreSettings, WorkerSettings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.office_files import rewritten, slides, word, workbook
+from tests.fakes.pdf import raw_file
 from tests.rpc.test_gateway_suite import MemoryAdapters
 
 pytestmark = pytest.mark.timeout(240)
@@ -147,6 +148,16 @@ async def test_a_document_over_its_memory_is_refused(tmp_path):
         assert (told.reason, told.metadata["limit"]) == ("DOCUMENT_TOO_COMPLEX", "memory")
         assert (await caller.ingest(HONEST)).facts_created > 0
         assert caller.counts("documents").ended == {"memory": 1}
+
+
+async def test_a_pdf_that_unfolds_beyond_its_memory_is_refused(tmp_path):
+    async with suite(tmp_path, document_memory_mib=512, document_processes=1) as caller:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await caller.ingest(raw_file(b" " * 400_000_000 + b"BT /F 12 Tf 60 700 Td (A rule.) Tj ET"), "bad.pdf")
+        told = reason(refused.value)
+        assert (told.reason, told.metadata["limit"]) == ("DOCUMENT_TOO_COMPLEX", "process")
+        assert (await caller.ingest(HONEST)).facts_created > 0
+        assert (await caller.state()).active_fact_count > 0
 
 
 async def test_what_is_over_its_deadline_ends(tmp_path):

@@ -244,6 +244,17 @@ def test_code_keeps_its_lines_and_indents():
     assert texts(read(drawn(draw)), BlockKind.CODE) == ["def pay(amount):\n    return amount * 2"]
 
 
+def test_a_line_of_names_within_a_sentence_is_no_code():
+    def draw(canvas):
+        write(canvas, 60, 760, ["The call returns SUCCESS when the file has a correct syntax and it is known,"])
+        write(canvas, 60, 747, ["NOT_EMPTY_ERROR NOT_FOUND_ERROR SYNTAX_ERROR IDENTIFIER_ERROR NAME"], font="Courier")
+        write(canvas, 60, 734, wrapped(f"or another error that the page of errors explains. {PROSE}", 400))
+
+    (block,) = read(drawn(draw)).blocks
+    assert "is known, NOT_EMPTY_ERROR" in block.text
+    assert "ERROR NAME or another error" in block.text
+
+
 def test_contents_are_furniture():
     def draw(canvas):
         write(canvas, 60, 780, ["Contents"], font="Helvetica-Bold", size=16)
@@ -314,3 +325,52 @@ def test_place_of_a_block_is_a_share_of_the_page():
     assert bottom == pytest.approx(50 / 297, abs=0.012)
     assert top < bottom
     assert left < right
+
+
+def test_the_last_lines_of_a_text_in_the_next_column_are_no_table():
+    lines = wrapped(LEFT + RIGHT + PROSE, 220)
+
+    def draw(canvas):
+        write(canvas, 60, 780, lines[:-2])
+        write(canvas, 310, 780, lines[-2:])
+
+    assert texts(read(drawn(draw))) == [(LEFT + RIGHT + PROSE).strip()]
+
+
+def test_initials_of_a_name_are_no_list():
+    def draw(canvas):
+        write(canvas, 60, 780, ["A. Smith and B. Jones"])
+        write(canvas, 60, 740, wrapped(PROSE, 470))
+
+    assert texts(read(drawn(draw)))[0] == "A. Smith and B. Jones"
+
+
+def test_a_line_alone_with_text_indented_below_it_is_defined_by_it():
+    def draw(canvas):
+        y = 780
+        for term, text in (("--keep", "Keeps the input files."), ("--quiet", "Says nothing but errors.")):
+            y = write(canvas, 60, y, [term], font="Courier", size=9)
+            y = write(canvas, 90, y, [text]) - 6
+        write(canvas, 60, y, wrapped(PROSE * 2, 470))
+
+    found = [(b.kind.name, b.term, b.text) for b in read(drawn(draw)).blocks][:2]
+    assert found == [
+        ("DEFINITION", "--keep", "Keeps the input files."),
+        ("DEFINITION", "--quiet", "Says nothing but errors."),
+    ]
+
+
+def test_items_that_are_terms_with_text_indented_below_them_are_defined_by_it():
+    def draw(canvas):
+        y = 780
+        for term, text in (
+            ("Global list", "All names that the server returns."),
+            ("Source", "What instances are made of."),
+        ):
+            y = write(canvas, 60, y, [f"\u2022 {term}"])
+            y = write(canvas, 72, y - 4, [text]) - 6
+
+    assert [(b.kind.name, b.term, b.text) for b in read(drawn(draw)).blocks] == [
+        ("DEFINITION", "Global list", "All names that the server returns."),
+        ("DEFINITION", "Source", "What instances are made of."),
+    ]

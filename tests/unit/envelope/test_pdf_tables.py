@@ -127,6 +127,23 @@ def test_a_table_that_goes_on_on_the_next_page_with_its_head_again():
     assert [place.page for place in table.places] == [1, 1, 2]
 
 
+def test_text_below_a_table_does_not_go_on_with_the_text_above_it():
+    def draw(canvas):
+        write(
+            canvas,
+            60,
+            780,
+            [
+                "The fees of the two plans that were sold in the year",
+                "before are those of the table that stands below here",
+            ],
+        )
+        grid(canvas, 60, 740, [100, 100, 120], FEES)
+        write(canvas, 60, 660, ["Fees for other plans than those are told on request"])
+
+    assert [block.kind.name for block in read(drawn(draw)).blocks] == ["PARAGRAPH", "TABLE", "PARAGRAPH"]
+
+
 def test_two_tables_with_other_heads_stay_two():
     other = [["Town", "Fee", "Until"], ["Ely", "3", "2 May 2025"]]
     content = drawn(
@@ -170,3 +187,81 @@ def test_a_table_in_one_of_two_columns():
     document = read(drawn(draw))
     assert [block.kind.name for block in document.blocks][:3] == ["PARAGRAPH", "TABLE", "PARAGRAPH"]
     assert document.blocks[1].table.rows == rows(*FEES)
+
+
+def test_an_address_beside_labels_is_not_glued_to_them():
+    def draw(canvas):
+        for number, row in enumerate(
+            [
+                ["Bill to", "Date:", "12 March"],
+                ["Northgate", "Invoice no.:", "0417"],
+                ["Port Ellery", "Due:", "11 April"],
+            ]
+        ):
+            place(canvas, 700 - 16 * number, [60, 300, 400], row)
+
+    document = read(drawn(draw))
+    assert [block.text for block in document.blocks] == [
+        "Bill to", "Northgate", "Port Ellery", "Date: 12 March", "Invoice no.: 0417", "Due: 11 April"
+    ]  # fmt: skip
+
+
+def test_rows_that_head_the_rows_below_name_no_column():
+    def draw(canvas):
+        for number in range(6):
+            canvas.line(60, 700 - 18 * number, 360, 700 - 18 * number)
+        for x in (60, 360):
+            canvas.line(x, 700, x, 610)
+        for x in (160, 260):
+            for top in (682, 628):
+                canvas.line(x, top, x, top - (36 if top == 682 else 18))
+        for number, row in enumerate(
+            [
+                ["Europe", "", ""],
+                ["France", "3 days", "4 EUR"],
+                ["Spain", "5 days", "6 EUR"],
+                ["Asia", "", ""],
+                ["Japan", "9 days", "9 EUR"],
+            ]
+        ):
+            place(canvas, 687 - 18 * number, [64, 164, 264], row)
+
+    (table,) = tables(drawn(draw))
+    assert table.rows[0] == ("Europe", "Europe", "Europe")
+    assert table.rows[3] == ("Asia", "Asia", "Asia")
+    assert table.header_rows == 0
+
+
+def test_numbers_close_together_are_cells_of_their_own():
+    def draw(canvas):
+        place(canvas, 700, [60, 140, 200], ["Scheme", "Code", "Values"], bold=True)
+        for number, row in enumerate([["b0", "3 4 2"], ["b10", "1 0 5"], ["b110", "7 6 8"]]):
+            place(canvas, 684 - 14 * number, [60, 140], row)
+            place(canvas, 684 - 14 * number, [200], [f"{number} %"])
+
+    (table,) = tables(drawn(draw))
+    assert table.rows[1] == ("b0", "3", "4", "2", "0 %")
+
+
+def test_a_rule_drawn_between_two_words_is_an_underscore():
+    def draw(canvas):
+        canvas.drawString(60, 700, "The mode is INTER")
+        x = 60 + canvas.stringWidth("The mode is INTER")
+        canvas.rect(x + 0.3, 699, 3.2, 0.4, stroke=0, fill=1)
+        canvas.drawString(x + 3.8, 700, "MV here.")
+
+    assert read(drawn(draw)).blocks[0].text == "The mode is INTER_MV here."
+
+
+def test_names_in_the_margin_stand_beside_the_whole_of_their_texts():
+    texts = [PROSE, PROSE[::-1].replace(".", ","), PROSE]
+
+    def draw(canvas):
+        y = 780
+        for name, text in zip(("Scope", "Premium", "Losses"), texts, strict=True):
+            write(canvas, 60, y, [name], font="Helvetica-Bold", size=9)
+            y = write(canvas, 180, y, wrapped(text, 360)) - 14
+
+    (table,) = tables(drawn(draw))
+    assert [row[0] for row in table.rows] == ["Scope", "Premium", "Losses"]
+    assert table.rows[2][1] == PROSE.strip()

@@ -26,6 +26,9 @@ from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
+from services.common.documents.pdf.frame import Frame
+from services.common.documents.pdf.gutters import find_gutters
+from services.common.documents.pdf.lines import Piece
 from services.common.encoding import base64url, canonical_json, parse_iso_micros
 from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.keywords import Stemming, keywords
@@ -688,3 +691,18 @@ def test_0102_origins_and_retirement():
     assert not key.may_have_issued(ten + timedelta(seconds=1))
     assert key.signs_at(ten + hour - timedelta(seconds=1), hour)
     assert not key.signs_at(ten + hour, hour)
+
+
+def test_0107_a_strip_of_white_and_a_turned_page():
+    def piece(left, right, base):
+        return Piece([], left, base - 8.0, right, base + 2.0, base, 10.0)
+
+    rows = [
+        [piece(60.0, right, 13.0 * row), piece(310.0, 529.0, 13.0 * row)]
+        for row, right in enumerate((276.0, 250.0, 262.0))
+    ]
+    (strip,) = [gutter for gutter in find_gutters(rows) if gutter.rows == 3]
+    assert strip.right - strip.left == 34.0
+    frame = Frame((0.0, 0.0, 595.0, 842.0), rotation=1, turn=0)
+    shown = frame.shown((60.0, -710.0, 120.0, -700.0))
+    assert f"({shown[0]:.4f}, {shown[1]:.4f}) to ({shown[2]:.4f}, {shown[3]:.4f})" in " ".join(record(107).split())

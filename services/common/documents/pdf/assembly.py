@@ -45,6 +45,7 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
         for draft in made:
             draft.marks = list(marks)
         drafts += made
+        page.pieces, page.words = [], []  # only what is written of them is needed from here on
     drafts = join_running_on(_notes_last(drafts))
     restore_initials(drafts)
     find_plain_headings(drafts)
@@ -89,6 +90,7 @@ class _PageDrafts:
 
     def __init__(self, page: PageContent, body: Style, heading: str) -> None:
         self._page = page
+        body = Style(page.size, body.fixed, body.bold) if page.size else body
         self._maker = BlockMaker(body, page.frame, page.number)
         self.heading = heading
         self.contents: list[str] = []

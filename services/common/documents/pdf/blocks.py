@@ -32,6 +32,8 @@ _HEAD_LEAD: Final = 1.5
 _HEAD_LINES: Final = 3
 _INDENT_EM: Final = 0.8
 _MARK_GAP_EM: Final = 0.7
+_SAME_LEFT_EM: Final = 0.5
+_FULL_EM: Final = 7.0
 _WIDE_EM: Final = 3.0
 _REACH_EM: Final = 5.0
 _FEW_LINES: Final = 3
@@ -39,7 +41,7 @@ _FEW_LINES: Final = 3
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One line of running text."""
+    """One line of running text; ``text`` has marks around what is shifted."""
 
     words: list[Word]
     left: float
@@ -50,11 +52,7 @@ class Line:
     slanted: bool
     fixed: bool
     box: Box
-
-    @property
-    def text(self) -> str:
-        """Its words, with marks around what is shifted."""
-        return words_text(self.words)
+    text: str
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +136,7 @@ def lines_of(rows: list[list[Piece]]) -> list[Line]:
                 all(piece.slanted for piece in alike),
                 all(piece.fixed for piece in row),
                 box,
+                words_text(words),
             )
         )
     return lines
@@ -171,6 +170,13 @@ class BlockMaker:
         for line in lines:
             before = group[-1] if group else None
             this = self._kind(line)
+            if (
+                this is BlockKind.CODE
+                and before is not None
+                and kind is not this
+                and self._runs_on(before, line, right)
+            ):
+                this = kind  # a line of a sentence that is all names
             if before is None or self._parts(before, line, group, (kind, this), (left, right, usual)):
                 if group:
                     result.append(self._draft(group, kind, right))
@@ -180,6 +186,13 @@ class BlockMaker:
         if group:
             result.append(self._draft(group, kind, right))
         return result
+
+    def _runs_on(self, before: Line, line: Line, right: float) -> bool:
+        """Say whether a line of code is the next line of a sentence rather than a listing below it."""
+        text = without_shifts(before.text)
+        level = abs(line.left - before.left) < _SAME_LEFT_EM * line.size
+        close = 0 < line.base - before.base < _HEAD_LEAD * line.size
+        return level and close and before.right > right - _FULL_EM * line.size and not text.endswith(ENDS)
 
     def _loose_right(self, lines: list[Line], left: float, right: float) -> float:
         """Return how far lines may reach: of a few, none of which need be full, as far as the margins are alike."""
@@ -261,6 +274,12 @@ class BlockMaker:
             return True
         if kind is BlockKind.LIST_ITEM:
             text_left = _text_left(group[0])
+            if (
+                len(group) == 1
+                and not without_shifts(before.text).endswith(ENDS)
+                and self._breaks_off(before, line, right)
+            ):
+                return True  # a term or a name with text below it
             return line.left < group[0].left - 0.3 * line.size or (
                 line.left <= group[0].left + 0.3 * line.size < text_left - 0.3 * line.size
                 and self._breaks_off(before, line, right)

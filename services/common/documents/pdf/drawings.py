@@ -17,6 +17,7 @@ _THIN: Final = 2.6
 """A filled area up to this thick, in points, is a rule."""
 _STRAIGHT: Final = 0.6
 _SHORTEST: Final = 4.0
+_LONGEST_DASH: Final = 10.0
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ def _read_path(found: Drawings, drawn: Any, matrix: _Matrix) -> None:
         if min(width, height) <= _THIN:
             if max(width, height) >= _SHORTEST:
                 found.rules.append(box)
-            elif width > height:
+            if height < width < _LONGEST_DASH:
                 found.dashes.append(box)
             return
         found.fills.append((box, _colour(drawn, pdfium.FPDFPageObj_GetFillColor)))
@@ -127,7 +128,7 @@ def _add_line(found: Drawings, one: tuple[float, float], other: tuple[float, flo
     box = (min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1]))
     if min(across, up) <= _STRAIGHT and max(across, up) >= _SHORTEST:
         found.rules.append(box)
-    elif up <= _STRAIGHT < across:
+    if up <= _STRAIGHT < across < _LONGEST_DASH:
         found.dashes.append(box)
 
 

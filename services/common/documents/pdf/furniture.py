@@ -26,7 +26,7 @@ _PAGE_WORDS: Final = re.compile(
 _PAGE_OF: Final = re.compile(
     r"[-\u2013\u2014|\s(\[]*(\d{1,4})\s*(?:of|von|de|/|sur|di|av)\s*\d{1,4}[-\u2013\u2014|\s)\]]*", re.IGNORECASE
 )
-_NUMBER: Final = re.compile(r"[-\u2013\u2014|\s\[(]*(\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014|\s\])]*")
+_PAGE_ALONE: Final = re.compile(r"[-\u2013\u2014|\s\[(]*(\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014|\s\])]*")
 _LONE_ZONE: Final = 0.075
 _TOP_ZONE: Final = 0.14
 _APART: Final = 1.55
@@ -34,8 +34,8 @@ _FAR: Final = 2.3
 _SHARE: Final = 0.5
 _FEW: Final = 3
 _SMALL: Final = 0.93
+_LEADERS: Final = 3
 _ENTRY_CHARS: Final = 300
-_LEADER: Final = re.compile(r"^(.*?\S)\s*(?:[.\u2026\u00b7_]\s*){3,}\s*([ivxlc\d]+(?:[-.]\d+)?)\s*$")
 _ENTRY: Final = re.compile(r"^(.*\S)\s+(\d{1,4}|[ivxlc]{1,6})$")
 _CONTENTS: Final = re.compile(
     r"(?:table of contents|contents|inhalt(?:sverzeichnis)?|table des mati\u00e8res|sommaire|\u00edndice|indice"
@@ -43,7 +43,6 @@ _CONTENTS: Final = re.compile(
     re.IGNORECASE,
 )
 _INDEX: Final = re.compile(r"(?:index|(?:\w+ )*index|stichwortverzeichnis|register)", re.IGNORECASE)
-_INDEX_ENTRY: Final = re.compile(r"^\S.*?[,.\s\u2026]\s*\d{1,4}(?:\s*[,\u2013-]\s*\d{1,4})*$")
 
 
 @dataclass(slots=True)
@@ -151,7 +150,7 @@ def _repeated(pages: list[EdgePage], offset: int | None) -> set[tuple[str, int]]
 
 
 def _page_number(text: str) -> int | None:
-    match = _PAGE_WORDS.fullmatch(text) or _PAGE_OF.fullmatch(text) or _NUMBER.fullmatch(text)
+    match = _PAGE_WORDS.fullmatch(text) or _PAGE_OF.fullmatch(text) or _PAGE_ALONE.fullmatch(text)
     return int(match[1]) if match and match[1].isdigit() else None
 
 
@@ -247,7 +246,7 @@ def _runs(piece: Piece, page: EdgePage, repeated: set[tuple[str, int]], offset: 
     outer = share < _LONE_ZONE or share > 1 - _LONE_ZONE
     if _PAGE_OF.fullmatch(text):
         return outer
-    number = _NUMBER.fullmatch(text)
+    number = _PAGE_ALONE.fullmatch(text)
     if number is None:
         return False
     if offset is not None and _page_number(text) == page.number + offset:
@@ -274,9 +273,9 @@ def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:
     """
     texts = [without_shifts(" ".join(piece.text for piece in row)) for row in rows]
     texts = [text if len(text) <= _ENTRY_CHARS else "" for text in texts]
-    led = [index for index, text in enumerate(texts) if _LEADER.match(text)]
+    led = [index for index, text in enumerate(texts) if _is_led(text)]
     if len(led) >= 2:  # noqa: PLR2004
-        entries = [index for index, text in enumerate(texts) if _LEADER.match(text) or _ENTRY.match(text)]
+        entries = [index for index, text in enumerate(texts) if _is_led(text) or _ENTRY.match(text)]
         first, last = entries[0], entries[-1]
         return list(range(first, last + 1)) if len(entries) >= 0.4 * (last - first + 1) else entries
     title = heading.strip(" :.")
@@ -284,8 +283,24 @@ def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:
         entries = [index for index, text in enumerate(texts) if _ENTRY.match(text)]
         return list(range(entries[0], entries[-1] + 1)) if len(entries) >= 0.5 * len(texts) and entries else []
     if _INDEX.fullmatch(title):
-        return [index for index, text in enumerate(texts) if _INDEX_ENTRY.match(text) or len(text) == 1]
+        return [index for index, text in enumerate(texts) if _is_indexed(text) or len(text) == 1]
     return []
+
+
+def _is_led(text: str) -> bool:
+    """Say whether dots lead from a text to the number of a page."""
+    led = text.rstrip().rstrip("0123456789ivxlc")
+    title = led.rstrip(" .\u2026\u00b7_")
+    leaders = led[len(title) :]
+    dots = sum(3 if character == "\u2026" else character != " " for character in leaders)
+    return bool(title) and len(led) < len(text.rstrip()) and dots >= _LEADERS
+
+
+def _is_indexed(text: str) -> bool:
+    """Say whether a text ends with numbers of pages, apart from its words."""
+    term = text.rstrip("0123456789,\u2013- \u2026.")
+    numbers = text[len(term) :]
+    return bool(term) and numbers[:1] in {",", ".", " ", "\u2026"} and any(map(str.isdigit, numbers))
 
 
 def is_contents_title(text: str) -> bool:

@@ -41,6 +41,8 @@ def _goes_on_with(one: Draft, draft: Draft) -> bool:
     """Say whether a draft is the rest of what a column ended in the middle of."""
     if not one.ends_column or abs(one.size - draft.size) > 0.08 * draft.size or draft.page - one.page > 1:
         return False
+    if draft.page == one.page and draft.box[1] > one.box[3] - draft.size and draft.box[0] < one.box[2]:
+        return False  # it stands below, after something else
     end, start = without_shifts(one.lines[-1]).rstrip(), without_shifts(draft.lines[0])
     if end.endswith(_CLOSED):
         return False

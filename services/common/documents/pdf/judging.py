@@ -23,6 +23,8 @@ _FEW_ROWS: Final = 3
 _SENTENCE_WORDS: Final = 3.5
 _WIDE_EM: Final = 1.6
 _SAME_HEIGHT: Final = 2.0
+_NEXT_LINE: Final = 1.4
+_ALIGNED_EM: Final = 0.6
 _TITLE: Final = 1.08
 _MUCH_WHITE: Final = 2.2
 
@@ -181,19 +183,18 @@ def table_breaks(rows: list[list[Piece]]) -> list[int]:
 
 def table_edges(rows: list[list[Piece]]) -> tuple[int, int]:
     """Return the first and last line of a table among lines that begin and end with single pieces."""
-    first, last = 0, len(rows) - 1
-    while first < last and len(rows[first]) == 1:
-        first += 1
-    while last > first and len(rows[last]) == 1 and not _continues(rows, last):
-        last -= 1
+    several = [number for number, row in enumerate(rows) if len(row) > 1]
+    if not several:
+        return 0, len(rows) - 1
+    first, last = several[0], several[-1]
+    while last + 1 < len(rows) and _continues(rows[last], rows[last + 1][0]):
+        last += 1
     return first, last
 
 
-def _continues(rows: list[list[Piece]], number: int) -> bool:
-    """Say whether a single piece goes on with a cell of the line above: close below it, in its column, as its text."""
-    piece = rows[number][0]
-    if piece.base - rows[number - 1][0].base > 1.4 * piece.size:
+def _continues(above: list[Piece], piece: Piece) -> bool:
+    """Say whether a single piece goes on with a cell of the line above it: close below it, in its column."""
+    if piece.base - above[0].base > _NEXT_LINE * piece.size:
         return False
-    return any(abs(above.left - piece.left) < 0.6 * piece.size for above in rows[number - 1][1:]) or (
-        piece.text[:1].islower() and abs(rows[number - 1][0].left - piece.left) < 0.6 * piece.size
-    )
+    near = [abs(one.left - piece.left) < _ALIGNED_EM * piece.size for one in above]
+    return any(near[1:]) or (near[0] and (len(above) == 1 or piece.text[:1].islower()))

@@ -158,7 +158,8 @@ def _extended(rows: list[list[Piece]], gutter: Gutter) -> tuple[int, int]:
 
 def _announces(row: list[Piece], usual: list[Piece]) -> bool:
     """Say whether a line is a heading: one of a band's last lines is what comes below its columns."""
-    return len(row) == 1 and (row[0].size > 1.05 * usual[0].size or (row[0].bold and not usual[0].bold))
+    larger = row[0].size > 1.05 * max(piece.size for piece in usual)
+    return len(row) == 1 and (larger or (row[0].bold and not any(piece.bold for piece in usual)))
 
 
 def _in_column(piece: Piece, below: list[list[Piece]]) -> bool:

@@ -12,6 +12,7 @@ _NEST_EM: Final = 0.7
 _FAR_EM: Final = 14.0
 _FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
 _TERM_CHARS: Final = 70
+_BULLET_INDENT: Final = 0.4
 _TERM_INDENT: Final = (1.2, 9.0)
 _LONE_CHARS: Final = 80
 _MAX_LEVEL: Final = 6
@@ -86,12 +87,14 @@ def _defines(term: Draft, text: Draft) -> bool:
     if text.kind is not BlockKind.PARAGRAPH or len(term.lines) != 1 or term.page != text.page:
         return False
     word = without_shifts(term.lines[0]).strip()
-    plain = term.kind is BlockKind.PARAGRAPH and not word.endswith(ENDS) and len(word) <= _TERM_CHARS
+    bullet = term.kind is BlockKind.LIST_ITEM and not term.number
+    plain = (bullet or term.kind is BlockKind.PARAGRAPH) and not word.endswith(ENDS) and len(word) <= _TERM_CHARS
     if not (plain or term.kind is BlockKind.CODE):
         return False
     indent = text.box[0] - term.box[0]
     close = text.box[1] - term.box[3] < 1.2 * text.size
-    return _TERM_INDENT[0] * text.size < indent < _TERM_INDENT[1] * text.size and close
+    least = _BULLET_INDENT if bullet else _TERM_INDENT[0]
+    return least * text.size < indent < _TERM_INDENT[1] * text.size and close
 
 
 def find_plain_headings(drafts: list[Draft]) -> None:

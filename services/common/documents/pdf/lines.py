@@ -38,6 +38,7 @@ class Piece:
         base: of the line.
         size: of most of its characters, in points.
         whole: what it is a strip of.
+        known: its text, once it was asked for.
     """
 
     words: list[Word]
@@ -51,6 +52,7 @@ class Piece:
     slanted: bool = False
     fixed: bool = False
     whole: "Whole | None" = None
+    known: str | None = None
 
     @property
     def box(self) -> Box:
@@ -60,7 +62,9 @@ class Piece:
     @property
     def text(self) -> str:
         """Its words, with marks around what is shifted."""
-        return words_text(self.words)
+        if self.known is None:
+            self.known = words_text(self.words)
+        return self.known
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,7 @@ _PLAIN: Final = re.compile(
 )
 _BRACKETED: Final = re.compile(r"^(\[\d{1,3}\]|\(\d{1,2}\))\s+(?=\S)")
 _SMALLER: Final = 0.94
-_REFERENCE: Final = re.compile(f"{SUPERSCRIPT}([^{END_OF_SHIFT}]+){END_OF_SHIFT}")
+_REFERENCE: Final = re.compile(f"{SUPERSCRIPT}([^{SUPERSCRIPT}-{END_OF_SHIFT}]+){END_OF_SHIFT}")
 _SYMBOLS: Final = "*\u2020\u2021\u00a7\u00b6"
 
 

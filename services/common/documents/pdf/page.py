@@ -41,6 +41,7 @@ class PageContent:
         recognised: the text is that of an earlier text recognition.
         words: all that are seen and are content.
         tags: the structure that the file states.
+        size: in which most of a recognised page is set; 0 on others.
     """
 
     number: int
@@ -55,6 +56,7 @@ class PageContent:
     recognised: bool = False
     words: list[Word] = field(default_factory=list)
     tags: Tag | None = None
+    size: float = 0.0
 
     @property
     def height(self) -> float:
@@ -150,8 +152,12 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
 def _once(words: list[Word]) -> list[Word]:
     """Return words without those that are drawn again at the same place, to look bold or by forms that nest."""
     known: set[tuple[str, int, int, int]] = set()
+    counts = Counter(word.text for word in words)
     result: list[Word] = []
     for word in words:
+        if counts[word.text] == 1:
+            result.append(word)
+            continue
         step = max(0.12 * word.run.size, 0.1)
         across, down = round(word.left / step), round(word.base / step)
         near = ((word.text, word.run.turn, across + x, down + y) for x in (0, -1, 1) for y in (0, -1, 1))
@@ -184,7 +190,7 @@ def _with_underscores(words: list[Word], dashes: list[Box]) -> list[Word]:
         before = result[-1] if result else None
         if before is not None and abs(before.base - word.base) < 1.0 and 0 < word.left - before.right < before.run.size:
             at = round(before.right)
-            near = [box for place in (at - 1, at, at + 1) for box in drawn.get(place, ())]
+            near = [box for place in range(at - 1, at + 4) for box in drawn.get(place, ())]
             if any(box[2] <= word.left + 1.0 and -1.0 < box[1] - before.base < 0.3 * before.run.size for box in near):
                 before.text += f"_{word.text}"
                 before.right, before.bottom = word.right, max(word.bottom, before.bottom)

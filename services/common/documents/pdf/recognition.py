@@ -21,6 +21,7 @@ _COMMAND: Final = "tesseract"
 _PIXELS_PER_PT: Final = 300 / 72
 _SECONDS_A_PAGE: Final = 60.0
 _MIN_CONFIDENCE: Final = 30.0
+_CLEARLY_HIGHER: Final = 1.45
 _COLUMNS: Final = 12
 _FONT: Final = Font("recognised", bold=False, slanted=False, fixed=False)
 
@@ -34,10 +35,20 @@ def recognise(document: Any, pages: list[PageContent]) -> list[PageContent]:
     """Return the pages, those that are scans with the words that were recognised on them."""
     for page in pages:
         if page.scan:
-            words = _words(document, page)
+            words, page.size = _alike(_words(document, page))
             if words:
                 page.pieces, page.words, page.scan = pieces_of(words), words, False
     return pages
+
+
+def _alike(words: list[Word]) -> tuple[list[Word], float]:
+    """Give words about as high as most one size, and return it: heights in a picture are no sizes of type."""
+    sizes = sorted(word.run.size for word in words)
+    middle = sizes[len(sizes) // 2] if sizes else 1.0
+    for word in words:
+        if word.run.size <= _CLEARLY_HIGHER * middle:
+            word.run.size = middle
+    return words, middle
 
 
 def _words(document: Any, page: PageContent) -> list[Word]:

@@ -7,7 +7,7 @@ What no element holds is read by position, after the rest.
 from collections.abc import Callable
 from typing import Final
 
-from services.common.documents.document import Block, BlockKind, Place, Table
+from services.common.documents.document import Block, BlockKind, Box, Place, Table
 from services.common.documents.pdf.blocks import Draft, style_of_mark
 from services.common.documents.pdf.cells import cell_text
 from services.common.documents.pdf.frame import Frame, joined_box
@@ -196,7 +196,7 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     places: list[Place] = []
     for index, row in enumerate(rows):
         column = 0
-        boxes = []
+        boxes: list[Box] = []
         for cell in (part for part in row.parts if isinstance(part, Tag) and part.kind in {"TD", "TH"}):
             while (index, column) in grid:
                 column += 1

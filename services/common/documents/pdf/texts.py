@@ -6,9 +6,9 @@ from typing import Final
 
 from services.common.documents.pdf.lines import END_OF_SHIFT, SUBSCRIPT, SUPERSCRIPT
 
-_SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{END_OF_SHIFT}]*){END_OF_SHIFT}")
+_SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{SUPERSCRIPT}-{END_OF_SHIFT}]*){END_OF_SHIFT}")
 _WORD_CHARS: Final = 80
-_LAST_WORD: Final = re.compile(r"[^\W\d_]+-$")
+_LAST_WORD: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]++-$")
 _FIRST_WORD: Final = re.compile(r"^[^\W\d_]+")
 _SIGNS: Final = frozenset({"TM", "SM", "\u00ae", "\u2122", "\u00a9"})
 _ORDINAL: Final = _SIGNS | {"st", "nd", "rd", "th", "er", "re", "e", "o", "a", "\u00ba", "\u00aa"}

@@ -43,8 +43,11 @@ _FIXED_NAMES: Final = (
     "fixed",
 )
 _SLANTED_NAMES: Final = ("italic", "oblique", "cmti", "cmsl")
-_DIVIDING: Final = frozenset({0x02, 0xFFFE, 0xAD})
-"""What PDFium writes for a hyphen at the end of a line, and the soft hyphen."""
+_WRITTEN: Final = {
+    **dict.fromkeys((0x02, 0xFFFE, 0xAD), "-"),  # what PDFium writes for a hyphen at the end of a line; the soft hyphen
+    **dict.fromkeys((0xE000, 0xE001, 0xE002), "\ufffd"),  # stand around what is shifted, and come from no file
+}
+_LAST_CODE: Final = 0x10FFFF
 _NAME_CHARS: Final = 256
 
 
@@ -151,7 +154,7 @@ class Characters:
                 base = _origin(text_page, index)[1]
             if run is None:
                 continue
-            text = "-" if code in _DIVIDING else chr(code) if code < 0x110000 else "\ufffd"  # noqa: PLR2004
+            text = _WRITTEN.get(code) or (chr(code) if code <= _LAST_CODE else "\ufffd")
             if run.turn == 0:
                 self._box_of(handle, index, pointer)
                 gathered.add(text, (box.left, -box.top, box.right, -box.bottom), -base, run)
