@@ -76,6 +76,8 @@ class Table:
         spanned: positions (row, column) that repeat a cell which begins elsewhere.
         places: of each row; empty when unknown.
         doubtful: why rows or columns may be wrong, for people; empty when nothing is.
+        notes: marks of footnotes in the caption (row -1) and in cells: (row, column, mark).
+        current: what still holds of a cell of which a part is struck out: (row, column, text).
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -85,6 +87,8 @@ class Table:
     spanned: frozenset[tuple[int, int]] = frozenset()
     places: tuple[Place, ...] = ()
     doubtful: str = ""
+    notes: tuple[tuple[int, int, str], ...] = ()
+    current: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +97,15 @@ class Block:
 
     Attributes:
         text: white space collapsed, except in CODE.
-        level: 1-6 for a HEADING, nesting depth from 0 for a LIST_ITEM, else 0.
+        level: 1-6 for a HEADING, nesting depth from 0 for a LIST_ITEM or DEFINITION, else 0.
         place: where it stands.
         number: what the list or the footnote calls it, as a reader sees it: ``3.``, ``(b)``; empty for a bullet.
         term: what a DEFINITION defines; several terms are joined by `` / ``.
         table: the grid of a TABLE.
         language: ISO 639-1 code where the document says so; empty otherwise.
+        within: in how many items and definitions a block stands that is none itself: a second paragraph of an item of
+            level 0, its table, its code: 1.
+        notes: marks of footnotes, each with the place in ``text`` where it stood: (offset, mark).
     """
 
     kind: BlockKind
@@ -109,6 +116,8 @@ class Block:
     term: str = ""
     table: Table | None = None
     language: str = ""
+    within: int = 0
+    notes: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
