@@ -1,116 +1,104 @@
-"""Markdown (CommonMark with tables), walked as the parser's token stream."""
+"""Markdown (CommonMark with tables, footnotes, definition lists, raised and lowered text), read as the page it makes.
+
+What raw HTML a document holds is read as in a page: hidden text, tables with spans, line breaks. Front matter becomes
+properties, and comments, also those in the form of a link nobody follows, are hidden text.
+"""
 
 import re
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
 
+import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.subscript import sub_plugin
+from mdit_py_plugins.superscript import superscript_plugin
 
-from services.common.documents.document import Block, BlockKind, Document, Table
+from services.common.documents.document import Document, HiddenText
 from services.common.documents.html import read_html
 from services.common.documents.text import collapse
 
-_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
-_TITLE_LINE: Final = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE)
-_TASK_MARK: Final = re.compile(r"^\[[ xX]\]\s+")
-
-
-@dataclass(slots=True)
-class _Walk:
-    """State of the walk: open lists, the item being read, the table being read."""
-
-    blocks: list[Block] = field(default_factory=list)
-    depth: int = -1
-    items: list[list[str]] = field(default_factory=list)
-    rows: list[tuple[str, ...]] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_MAX_FRONT_CHARS: Final = 20_000
+_COMMENT: Final = re.compile(
+    r"^[ ]{0,3}\[(?://|comment|_|#)\]:[ \t]*(?:#|<>)[ \t]*[(\"']([^\n]*)[)\"'][ \t]*$", re.MULTILINE | re.IGNORECASE
+)
+_TASK_MARK: Final = re.compile(r"\[[ xX]\]\s+")
+_SCALARS: Final = (str, int, float, bool)
 
 
 def read_markdown(text: str) -> Document:
-    """Parse Markdown; the title is the front matter's, else the first heading of level 1."""
+    """Parse Markdown; the title is the front matter's, else the first heading of level 1.
+
+    Raises:
+        LimitExceededError: MESSAGE_TOO_LARGE: raw HTML nests deeper than in any document that people write.
+    """
     normal = text.replace("\r\n", "\n")
+    properties: dict[str, str] = {}
     front = _FRONT_MATTER.match(normal)
-    title = ""
     if front:
-        found = _TITLE_LINE.search(front.group(1))
-        title = found.group(1).strip("\"' ") if found else ""
+        properties = _properties(front[1])
         normal = normal[front.end() :]
-    tokens = MarkdownIt("commonmark").enable("table").parse(normal)
-    walk = _Walk()
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser.use(footnote_plugin).use(deflist_plugin).use(superscript_plugin).use(sub_plugin)
+    environment: dict[str, Any] = {}
+    tokens = parser.parse(normal, environment)
+    _without_task_marks(tokens)
+    page = read_html(parser.renderer.render(tokens, parser.options, environment))
+    told = tuple(HiddenText(collapse(match), "comment") for match in _COMMENT.findall(normal) if match.strip())
+    return replace(
+        page,
+        media_type="text/markdown",
+        title=properties.get("title") or page.title,
+        hidden=(*page.hidden, *told),
+        language=page.language or _language(properties),
+        properties={**page.properties, **properties},
+    )
+
+
+def _language(properties: dict[str, str]) -> str:
+    code = (properties.get("lang") or properties.get("language") or "").split("-")[0].lower()
+    return code if len(code) == 2 and code.isalpha() else ""  # noqa: PLR2004
+
+
+def _properties(front: str) -> dict[str, str]:
+    """Return the plain values of front matter; lists of plain values are joined. What is no YAML has none."""
+    if len(front) > _MAX_FRONT_CHARS or "&" in front:  # anchors could unfold to any size
+        return _lines(front)
+    try:
+        read = yaml.safe_load(front)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return _lines(front)
+    if not isinstance(read, dict):
+        return {}
+    found: dict[str, str] = {}
+    for name, value in read.items():
+        if isinstance(value, list):
+            told = ", ".join(str(one) for one in value if isinstance(one, _SCALARS))
+        elif isinstance(value, dict) or value is None:
+            continue
+        else:
+            told = str(value)
+        found[str(name).strip().lower()] = collapse(told)
+    return found
+
+
+def _lines(front: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in front[:_MAX_FRONT_CHARS].split("\n"):
+        name, colon, value = line.partition(":")
+        if colon and name.strip() and not name[0].isspace():
+            found[name.strip().lower()] = collapse(value).strip("\"'")
+    return found
+
+
+def _without_task_marks(tokens: Sequence[Token]) -> None:
+    """Drop ``[x]`` before the text of an item."""
     for index, token in enumerate(tokens):
-        _step(walk, token, tokens[index - 1] if index else None)
-    first = next((block.text for block in walk.blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
-    return Document("text/markdown", title or first, tuple(walk.blocks))
-
-
-def _step(walk: _Walk, token: Token, before: Token | None) -> None:
-    kind = token.type
-    if kind in {"bullet_list_open", "ordered_list_open"}:
-        _flush_item(walk)
-        walk.depth += 1
-    elif kind in {"bullet_list_close", "ordered_list_close"}:
-        walk.depth -= 1
-    elif kind == "list_item_open":
-        walk.items.append([])
-    elif kind == "list_item_close":
-        _flush_item(walk)
-        walk.items.pop()
-    elif kind in {"fence", "code_block"}:
-        _flush_item(walk)
-        _add(walk, BlockKind.CODE, token.content.strip())
-    elif kind == "html_block":
-        walk.blocks.extend(read_html(token.content).blocks)
-    elif kind == "inline":
-        _inline(walk, token, before)
-    else:
-        _table(walk, kind)
-
-
-def _inline(walk: _Walk, token: Token, before: Token | None) -> None:
-    text = collapse(_inline_text(token.children or []))
-    opener = before.type if before else ""
-    if opener in {"td_open", "th_open"}:
-        walk.cells.append(text)
-    elif opener == "heading_open" and before is not None:
-        _flush_item(walk)
-        _add(walk, BlockKind.HEADING, text, int(before.tag[1:]))
-    elif walk.items:
-        walk.items[-1].append(_TASK_MARK.sub("", text))
-    else:
-        _add(walk, BlockKind.PARAGRAPH, text)
-
-
-def _table(walk: _Walk, kind: str) -> None:
-    if kind == "table_open":
-        walk.rows = []
-    elif kind == "tr_open":
-        walk.cells = []
-    elif kind == "tr_close":
-        walk.rows.append(tuple(walk.cells))
-    elif kind == "table_close":
-        walk.blocks.append(Block(BlockKind.TABLE, "", table=Table(tuple(walk.rows), header_rows=1)))
-
-
-def _flush_item(walk: _Walk) -> None:
-    """Write what the innermost open item has so far: before its nested list, or at its end."""
-    if walk.items and walk.items[-1]:
-        _add(walk, BlockKind.LIST_ITEM, " ".join(walk.items[-1]), max(walk.depth, 0))
-        walk.items[-1].clear()
-
-
-def _add(walk: _Walk, kind: BlockKind, text: str, level: int = 0) -> None:
-    if text:
-        walk.blocks.append(Block(kind, text, level))
-
-
-def _inline_text(children: list[Token]) -> str:
-    parts: list[str] = []
-    for child in children:
-        if child.type in {"text", "code_inline"}:
-            parts.append(child.content)
-        elif child.type in {"softbreak", "hardbreak"}:
-            parts.append(" ")
-        elif child.type == "image":
-            parts.append(child.content)
-    return "".join(parts)
+        opener = tokens[index - 2].type if index > 1 else ""
+        if token.type == "inline" and opener == "list_item_open" and token.children:
+            first = token.children[0]
+            first.content = _TASK_MARK.sub("", first.content, count=1) if first.type == "text" else first.content
