@@ -17,7 +17,7 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for, source_id_for
-from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
+from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
@@ -76,15 +76,13 @@ class IngestionApp:
             title = plain_name(parsed.title) or document.uri
             version = await self._document_version(tenant_id, document, former, title)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
-            weight = document.importance_weight
-            if weight is None:
-                weight = IMPORTANCE_BY_SOURCE_TYPE[document.source_type]
+            given = document.importance_weight
             facts = tuple(
                 NewFact(
                     fact_id_for(record.source_id, draft.section, draft.content),
                     draft.content,
                     draft.location,
-                    weight,
+                    importance_of(document.source_type, draft.kind) if given is None else given,
                     document.ttl,
                 )
                 for draft in parsed.drafts

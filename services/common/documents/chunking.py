@@ -1,55 +1,55 @@
-"""From a document's blocks to facts: sentence-sized assertions that can be read on their own (CRP-SPEC-009).
+"""From a document's blocks to facts: assertions that can be read on their own (CRP-SPEC-009, ADR 0106).
 
 Paragraphs are cut into assertions: a sentence, together with the sentences after it that lean on it ("It ...",
-"However, ..."). A list item carries its lead-in sentence or its heading, a table row its column names. What is shorter
-than 10 tokens joins a neighbour; what is longer than 512 tokens is cut into windows that overlap by 10%. (Between whole
+"However, ..."). A list item carries its lead-in sentence or its heading and its number, a definition its term, a table
+row its column names, its head and its caption; a footnote is said where it is referred to. What is shorter than 10
+tokens joins a neighbour; what is longer than 512 tokens is cut into windows that overlap by 10%. (Between whole
 assertions the overlap has no effect: an assertion in two chunks has one id and is stored once.)
 
 Invariants: reading order is kept; the same document gives the same drafts; no word of a paragraph, item or row is lost.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
-from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table, row_text
-from services.common.documents.fact_draft import FactDraft
+from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table
+from services.common.documents.fact_draft import FactDraft, FactKind
+from services.common.documents.fact_kinds import kind_of
+from services.common.documents.leaning import (
+    MAX_CARRIED_CHARS,
+    MIN_FACT_TOKENS,
+    CountTokens,
+    group_leaning,
+    leans,
+    merge_short,
+)
+from services.common.documents.note_texts import NoteTexts
 from services.common.documents.sentences import split_sentences
+from services.common.documents.table_facts import RowText, rows_of
+from services.common.documents.titles import adds_words, content_words, is_bare, is_generic
 from services.common.names import plain_name
 
-CountTokens: TypeAlias = Callable[[str], int]
+__all__ = ["CountTokens", "chunk", "group_leaning", "merge_short", "windows"]
 
-MIN_FACT_TOKENS: Final = 10
 MAX_FACT_TOKENS: Final = 2048
 CHUNK_TOKENS: Final = 512
 OVERLAP_RATIO: Final = 0.10
 WHOLE_ITEM_TOKENS: Final = 64
 """A list item up to this long stays one fact: its later sentences rarely stand on their own."""
-
-_LEANING: Final = re.compile(
-    r"(?:it|its|this|that|these|those|they|them|their|he|she|his|her|such|both|neither|either|the former|the latter"
-    r"|however|otherwise|therefore|thus|hence|instead|moreover|furthermore|in addition|additionally|also|then"
-    r"|afterwards|in that case|in this case|in such cases|if so|if not|for example|for instance|nevertheless"
-    r"|consequently|as a result|accordingly|exceptions?|but|and|or|nor|yet|so)\b",
-    re.IGNORECASE,
-)
 CONTEXT_TOKENS: Final = 24
 """A sentence up to this long carries its heading when the heading has words that the sentence lacks."""
-_GENERIC_TITLE_WORDS: Final = frozenset(
-    {
-        *("about", "annex", "appendix", "background", "chapter", "contents", "definitions", "detail", "details"),
-        *("document", "from", "general", "information", "introduction", "notes", "other", "overview", "part"),
-        *("preamble", "purpose", "remarks", "scope", "section", "summary", "this", "what", "when", "which", "with"),
-    }
-)
-_WORD: Final = re.compile(r"[^\W\d_]{4,}")
-MAX_GROUP_SENTENCES: Final = 3
+ROW_TOKENS: Final = 256
+"""A longer row is cut between its cells, and its head said again."""
 MAX_CONTEXT_CHARS: Final = 2_000
 """A longer heading or lead-in is text of its own: repeated before all that it stands above, it would multiply."""
 MAX_LIST_DEPTH: Final = 32
 """Items nested deeper are read as items of this depth."""
 _CLOSED: Final = (".", "!", "?", ":", ";", "…")
+_ENDED: Final = (".", "!", "?", "…", '."', ".”", ".)")
+_FOLLOWED: Final = frozenset({BlockKind.LIST_ITEM, BlockKind.TABLE, BlockKind.CODE, BlockKind.DEFINITION})
+_STEP_NUMBER: Final = re.compile(r"\W*(?:step|schritt|\u00e9tape)?\s*[\dA-Za-z]+(?:[.-]\d+)*\W*", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -59,58 +59,163 @@ class _LeadIn:
     text: str = ""
     place: Place = NOWHERE
     used: bool = False
+    base: str = ""
+    """What an item's further paragraphs carry; empty = the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
     text: str
     section: str
-    location: str
+    title: str
+    place: Place
+    kind: FactKind
     joinable: bool
+
+    @property
+    def location(self) -> str:
+        where = replace(self.place, path="") if self.place.path.startswith("#") else self.place
+        return plain_name(", ".join(part for part in (str(where), self.section) if part))
 
 
 class _Chunker:
     """Walks the blocks once, with the headings, the pending lead-in and the parent items that are open."""
 
-    def __init__(self, count: CountTokens) -> None:
+    def __init__(self, blocks: Sequence[Block], count: CountTokens) -> None:
+        self._blocks = blocks
         self._count = count
+        self._notes = NoteTexts(blocks)
         self._headings: list[tuple[int, str]] = []
         self._lead_in = _LeadIn(used=True)
         self._parents: dict[int, _LeadIn] = {}
         self._units: list[_Unit] = []
+        self._last_sentence = ""
+        self._tables = 0
+        self._has_headings = any(block.kind is BlockKind.HEADING for block in blocks)
 
-    def units(self, blocks: tuple[Block, ...]) -> list[_Unit]:
-        for index, block in enumerate(blocks):
-            if block.kind is BlockKind.LIST_ITEM:
-                self._item(block)
-                continue
-            self._close_parents(0)
-            if block.kind is BlockKind.HEADING and len(block.text) <= MAX_CONTEXT_CHARS:
-                self._close_lead_in()
-                self._headings = [entry for entry in self._headings if entry[0] < block.level]
-                self._headings.append((0 if index == 0 and block.level == 1 else block.level, block.text))
-            elif block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
-                self._close_lead_in()
-                self._paragraph(block)
-            elif block.table is not None:
-                self._table(block.table, block.place)
+    def units(self) -> list[_Unit]:
+        footnotes: list[int] = []
+        for index, block in enumerate(self._blocks):
+            if block.kind is BlockKind.FOOTNOTE:
+                footnotes.append(index)
+                self._units.append(_Unit("", "", "", block.place, FactKind.FOOTNOTE, joinable=False))
             else:
-                self._emit(_joined(self._context(), block.text), block.place, joinable=False)
+                self._read(block, index)
         self._close_parents(0)
         self._close_lead_in()
-        return self._units
+        return self._with_footnotes(footnotes)
 
-    def _paragraph(self, block: Block) -> None:
-        sentences = list(split_sentences(block.text))
-        if sentences and sentences[-1].endswith(":") and len(sentences[-1]) <= MAX_CONTEXT_CHARS:
-            self._lead_in = _LeadIn(sentences.pop(), block.place)
-        for index, text in enumerate(merge_short(group_leaning(sentences), self._count)):
-            if self._needs_title(text, first=index == 0):
-                self._emit(_joined(self._title(), text), block.place, joinable=True)
+    def _read(self, block: Block, index: int) -> None:
+        if block.kind in {BlockKind.LIST_ITEM, BlockKind.DEFINITION}:
+            self._item(block, index)
+            return
+        self._close_parents(min(block.within, MAX_LIST_DEPTH))
+        if block.kind is BlockKind.HEADING and len(block.text) <= MAX_CONTEXT_CHARS:
+            self._close_lead_in()
+            self._headings = [entry for entry in self._headings if entry[0] < block.level]
+            self._headings.append((0 if index == 0 and block.level == 1 else block.level, block.text))
+            self._last_sentence = ""
+        elif block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
+            if block.within and self._parents:
+                self._continued(block, index)
             else:
-                self._emit(text, block.place, joinable=True)
+                self._close_lead_in()
+                self._paragraph(block, index)
+        elif block.table is not None:
+            self._table(block, block.table, index)
+        else:
+            kind = FactKind.CODE if block.kind is BlockKind.CODE else FactKind.CAPTION
+            text = self._notes.joined(block, index, [block.text])[0]
+            self._emit(_joined(self._context_of(block), text), block.place, kind)
 
-    def _item(self, block: Block) -> None:
+    def _with_footnotes(self, footnotes: list[int]) -> list[_Unit]:
+        """Put footnotes that nothing refers to where they stood."""
+        waiting = iter(footnotes)
+        result: list[_Unit] = []
+        section = title = ""
+        for unit in self._units:
+            if unit.text:
+                section, title = unit.section, unit.title
+                result.append(unit)
+                continue
+            index = next(waiting)
+            block = self._blocks[index]
+            if index not in self._notes.told and _has_words(block.text):
+                text = block.text if self._count(block.text) > CONTEXT_TOKENS else _joined(title, block.text)
+                result.append(_Unit(text, section, title, block.place, FactKind.FOOTNOTE, joinable=False))
+        return result
+
+    def _paragraph(self, block: Block, index: int) -> None:
+        sentences = self._notes.joined(block, index, split_sentences(block.text))
+        if not sentences or is_bare(block.text):
+            if self._follows(index, {BlockKind.CODE}):
+                self._lead_in = _LeadIn(block.text, block.place)
+            return
+        if self._announces(sentences[-1], index):
+            self._lead_in = _LeadIn(sentences.pop(), block.place)
+        groups = merge_short(group_leaning(sentences), self._count)
+        for number, text in enumerate(groups):
+            self._prose(text, block.place, first=number == 0)
+        if sentences:
+            self._last_sentence = sentences[-1]
+
+    def _prose(self, text: str, place: Place, *, first: bool) -> None:
+        """Write sentences of a paragraph, with the heading or the sentence before where they need them."""
+        if first and leans(text) and self._last_sentence and len(self._last_sentence) <= MAX_CARRIED_CHARS:
+            self._emit(f"{self._last_sentence} {text}", place, FactKind.STATEMENT)
+            return
+        fragment = not text.endswith(_ENDED) and self._count(text) < MIN_FACT_TOKENS
+        if fragment and not self._headings and self._has_headings and not _tells(text):
+            return  # above the first heading: the name of the house, a line of a cover
+        loose = not text.endswith(_ENDED) and self._count(text) <= WHOLE_ITEM_TOKENS and adds_words(self._title(), text)
+        if self._needs_title(text, first=first) or (fragment and self._title()) or loose:
+            self._emit(_joined(self._title(), text), place, FactKind.STATEMENT, joinable=not fragment)
+        else:
+            self._emit(text, place, FactKind.STATEMENT, joinable=True)
+
+    def _continued(self, block: Block, index: int) -> None:
+        """Write a further paragraph of an item: it belongs to the item's text, or else carries the item's beginning."""
+        level = max(self._parents)
+        parent = self._parents[level]
+        sentences = self._notes.joined(block, index, split_sentences(block.text))
+        if not sentences:
+            return
+        announced = sentences.pop() if self._announces(sentences[-1], index) else ""
+        text = " ".join(sentences)
+        last = self._units[-1] if self._units else None
+        if (
+            text
+            and last is not None
+            and last.text == parent.text
+            and self._count(f"{last.text} {text}") <= WHOLE_ITEM_TOKENS * 2
+        ):
+            closed = last.text if last.text.endswith(_CLOSED) else f"{last.text}."
+            self._units[-1] = replace(last, text=f"{closed} {text}")
+        elif text:
+            base = parent.base or parent.text
+            context = base if self._count(base) <= WHOLE_ITEM_TOKENS else self._title()
+            for part in merge_short(group_leaning(sentences), self._count):
+                self._emit(_joined(context, part), block.place, FactKind.LIST_ITEM)
+        if announced:
+            base = parent.base or parent.text
+            self._parents[level] = _LeadIn(_joined(base, announced), block.place, base=base)
+        else:
+            parent.used = True
+
+    def _announces(self, sentence: str, index: int) -> bool:
+        """Say whether a sentence introduces what follows it."""
+        if len(sentence) > MAX_CONTEXT_CHARS:
+            return False
+        return sentence.endswith(":") or (
+            not sentence.endswith((*_ENDED, ")", ";"))
+            and self._follows(index, {BlockKind.LIST_ITEM})
+            and " " in sentence
+        )
+
+    def _follows(self, index: int, kinds: set[BlockKind]) -> bool:
+        return index + 1 < len(self._blocks) and self._blocks[index + 1].kind in kinds
+
+    def _item(self, block: Block, index: int) -> None:
         level = min(block.level, MAX_LIST_DEPTH)
         self._close_parents(level)
         parents = [
@@ -118,55 +223,132 @@ class _Chunker:
         ]
         for parent in self._parents.values():
             parent.used = True
-        context = parents[-1].text if parents else self._context()
-        whole = _joined(context, block.text)
-        announces = block.text.endswith(":") and self._count(whole) <= WHOLE_ITEM_TOKENS
-        self._parents[level] = _LeadIn(whole, block.place, used=not announces)
+        kind = FactKind.DEFINITION if block.kind is BlockKind.DEFINITION else FactKind.LIST_ITEM
+        context = parents[-1].text if parents else self._context_of_item(block)
+        if block.number and _STEP_NUMBER.fullmatch(block.number):
+            kind = FactKind.STEP
+        label = block.term or block.number
+        said = self._notes.joined(block, index, split_sentences(block.text))
+        text = _labelled(label, " ".join(said), term=bool(block.term))
+        whole = _joined(context, text)
+        nested = self._nested_follows(block, index)
+        announces = (block.text.endswith(":") or nested) and self._count(whole) <= WHOLE_ITEM_TOKENS
+        if block.kind is BlockKind.DEFINITION:
+            self._parents[level] = _LeadIn(_joined(context, block.term if block.text else text), block.place, used=True)
+            announces = announces or not block.text
+        else:
+            self._parents[level] = _LeadIn(whole, block.place, used=not announces)
         if announces:
+            self._parents[level] = _LeadIn(whole, block.place, used=not block.text)
             return
         if self._count(block.text) <= WHOLE_ITEM_TOKENS:
-            self._emit(whole, block.place, joinable=False)
+            self._emit(whole, block.place, kind)
             return
-        for text in merge_short(group_leaning(list(split_sentences(block.text))), self._count):
-            self._emit(_joined(context, text), block.place, joinable=False)
+        for number, part in enumerate(merge_short(group_leaning(said), self._count)):
+            told = _labelled(label, part, term=bool(block.term)) if block.term or number == 0 else part
+            self._emit(_joined(context, told), block.place, kind)
 
-    def _table(self, table: Table, place: Place) -> None:
+    def _nested_follows(self, block: Block, index: int) -> bool:
+        """Say whether an item only names those below it: it is no sentence, and they follow at once."""
+        if block.text.endswith(_ENDED) or index + 1 >= len(self._blocks):
+            return False
+        after = self._blocks[index + 1]
+        return after.kind in {BlockKind.LIST_ITEM, BlockKind.DEFINITION} and after.level > block.level
+
+    def _context_of_item(self, block: Block) -> str:
+        """Return what stands before an item: its lead-in with the heading where that adds something, or the heading."""
+        self._lead_in.used = True
+        title, lead = self._title(), self._lead_in.text
+        if not lead:
+            short = self._count(block.text) <= CONTEXT_TOKENS or block.kind is BlockKind.LIST_ITEM
+            return "" if block.kind is BlockKind.DEFINITION and (is_generic(title) or not short) else title
+        if self._has_title() and adds_words(title, f"{lead} {block.text}") and self._count(lead) <= CONTEXT_TOKENS:
+            return _joined(title, lead)
+        return lead
+
+    def _context_of(self, block: Block) -> str:
+        """Return what stands before code, captions and tables: their item, their lead-in or their heading."""
+        parent = self._parents.get(min(block.within, MAX_LIST_DEPTH) - 1)
+        if parent is None:
+            return self._context()
+        parent.used = True
+        return parent.text if self._count(parent.text) <= WHOLE_ITEM_TOKENS else self._title()
+
+    def _table(self, block: Block, table: Table, index: int) -> None:
         """Write a fact for each row below the heads, with the names of its columns."""
-        context = self._table_context()
-        columns = table.rows[table.header_rows - 1] if table.header_rows else ()
-        for index, row in enumerate(table.rows[table.header_rows :], start=table.header_rows):
-            text = row_text(columns, row)
-            if text:
-                where = table.places[index] if table.places else place
-                self._emit(_joined(context, text), where, joinable=False)
+        self._tables += 1
+        context = self._table_context(block, table)
+        width = len(table.rows[0]) if table.rows else 0
+        for row in rows_of(table, lambda mark: self._notes.text(mark, index)):
+            where = table.places[row.row] if table.places else block.place
+            span = (row.row + 1, row.row + 1)
+            place = replace(where, table=self._tables, rows=span, columns=(1, width))
+            for text in self._pieces(row):
+                self._emit(_joined(context, text), place, FactKind.TABLE_ROW)
+        for row_at, _, mark in table.notes:
+            if row_at < table.header_rows and (told := self._notes.text(mark, index)):
+                self._emit(_joined(context, told), block.place, FactKind.FOOTNOTE)
+
+    def _pieces(self, row: RowText) -> list[str]:
+        """Return a row as one text, or as several that begin with its head where it is long."""
+        whole = "; ".join(row.parts)
+        if self._count(whole) <= ROW_TOKENS:
+            return [whole]
+        head, rest = row.parts[: row.heads], row.parts[row.heads :]
+        room = ROW_TOKENS - sum(map(self._count, head))
+        if not rest or room < ROW_TOKENS // 2:
+            return [whole]
+        pieces: list[list[str]] = [[]]
+        size = 0
+        for part in rest:
+            tokens = self._count(part)
+            if pieces[-1] and size + tokens > room:
+                pieces.append([])
+                size = 0
+            pieces[-1].append(part)
+            size += tokens
+        return ["; ".join((*head, *piece)) for piece in pieces]
 
     def _needs_title(self, text: str, *, first: bool) -> bool:
         """Say whether the heading tells something that the text alone does not."""
         title, size = self._title(), self._count(text)
-        if first and (title.endswith("?") or size < MIN_FACT_TOKENS or _LEANING.match(text)):
+        if first and (title.endswith("?") or size < MIN_FACT_TOKENS or leans(text)):
             return True
-        is_document_title = bool(self._headings) and self._headings[-1][0] == 0
-        return size <= CONTEXT_TOKENS and not is_document_title and _adds_words(title, text)
+        return size <= CONTEXT_TOKENS and self._has_title() and adds_words(title, text)
 
     def _context(self) -> str:
         self._lead_in.used = True
         return self._lead_in.text or self._title()
 
-    def _table_context(self) -> str:
-        """Return what a row needs to be read alone: cells are short, so the document's title is named as well."""
-        near = self._context()
-        document = self._headings[0][1] if self._headings and self._headings[0][0] == 0 else ""
-        return (
-            f"{document}, {near}" if near and not _content_words(document) <= _content_words(near) else near or document
-        )
+    def _table_context(self, block: Block, table: Table) -> str:
+        """Return what a row needs to be read alone: cells are short, so document, section and caption are named."""
+        near = self._context_of(block)
+        names = [self._headings[0][1]] if self._headings and self._headings[0][0] == 0 else []
+        names += [self._title()] if self._has_title() else []
+        names += [near] if not table.caption else []
+        names += [block.term, table.caption]
+        kept: list[str] = []
+        for name in reversed(names):
+            words = content_words(name)
+            if name and name not in kept and not (kept and words and words <= content_words(" ".join(kept))):
+                kept.insert(0, name)
+        while len(kept) > 1 and self._count(" ".join(kept)) > WHOLE_ITEM_TOKENS:
+            kept.pop(0)
+        context = ", ".join(part.rstrip(":") if part is not kept[-1] else part for part in kept)
+        return context if len(context) <= MAX_CONTEXT_CHARS else ""
 
     def _title(self) -> str:
         return self._headings[-1][1] if self._headings else ""
 
+    def _has_title(self) -> bool:
+        """Say whether a heading other than the document's own stands above."""
+        return bool(self._headings) and self._headings[-1][0] != 0
+
     def _close_lead_in(self) -> None:
         """Keep a lead-in that introduced nothing as text of its own."""
         if not self._lead_in.used:
-            self._emit(_joined(self._title(), self._lead_in.text), self._lead_in.place, joinable=True)
+            text = _joined(self._title(), self._lead_in.text)
+            self._emit(text, self._lead_in.place, FactKind.STATEMENT, joinable=True)
         self._lead_in = _LeadIn(used=True)
 
     def _close_parents(self, level: int) -> None:
@@ -174,46 +356,15 @@ class _Chunker:
         for depth in sorted(depth for depth in self._parents if depth >= level):
             parent = self._parents.pop(depth)
             if not parent.used:
-                self._emit(parent.text, parent.place, joinable=False)
+                self._emit(parent.text, parent.place, FactKind.LIST_ITEM)
 
-    def _emit(self, text: str, place: Place, *, joinable: bool) -> None:
+    def _emit(self, text: str, place: Place, kind: FactKind, *, joinable: bool = False) -> None:
         if not _has_words(text):
             return
+        if kind is not FactKind.STATEMENT:
+            self._last_sentence = ""
         section = " > ".join(f"{'#' * max(level, 1)} {title}" for level, title in self._headings)
-        location = plain_name(", ".join(part for part in (str(place), section) if part))
-        self._units.append(_Unit(text, section, location, joinable))
-
-
-def _adds_words(title: str, text: str) -> bool:
-    """Say whether the title has content words and none of them, by its first five letters, occurs in the text."""
-    words = _content_words(title)
-    return bool(words) and words.isdisjoint(_content_words(text))
-
-
-def _content_words(text: str) -> frozenset[str]:
-    return frozenset(word[:5] for word in _WORD.findall(text.lower()) if word not in _GENERIC_TITLE_WORDS)
-
-
-def group_leaning(sentences: list[str]) -> list[str]:
-    """Join to each sentence the ones after it that lean on it, at most two, so that each text can be read alone."""
-    groups: list[list[str]] = []
-    for sentence in sentences:
-        if groups and len(groups[-1]) < MAX_GROUP_SENTENCES and _LEANING.match(sentence):
-            groups[-1].append(sentence)
-        else:
-            groups.append([sentence])
-    return [" ".join(group) for group in groups]
-
-
-def merge_short(texts: list[str], count: CountTokens) -> list[str]:
-    """Join texts of fewer than 10 tokens to the one before them, or to the next one when they come first."""
-    merged: list[list[str]] = []
-    for text in texts:
-        if merged and (count(text) < MIN_FACT_TOKENS or count(" ".join(merged[-1])) < MIN_FACT_TOKENS):
-            merged[-1].append(text)
-        else:
-            merged.append([text])
-    return [" ".join(parts) for parts in merged]
+        self._units.append(_Unit(text, section, self._title(), place, kind, joinable))
 
 
 def windows(text: str, count: CountTokens) -> list[str]:
@@ -260,12 +411,13 @@ def chunk(document: Document, count: CountTokens) -> tuple[FactDraft, ...]:
         document: what a parser gave.
         count: tokens of a text in the ingestion tokenizer.
     """
-    units = _join_fragments(_Chunker(count).units(document.blocks), count)
+    units = _join_fragments(_Chunker(document.blocks, count).units(), count)
     drafts: dict[tuple[str, str], FactDraft] = {}
     for unit in units:
         for text in windows(unit.text, count):
             if _has_words(text):
-                drafts.setdefault((unit.section, text), FactDraft(text, unit.section, unit.location))
+                kind = kind_of(text, unit.title, unit.kind)
+                drafts.setdefault((unit.section, text), FactDraft(text, unit.section, unit.location, kind, unit.place))
     return tuple(drafts.values())
 
 
@@ -290,6 +442,20 @@ def _run_on(units: list[_Unit]) -> str:
 
 def _has_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
+
+
+def _tells(text: str) -> bool:
+    """Say whether a few words without an end say something of something: with a figure or after a colon."""
+    return ":" in text or any(character.isdigit() for character in text)
+
+
+def _labelled(label: str, text: str, *, term: bool) -> str:
+    """Return an item with what the list calls it, or a definition with its term."""
+    if not label or not text:
+        return label or text
+    if not term:
+        return f"{label} {text}"
+    return f"{label} {text}" if label.endswith(_CLOSED) else f"{label}: {text}"
 
 
 def _joined(context: str, text: str) -> str:

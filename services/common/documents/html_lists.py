@@ -1,4 +1,4 @@
-"""What a list calls its items: numbers, letters and Roman figures, from ``start``, ``reversed``, ``type``, ``value``."""
+"""What a list calls its items: numbers, letters, Roman figures, from ``start``, ``reversed``, ``type``, ``value``."""
 
 from collections.abc import Mapping
 from typing import Final

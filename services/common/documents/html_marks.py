@@ -56,7 +56,7 @@ class NoteMarks:
         """Return the mark by which an anchor's footnote is referred to; empty when it is none."""
         return self._by_target.get(name, "")
 
-    def is_reference(self, attributes: Mapping[str, str | None], node: LexborNode) -> bool:
+    def is_reference(self, node: LexborNode) -> bool:
         """Say whether a link to a footnote shows its mark, and no words."""
         return bool(_MARK.fullmatch(collapse(node.text(deep=True))))
 

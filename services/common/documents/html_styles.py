@@ -78,10 +78,8 @@ class Styles:
         if sheet is None:
             return {name: value for name, value, _ in own}
         merged = {name: value for name, (_, value) in sheet.items()}
-        for name, value, important in own:
-            if important or name not in sheet or sheet[name][0][0] < _IMPORTANT:
-                merged[name] = value
-        return merged
+        winning = {name: value for name, value, own_way in own if own_way or _may_change(sheet, name)}
+        return {**merged, **winning}
 
     def _apply(self, tree: LexborHTMLParser, selectors: str, declarations: "_Declared", order: int) -> None:
         for selector in selectors.split(","):
@@ -104,6 +102,11 @@ class Styles:
 
 _IMPORTANT: Final = 1_000_000_000
 _Declared = tuple[tuple[str, str, bool], ...]
+
+
+def _may_change(sheet: Mapping[str, tuple[tuple[int, int], str]], name: str) -> bool:
+    """Say whether an element's own style changes what the sheets say: they say nothing of it, or not ``!important``."""
+    return name not in sheet or sheet[name][0][0] < _IMPORTANT
 
 
 def _specificity(selector: str) -> int:

@@ -1,4 +1,4 @@
-"""Tables of HTML: cells with their spans on a grid, the rows and columns that name the others, and layout told apart."""
+"""Tables of HTML: cells with their spans on a grid, what names rows and columns, and layout told apart."""
 
 import re
 from collections.abc import Sequence
@@ -29,6 +29,7 @@ class Cell:
         scope: of a ``th``: ``row``, ``col`` or empty.
         marked: bold, or on another ground than the cells of the rows below.
         current: what still holds where a part is struck out.
+        struck: the same of its blocks, by their place.
     """
 
     blocks: list[Block]
@@ -38,6 +39,7 @@ class Cell:
     columns: int = 1
     rows: int = 1
     current: str = ""
+    struck: dict[int, str] = field(default_factory=dict)
     text: str = field(init=False, default="")
     notes: tuple[tuple[int, str], ...] = field(init=False, default=())
 

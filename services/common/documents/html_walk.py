@@ -55,7 +55,9 @@ _BLOCKS: Final = frozenset(
     }
 )
 _PAIRS: Final = {
-    "sup": (SUP, SUP_END), "sub": (SUB, SUB_END), "q": ("\u201c", "\u201d"),
+    "sup": (SUP, SUP_END),
+    "sub": (SUB, SUB_END),
+    "q": ("\u201c", "\u201d"),
     **dict.fromkeys(("del", "s", "strike"), (STRUCK, STRUCK_END)),
     **dict.fromkeys(("b", "strong"), (BOLD, BOLD_END)),
 }
@@ -79,12 +81,16 @@ class Sink:
     """Every line of text so far was bold."""
     current: list[str] = field(default_factory=list)
     """What still holds of each line."""
+    struck: dict[int, str] = field(default_factory=dict)
+    """What still holds of the blocks of which a part is struck out, by their place."""
 
     def add(self, block: Block, *, linked: bool = False) -> None:
+        """Put a block at the end."""
         self.blocks.append(block)
         self.linked.append(linked)
 
     def extend(self, other: "Sink") -> None:
+        """Put all of another one's at the end."""
         self.blocks.extend(other.blocks)
         self.linked.extend(other.linked)
 
@@ -142,10 +148,22 @@ class Walk:
             **dict.fromkeys(("ul", "ol"), self._list),
             **dict.fromkeys(HEADINGS, self._head),
             **dict.fromkeys(("td", "th"), self._cell),
-            "li": self._list_item, "dl": self._definitions, "dt": self._term, "dd": self._definition,
-            "table": self._table, "tr": self._row, "caption": self._caption, "thead": self._table_head,
-            "details": self._details, "summary": self._summary, "figure": self._figure, "pre": self._code,
-            "figcaption": self._figure_caption, "a": self._link, "img": self._picture, "svg": self._drawing,
+            "li": self._list_item,
+            "dl": self._definitions,
+            "dt": self._term,
+            "dd": self._definition,
+            "table": self._table,
+            "tr": self._row,
+            "caption": self._caption,
+            "thead": self._table_head,
+            "details": self._details,
+            "summary": self._summary,
+            "figure": self._figure,
+            "pre": self._code,
+            "figcaption": self._figure_caption,
+            "a": self._link,
+            "img": self._picture,
+            "svg": self._drawing,
         }
 
     def walk(self, root: LexborNode) -> None:
@@ -203,9 +221,9 @@ class Walk:
             self._repaint(tag, attributes, style, closes)
         if attributes.get("lang"):
             self._languages.append(language_of(attributes["lang"]))
-            self._after(closes, lambda: self._languages.pop())
+            self._after(closes, self._languages.pop)
         if attributes.get("id") or attributes.get("name"):
-            self._mark_place(node, tag, attributes, closes)
+            self._mark_place(tag, attributes, closes)
         if named_furniture(tag, attributes):
             self._maybe_furniture(tag, attributes, closes)
         if tag in _PAIRS:
@@ -246,7 +264,7 @@ class Walk:
 
         closes.append(restore)
 
-    def _mark_place(self, node: LexborNode, tag: str, attributes: Attributes, closes: list[Close]) -> None:
+    def _mark_place(self, tag: str, attributes: Attributes, closes: list[Close]) -> None:
         """Remember the nearest anchor, and whether a footnote begins here."""
         name = attributes.get("id") or attributes.get("name") or ""
         mark = self._notes.mark_of(name)
@@ -306,6 +324,8 @@ class Walk:
             self.sink.marked = self.sink.marked and line.bold
             self.sink.current.append(line.current)
             self._add(self._block(line), linked=line.links > 0)
+            if line.current != text:
+                self.sink.struck[len(self.sink.blocks) - 1] = line.current
             if line.links > 1 and not text.endswith((".", "!", "?")) and self._kind is BlockKind.PARAGRAPH:
                 self._take_links()
         for picture in line.pictures:
@@ -391,7 +411,7 @@ class Walk:
         if href.startswith("#") and collapse(node.text(deep=True)).lower() in _ANCHOR_SIGNS:
             return None
         mark = self._notes.mark_of(href[1:]) if href.startswith("#") else ""
-        if mark and self._notes.is_reference(attributes, node):
+        if mark and self._notes.is_reference(node):
             self._run.append(f"{NOTE}{mark}{NOTE_END}")
             return None
         if not href:
@@ -549,10 +569,9 @@ class Walk:
     def _write_table(self, parts: TableParts, place: Place) -> None:
         table = None if is_layout(parts) else build_table(parts)
         if table is None:
-            for row, _ in parts.rows:
-                for cell in row:
-                    for block in cell.blocks:
-                        self.sink.add(block)
+            for cell in parts.cells:
+                for at, block in enumerate(cell.blocks):
+                    self.sink.add(replace(block, text=cell.struck[at]) if at in cell.struck else block)
             return
         self.sink.marked = False
         self._add(Block(BlockKind.TABLE, "", place=place, table=table, within=len(self._items)))
@@ -602,6 +621,7 @@ class Walk:
                 columns=_span(attributes.get("colspan")) or 1,
                 rows=_span(attributes.get("rowspan", "1")),
                 current=" ".join(inner.current),
+                struck=inner.struck,
             )
             rows = self._tables[-1].rows
             if not rows:

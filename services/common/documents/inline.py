@@ -5,6 +5,7 @@ Readers write the parts between marks of the Unicode private use area, which ``p
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from services.common.documents.text import collapse
@@ -162,7 +163,7 @@ def read_line(raw: str, defined: frozenset[str]) -> Line:
     if not _ANY_MARK.search(raw):
         text = _powers(collapse(raw))
         return Line(text, current=text)
-    pictures, raw = _take_pictures(raw)
+    pictures, raw = _take_pictures(raw.replace(f"{LINK_END}{LINK}", f"{LINK_END} {LINK}"))
     bold = not _has_words(_without(_BOLD_PART, raw)) and _has_words(raw)
     links = 0 if _has_words(_without(_LINK_PART, raw)) else len(_LINK_PART.findall(raw))
     raw = re.sub(f"[{BOLD}{BOLD_END}{LINK}{LINK_END}]", "", raw).replace(BREAK, " ")
@@ -170,7 +171,8 @@ def read_line(raw: str, defined: frozenset[str]) -> Line:
     text, notes, opens_with = _take_notes(raw.replace(STRUCK, "").replace(STRUCK_END, ""))
     current = text
     if STRUCK in raw:
-        rest = _STRUCK_PART.sub(" ", raw)
+        rest = _STRUCK_PART.sub(_struck, raw)
+        rest = re.sub(f"[{STRUCK}{STRUCK_END}]", "", rest)
         current = _take_notes(rest)[0] if _has_words(_ANY_MARK.sub("", rest)) else text
     return Line(text, notes, current, opens_with, bold, links, pictures)
 
@@ -181,7 +183,7 @@ def split_lines(raw: str) -> list[str]:
         return [raw]
     lines = raw.split(BREAK)
     parts: list[str] = [lines[0]]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         blank = not _ANY_MARK.sub("", before).strip()
         if (
             (blank and parts[-1].strip())
@@ -193,6 +195,15 @@ def split_lines(raw: str) -> list[str]:
         else:
             parts[-1] = f"{parts[-1]}{BREAK}{line}"
     return parts
+
+
+def _struck(match: re.Match[str]) -> str:
+    """Return nothing of what is struck out where words stand before it: others have taken its place."""
+    return (
+        " "
+        if _has_words(_ANY_MARK.sub("", match.string[max(0, match.start() - _BASE_CHARS) : match.start()]))
+        else match[0]
+    )
 
 
 def _is_labelled(line: str) -> bool:

@@ -26,7 +26,8 @@ _MAX_FRONT_CHARS: Final = 20_000
 _COMMENT: Final = re.compile(
     r"^[ ]{0,3}\[(?://|comment|_|#)\]:[ \t]*(?:#|<>)[ \t]*[(\"']([^\n]*)[)\"'][ \t]*$", re.MULTILINE | re.IGNORECASE
 )
-_TASK_MARK: Final = re.compile(r"\[[ xX]\]\s+")
+_DONE_TASK: Final = re.compile(r"^\[[xX]\]\s+")
+_OPEN_TASK: Final = re.compile(r"^\[ \]\s+")
 _SCALARS: Final = (str, int, float, bool)
 
 
@@ -96,9 +97,10 @@ def _lines(front: str) -> dict[str, str]:
 
 
 def _without_task_marks(tokens: Sequence[Token]) -> None:
-    """Drop ``[x]`` before the text of an item."""
+    """Drop ``[x]`` before the text of an item, and draw the box of what is not done."""
     for index, token in enumerate(tokens):
         opener = tokens[index - 2].type if index > 1 else ""
         if token.type == "inline" and opener == "list_item_open" and token.children:
             first = token.children[0]
-            first.content = _TASK_MARK.sub("", first.content, count=1) if first.type == "text" else first.content
+            if first.type == "text":
+                first.content = _OPEN_TASK.sub("\u2610 ", _DONE_TASK.sub("", first.content, count=1), count=1)
