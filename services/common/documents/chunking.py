@@ -24,6 +24,7 @@ from services.common.documents.leaning import (
     group_leaning,
     leans,
     merge_short,
+    points_back,
 )
 from services.common.documents.note_texts import NoteTexts
 from services.common.documents.sentences import split_sentences
@@ -61,6 +62,8 @@ class _LeadIn:
     used: bool = False
     base: str = ""
     """What an item's further paragraphs carry; empty = the text."""
+    unit: int = -1
+    """Which unit was made of the item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,10 @@ class _Chunker:
         elif block.table is not None:
             self._table(block, block.table, index)
         else:
+            if block.kind is BlockKind.CAPTION and self._follows(index, {BlockKind.CODE}):
+                self._close_lead_in()
+                self._lead_in = _LeadIn(block.text, block.place)
+                return
             kind = FactKind.CODE if block.kind is BlockKind.CODE else FactKind.CAPTION
             text = self._notes.joined(block, index, [block.text])[0]
             self._emit(_joined(self._context_of(block), text), block.place, kind)
@@ -156,12 +163,12 @@ class _Chunker:
         groups = merge_short(group_leaning(sentences), self._count)
         for number, text in enumerate(groups):
             self._prose(text, block.place, first=number == 0)
-        if sentences:
-            self._last_sentence = sentences[-1]
+        if groups:
+            self._last_sentence = groups[-1] if groups[-1].endswith(_ENDED) else ""
 
     def _prose(self, text: str, place: Place, *, first: bool) -> None:
         """Write sentences of a paragraph, with the heading or the sentence before where they need them."""
-        if first and leans(text) and self._last_sentence and len(self._last_sentence) <= MAX_CARRIED_CHARS:
+        if first and points_back(text) and self._last_sentence and len(self._last_sentence) <= MAX_CARRIED_CHARS:
             self._emit(f"{self._last_sentence} {text}", place, FactKind.STATEMENT)
             return
         fragment = not text.endswith(_ENDED) and self._count(text) < MIN_FACT_TOKENS
@@ -186,7 +193,7 @@ class _Chunker:
         if (
             text
             and last is not None
-            and last.text == parent.text
+            and parent.unit == len(self._units) - 1
             and self._count(f"{last.text} {text}") <= WHOLE_ITEM_TOKENS * 2
         ):
             closed = last.text if last.text.endswith(_CLOSED) else f"{last.text}."
@@ -243,6 +250,7 @@ class _Chunker:
             return
         if self._count(block.text) <= WHOLE_ITEM_TOKENS:
             self._emit(whole, block.place, kind)
+            self._parents[level].unit = len(self._units) - 1
             return
         for number, part in enumerate(merge_short(group_leaning(said), self._count)):
             told = _labelled(label, part, term=bool(block.term)) if block.term or number == 0 else part

@@ -9,17 +9,19 @@ _RULE: Final = re.compile(
     r"\b(?:must|shall|may not|may only|mandatory|required|requires|prohibited|forbidden|permitted|obliged|obligation"
     r"|not allowed|only if|unless|no later than|at the latest|at least|at most|not exceed|within \w+ (?:\w+ )?days?"
     r"|within \w+ hours?|up to|maximum|minimum|never|always|is entitled|are entitled|liable"
-    r"|muss|m\u00fcssen|darf|d\u00fcrfen|verboten|erlaubt|verpflichtet|sp\u00e4testens|h\u00f6chstens|mindestens|untersagt|innerhalb von"
+    r"|muss|m\u00fcssen|darf|d\u00fcrfen|verboten|erlaubt|verpflichtet|sp\u00e4testens"
+    r"|h\u00f6chstens|mindestens|untersagt|innerhalb von"
     r"|doit|doivent|interdit|obligatoire|au plus tard|au moins|au plus|ne donnez jamais|il est interdit)\b",
     re.IGNORECASE,
 )
 _DEFINITION: Final = re.compile(
-    r"^[^.;:]{2,80}?\s(?:means|is defined as|are defined as|refers to|denotes|stands for|bezeichnet|bedeutet|d\u00e9signe"
-    r"|s'entend)\b",
+    r"^[^.;:]{2,80}?\s(?:means|is defined as|are defined as|refers to|denotes|stands for|bezeichnet|bedeutet"
+    r"|d\u00e9signe|s'entend)\b",
     re.IGNORECASE,
 )
 _EXAMPLE: Final = re.compile(
-    r"(?:[^.:]{0,80}: )?(?:for example|for instance|example|e\.g\.|beispiel|zum beispiel|z\. ?b\.|par exemple|exemple)\b",
+    r"(?:[^.:]{0,80}: )?(?:for example|for instance|example|e\.g\.|beispiel|zum beispiel|z\. ?b\.|par exemple"
+    r"|exemple)\b",
     re.IGNORECASE,
 )
 _BOILERPLATE: Final = re.compile(

@@ -13,10 +13,11 @@ from selectolax.lexbor import LexborHTMLParser
 from services.common.documents.attributes import most_attributes
 from services.common.documents.document import Block, BlockKind, Document, HiddenText
 from services.common.documents.footnotes import settle_notes
-from services.common.documents.html_furniture import trailing_feet
+from services.common.documents.html_elements import PageWalk
+from services.common.documents.html_furniture import without_feet
 from services.common.documents.html_marks import NoteMarks
 from services.common.documents.html_styles import Styles
-from services.common.documents.html_walk import Walk, language_of
+from services.common.documents.html_walk import language_of
 from services.common.documents.limits import require_at_most
 from services.common.documents.text import collapse
 
@@ -32,7 +33,8 @@ _OFTEN_OPEN: Final = frozenset(
     }
 )
 _CAPTION: Final = re.compile(
-    r"(?:table|tabelle|tab\.|tableau|tabla|tabella|tabel|tabela)\s*(?:[A-Z]?[\d.-]*\d|[IVX]+)?\s*[:.\u2013\u2014-]\s*(?=\S)",
+    r"(?:table|tabelle|tab\.|tableau|tabla|tabella|tabel|tabela)\s*(?:[A-Z]?\d+(?:[.-]\d+)*|[IVX]+)?\s*"
+    r"(?:[:\u2013\u2014]\s*|[.-]\s+)(?=\S)",
     re.IGNORECASE,
 )
 _NUMBERLESS: Final = re.compile(r"table\s*:\s*", re.IGNORECASE)
@@ -55,19 +57,17 @@ def read_html(text: str) -> Document:
     tree = LexborHTMLParser(text)
     title_node = tree.css_first("head > title") or tree.css_first("title")
     title = collapse(title_node.text()) if title_node else ""
-    walk = Walk(Styles(tree), NoteMarks(tree))
+    walk = PageWalk(Styles(tree), NoteMarks(tree))
     if tree.body is not None:
         walk.walk(tree.body)
-    blocks = settle_notes(_with_captions(walk.sink.blocks))
-    feet = trailing_feet(blocks)
-    furniture = [*walk.furniture, *(block.text for block in blocks[len(blocks) - feet :])]
-    blocks = blocks[: len(blocks) - feet]
+    blocks, feet = without_feet(settle_notes(_with_captions(walk.sink.blocks)))
+    furniture = [*walk.furniture, *(block.text for block in feet)]
     first = next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
     root = tree.root
     return Document(
         "text/html",
         title or first,
-        blocks,
+        tuple(blocks),
         hidden=_distinct(walk.hidden),
         furniture=tuple(dict.fromkeys(furniture)),
         language=language_of(root.attributes.get("lang") if root is not None else ""),

@@ -10,6 +10,7 @@ _ROLES: Final = frozenset(
     {"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "banner", "dialog", "alertdialog", "tablist"}
 )
 _WHOLE: Final = frozenset({"nav", "footer", "header", "aside", "form", "menu"})
+_NAMED: Final = frozenset({"div", "section", "ul", "ol", "p", "dl", "table", "center", "span"})
 _NAME: Final = re.compile(
     r"(?:(?:site|page|main|global|top|bottom|left|right|side|primary|secondary|sphinx|local|doc|docs|wy|bd|md|skip|app"
     r"|mobile|user|meta|web|blog|article|post|print|social|share|cookie|cookies|consent|gdpr|privacy|promo|newsletter"
@@ -46,7 +47,8 @@ _FOOT: Final = re.compile(
 )
 _SEPARATOR: Final = re.compile(r"\s[\u00b7|\u2022\u2013\u2014/\u203a\u00bb]\s")
 _MAX_FOOT_CHARS: Final = 300
-_LAST_BLOCKS: Final = 4
+_LAST_BLOCKS: Final = 6
+_ENDED: Final = (".", "!", "?", ":")
 _MIN_NAV_LINKS: Final = 3
 _LONG_CHARS: Final = 200
 _FEW_LONG: Final = 2
@@ -59,7 +61,7 @@ def named_furniture(tag: str, attributes: Mapping[str, str | None]) -> bool:
     """Say whether an element is called what furniture is called; what is in it decides in the end."""
     if tag in _WHOLE or (attributes.get("role") or "").lower() in _ROLES:
         return True
-    if tag in {"html", "body", "main", "article", "table", "tr", "td", "th", "tbody", "li", "dd", "dt"}:
+    if tag not in _NAMED:
         return False
     names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".split()
     return any(len(name) < _MAX_NAME_CHARS and _NAME.fullmatch(name) for name in names)
@@ -98,15 +100,25 @@ def is_navigation(links: Sequence[bool], heading: str, *, before_title: bool) ->
     return heading.strip(" :").lower() in _CONTENTS or (before_title and len(links) >= _MIN_NAV_LINKS)
 
 
-def trailing_feet(blocks: Sequence[Block]) -> int:
-    """Return how many of the last blocks are a page's foot."""
-    count = 0
-    for block in reversed(blocks[-_LAST_BLOCKS:]):
-        text = block.text
-        if block.kind not in {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM} or not text or len(text) > _MAX_FOOT_CHARS:
+def without_feet(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+    """Return the blocks without a page's foot, and the foot: with it what stands above the first heading as well."""
+    start = len(blocks)
+    for index in range(len(blocks) - 1, max(-1, len(blocks) - 1 - _LAST_BLOCKS), -1):
+        block = blocks[index]
+        if block.kind not in {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM} or len(block.text) > _MAX_FOOT_CHARS:
             break
-        separated = len(_SEPARATOR.findall(text)) >= _FEW_SEPARATORS and not text.endswith((".", "!", "?", ":"))
-        if not (separated or _FOOT.search(text)):
+        separated = len(_SEPARATOR.findall(block.text)) >= _FEW_SEPARATORS and not block.text.endswith(_ENDED)
+        if _FOOT.search(block.text) or (separated and start == index + 1):
+            start = index
+        elif block.text.endswith(_ENDED):
             break
-        count += 1
-    return count if count < len(blocks) else 0
+    if start == 0:
+        return list(blocks), []
+    feet = list(blocks[start:])
+    repeated = {block.text for block in feet}
+    kept: list[Block] = []
+    titled = False
+    for block in blocks[:start]:
+        titled = titled or block.kind is BlockKind.HEADING
+        (feet if not titled and block.text in repeated else kept).append(block)
+    return kept, feet

@@ -44,6 +44,7 @@ _CLIPPED: Final = re.compile(
 _MOVED: Final = re.compile(r"translate(?:x|y|3d)?\(\s*(-?\d+(?:\.\d+)?(?:px|em|rem|vw|vh|%))")
 _SHRUNK: Final = re.compile(r"scale(?:x|y|3d)?\(\s*0?\.?0+\s*[,)]")
 _TEXT_FILTER: Final = re.compile(r"opacity\(\s*0(?:\.0\d*)?%?\s*\)")
+_DARK: Final = 0.04045
 _ALIKE_RATIO: Final = 1.1
 """Of contrast: below it nobody tells the text from what is behind it."""
 
@@ -232,4 +233,4 @@ def _luminance(colour: RGBA) -> float:
 
 
 def _linear(part: float) -> float:
-    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+    return part / 12.92 if part <= _DARK else float(((part + 0.055) / 1.055) ** 2.4)

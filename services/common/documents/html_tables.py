@@ -14,6 +14,7 @@ _MAX_POSITIONS: Final = 400_000
 _POSITIONS_PER_CELL: Final = 40
 _LONG_CELL: Final = 400
 _MANY_BLOCKS: Final = 4
+_FEW_ROWS: Final = 2
 _SHORT_WORDS: Final = 6
 _UNIT: Final = re.compile(r"[\[(][^\[\]()]{1,16}[\])]|%|[\u20ac$\u00a3]|[a-zA-Z\u00b5\u00b0\u03a9/\u00b2\u00b3^]{1,5}")
 _BRACKET_UNIT: Final = re.compile(r"[\[(][^\[\]()]{1,16}[\])]")
@@ -73,6 +74,7 @@ class TableParts:
         rows: of cells, each with whether it stands in ``thead``.
         bordered: the page draws lines, or calls it a table of data.
         presentation: the page says that it is layout.
+        unbordered: the page says that it draws no lines.
     """
 
     rows: list[tuple[list[Cell], bool]] = field(default_factory=list)
@@ -80,6 +82,7 @@ class TableParts:
     caption_notes: tuple[tuple[int, str], ...] = ()
     bordered: bool = False
     presentation: bool = False
+    unbordered: bool = False
 
     @property
     def cells(self) -> list[Cell]:
@@ -99,6 +102,8 @@ def is_layout(parts: TableParts) -> bool:
         return False
     widest = max((len(row) for row, _ in parts.rows), default=0)
     if widest <= 1 or (len(parts.rows) == 1 and not parts.bordered):
+        return True
+    if parts.unbordered and len(parts.rows) <= _FEW_ROWS:
         return True
     nested = any(block.table is not None for cell in filled for block in cell.blocks)
     crowded = sum(len(cell.blocks) >= _MANY_BLOCKS or len(cell.text) > _LONG_CELL for cell in filled)

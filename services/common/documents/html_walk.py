@@ -8,37 +8,30 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from services.common.documents.document import NOWHERE, Block, BlockKind, HiddenText, Place
-from services.common.documents.html_furniture import is_furniture, is_navigation, named_furniture
+from services.common.documents.html_furniture import is_furniture, named_furniture
 from services.common.documents.html_hidden import Paint, painted, why_hidden
 from services.common.documents.html_lists import ListNumbers
 from services.common.documents.html_marks import NoteMarks
-from services.common.documents.html_styles import Styles
-from services.common.documents.html_tables import Cell, TableParts, build_table, is_layout
-from services.common.documents.inline import (
+from services.common.documents.html_styles import Declarations, Styles
+from services.common.documents.html_tables import TableParts
+from services.common.documents.inline import Line, read_line, split_lines
+from services.common.documents.marks import (
     BOLD,
     BOLD_END,
     BREAK,
-    LINK,
-    LINK_END,
-    NOTE,
-    NOTE_END,
-    PICTURE,
-    PICTURE_END,
     STRUCK,
     STRUCK_END,
     SUB,
     SUB_END,
     SUP,
     SUP_END,
-    Line,
     plain_of,
-    read_line,
-    split_lines,
 )
 from services.common.documents.text import collapse
 
 Attributes = dict[str, str | None]
 Close = Callable[[], None]
+Enter = Callable[[LexborNode, str, Attributes], Close | None]
 
 _UNREAD: Final = frozenset(
     {
@@ -61,12 +54,9 @@ _PAIRS: Final = {
     **dict.fromkeys(("del", "s", "strike"), (STRUCK, STRUCK_END)),
     **dict.fromkeys(("b", "strong"), (BOLD, BOLD_END)),
 }
-_FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
-_NO_PICTURE: Final = frozenset({"", "image", "img", "picture", "photo", "logo", "icon", "spacer", "bild", "foto", "*"})
-_ANCHOR_SIGNS: Final = frozenset(
-    {"\u00b6", "#", "\u00a7", "\U0001f517", "[source]", "[edit]", "[bearbeiten]", "[quelltext]"}
+_CAPTIONED: Final = re.compile(
+    r"(?:table|figure|fig\.|example|listing|tabelle|abbildung|abb\.|beispiel|tableau|exemple)\s*[A-Z]?\d", re.IGNORECASE
 )
-_MAX_CODE_BLANKS: Final = 2
 _DEEPEST: Final = 6
 
 
@@ -96,7 +86,7 @@ class Sink:
 
 
 @dataclass(slots=True)
-class _Item:
+class Item:
     """An open list item, definition or ``details``."""
 
     number: str = ""
@@ -106,7 +96,7 @@ class _Item:
 
 
 @dataclass(slots=True)
-class _Terms:
+class Terms:
     """An open definition list."""
 
     terms: list[str] = field(default_factory=list)
@@ -130,9 +120,9 @@ class Walk:
         self._run: list[str] = []
         self._unseen: list[str] = []
         self._paint = Paint()
-        self._items: list[_Item] = []
+        self._items: list[Item] = []
         self._lists: list[ListNumbers] = []
-        self._terms: list[_Terms] = []
+        self._terms: list[Terms] = []
         self._tables: list[TableParts] = []
         self._in_head = False
         self._heading = 0
@@ -144,30 +134,10 @@ class Walk:
         self._languages: list[str] = []
         self._titled = False
         self._last_heading = ""
-        self._enters: dict[str, Callable[[LexborNode, str, Attributes], Close | None]] = {
-            **dict.fromkeys(("ul", "ol"), self._list),
-            **dict.fromkeys(HEADINGS, self._head),
-            **dict.fromkeys(("td", "th"), self._cell),
-            "li": self._list_item,
-            "dl": self._definitions,
-            "dt": self._term,
-            "dd": self._definition,
-            "table": self._table,
-            "tr": self._row,
-            "caption": self._caption,
-            "thead": self._table_head,
-            "details": self._details,
-            "summary": self._summary,
-            "figure": self._figure,
-            "pre": self._code,
-            "figcaption": self._figure_caption,
-            "a": self._link,
-            "img": self._picture,
-            "svg": self._drawing,
-        }
+        self._enters: dict[str, Enter] = {}
 
     def walk(self, root: LexborNode) -> None:
-        """Visit every node before and after its children, with a stack of our own: depth is the document's to choose."""
+        """Visit every node before and after its children; the stack is ours: depth is the document's to choose."""
         stack: list[LexborNode | Close] = [root]
         while stack:
             one = stack.pop()
@@ -205,10 +175,8 @@ class Walk:
     def _enter(self, node: LexborNode) -> list[Close] | None:
         """Return what is to be done after the children; ``None`` when they are not to be visited."""
         tag = node.tag or ""
-        if tag in _UNREAD:
-            return None
-        if tag == "br":
-            self._run.append("\n" if self._pre else BREAK)
+        if tag in _UNREAD or tag == "br":
+            self._run.append(("\n" if self._pre else BREAK) if tag == "br" else "")
             return None
         attributes = node.attributes
         style = self._styles.of(node, attributes.get("style") or "")
@@ -226,23 +194,31 @@ class Walk:
             self._mark_place(tag, attributes, closes)
         if named_furniture(tag, attributes):
             self._maybe_furniture(tag, attributes, closes)
+        if self._open(node, tag, attributes, style, closes):
+            return closes
+        for close in reversed(closes):
+            close()
+        return None
+
+    def _open(
+        self, node: LexborNode, tag: str, attributes: Attributes, style: Declarations, closes: list[Close]
+    ) -> bool:
+        """Begin what an element is; ``False`` when what is in it is not read."""
         if tag in _PAIRS:
             opening, closing = _PAIRS[tag]
             self._run.append(opening)
             closes.append(lambda: self._run.append(closing))
-            return closes
-        if tag == "button" and not (self._heading or self._items):
-            return None
-        enter = self._enters.get(tag)
-        if enter is not None:
-            close = enter(node, tag, attributes)
+        elif tag == "button" and not (self._heading or self._items):
+            return False
+        elif tag in self._enters:
+            close = self._enters[tag](node, tag, attributes)
             if close is None:
-                return None
+                return False
             closes.append(close)
         elif tag in _BLOCKS or style.get("display") == "block":
             self.flush()
             closes.append(self.flush)
-        return closes
+        return True
 
     def _after(self, closes: list[Close], close: Callable[[], object]) -> None:
         """Have something done after what gathers inside has been flushed."""
@@ -252,7 +228,7 @@ class Walk:
 
         closes.insert(0, done)
 
-    def _repaint(self, tag: str, attributes: Attributes, style: "dict[str, str]", closes: list[Close]) -> None:
+    def _repaint(self, tag: str, attributes: Attributes, style: Declarations, closes: list[Close]) -> None:
         before = self._paint
         after = painted(before, tag, attributes, style, linked=self._styles.linked)
         if after is before or after == before:
@@ -376,301 +352,19 @@ class Walk:
 
     def _paragraph(self, line: Line, text: str, notes: tuple[tuple[int, str], ...]) -> Block:
         within = len(self._items)
+        if line.bold and _CAPTIONED.match(text):
+            return Block(BlockKind.CAPTION, text, place=self._place, within=within, notes=notes)
         if line.bold and not within and not self._tables and self._kind is BlockKind.PARAGRAPH and is_title(text):
             self._last_heading = text
             return Block(BlockKind.HEADING, text, min(max(self._level, 1) + 1, _DEEPEST), self._place, notes=notes)
         return Block(self._kind, text, place=self._place, within=within, notes=notes)
 
-    def _announce(self, items: list[_Item]) -> None:
+    def _announce(self, items: list[Item]) -> None:
         """Write what is still unwritten of the items around a block: their terms, without text of their own."""
         for level, item in enumerate(items):
             if item.fresh and item.term:
                 item.fresh = False
                 self._add(Block(BlockKind.DEFINITION, "", level, self._place, term=item.term))
-
-    # Headings, pictures, links, code
-
-    def _head(self, _node: LexborNode, tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        self._announce(self._items)
-        before, self._heading = self._heading, HEADINGS[tag]
-
-        def close() -> None:
-            self.flush()
-            self._heading = before
-
-        return close
-
-    def _link(self, node: LexborNode, _tag: str, attributes: Attributes) -> Close | None:
-        href = attributes.get("href") or ""
-        if self._notes.is_back_link(attributes, href):
-            return None
-        names = (attributes.get("class") or "").lower()
-        if "headerlink" in names or "viewcode" in names or "edit" in names.split():
-            return None
-        if href.startswith("#") and collapse(node.text(deep=True)).lower() in _ANCHOR_SIGNS:
-            return None
-        mark = self._notes.mark_of(href[1:]) if href.startswith("#") else ""
-        if mark and self._notes.is_reference(node):
-            self._run.append(f"{NOTE}{mark}{NOTE_END}")
-            return None
-        if not href:
-            return lambda: None
-        self._run.append(LINK)
-        return lambda: self._run.append(LINK_END)
-
-    def _picture(self, _node: LexborNode, _tag: str, attributes: Attributes) -> None:
-        told = collapse(plain_of(attributes.get("alt") or ""))
-        if told.lower() not in _NO_PICTURE and not _FILE_NAME.fullmatch(told):
-            self._run.append(f"{PICTURE}{told}{PICTURE_END}")
-
-    def _drawing(self, node: LexborNode, _tag: str, attributes: Attributes) -> None:
-        title = node.css_first("title")
-        told = attributes.get("aria-label") or (title.text() if title is not None else "")
-        self._picture(node, "img", {"alt": told})
-
-    def _code(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        self._announce(self._items)
-        before, self._pre = self._pre, True
-
-        def close() -> None:
-            self._pre = before
-            raw = "".join(self._run)
-            self._run.clear()
-            text = plain_of(raw).strip("\n").rstrip()
-            if text.strip():
-                within = len(self._items)
-                self.sink.current.append(collapse(text))
-                self._add(Block(BlockKind.CODE, text, place=self._place, within=within))
-
-        return close
-
-    # Lists and definitions
-
-    def _list(self, node: LexborNode, tag: str, attributes: Attributes) -> Close:
-        self.flush()
-        self._announce(self._items)
-        items = 0
-        child = node.child if "reversed" in attributes else None
-        while child is not None:
-            items += child.tag == "li"
-            child = child.next
-        style = self._styles.of(node, attributes.get("style") or "")
-        self._lists.append(ListNumbers(tag, attributes, style, items))
-        start, sink, heading = len(self.sink.blocks), self.sink, self._last_heading
-
-        def close() -> None:
-            self.flush()
-            self._lists.pop()
-            if self._items or self.sink is not sink:
-                return
-            if is_navigation(sink.linked[start:], heading, before_title=not self._titled):
-                self._discard(sink.blocks[start:])
-                del sink.blocks[start:], sink.linked[start:]
-
-        return close
-
-    def _list_item(self, _node: LexborNode, _tag: str, attributes: Attributes) -> Close:
-        self.flush()
-        number = self._lists[-1].number(attributes.get("value")) if self._lists else ""
-        return self._open_item(_Item(number))
-
-    def _open_item(self, item: _Item) -> Close:
-        self._items.append(item)
-
-        def close() -> None:
-            self.flush()
-            self._items.pop()
-
-        return close
-
-    def _definitions(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        self._announce(self._items)
-        self._terms.append(_Terms())
-
-        def close() -> None:
-            self.flush()
-            terms = self._terms.pop()
-            if terms.terms and not terms.defined:
-                text = " / ".join(terms.terms)
-                self._add(Block(BlockKind.PARAGRAPH, text, place=self._place, within=len(self._items)))
-
-        return close
-
-    def _term(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        def take(text: str) -> None:
-            if not self._terms:
-                self._terms.append(_Terms())
-            terms = self._terms[-1]
-            if terms.defined:
-                terms.terms, terms.defined = [], False
-            if text:
-                terms.terms.append(text)
-
-        return self._capture(take)
-
-    def _definition(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        terms = self._terms[-1] if self._terms else _Terms()
-        terms.defined = True
-        return self._open_item(_Item(term=" / ".join(terms.terms)))
-
-    def _details(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        return self._open_item(_Item())
-
-    def _summary(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        def take(text: str) -> None:
-            if self._items:
-                self._items[-1].term = text
-
-        return self._capture(take)
-
-    def _capture(self, take: Callable[[str], None]) -> Close:
-        """Gather what is inside as one text, not as blocks."""
-        self.flush()
-        outer, self.sink = self.sink, Sink()
-        items, self._items = self._items, []
-        heading, self._heading = self._heading, 0
-
-        def close() -> None:
-            self.flush()
-            inner, self.sink = self.sink, outer
-            self._items, self._heading = items, heading
-            take(" ".join(block.text for block in inner.blocks if block.text))
-
-        return close
-
-    # Tables and figures
-
-    def _table(self, _node: LexborNode, _tag: str, attributes: Attributes) -> Close:
-        self.flush()
-        self._announce(self._items)
-        parts = TableParts(
-            bordered=(attributes.get("border") or "0").strip() not in {"0", ""} or "rules" in attributes,
-            presentation=(attributes.get("role") or "").lower() in {"presentation", "none"},
-        )
-        self._tables.append(parts)
-        place, in_head = self._place, self._in_head
-        items, self._items = self._items, []
-        terms, self._terms = self._terms, []
-        lists, self._lists = self._lists, []
-
-        def close() -> None:
-            self.flush()
-            self._tables.pop()
-            self._items, self._terms, self._lists, self._in_head = items, terms, lists, in_head
-            self._write_table(parts, place)
-
-        return close
-
-    def _write_table(self, parts: TableParts, place: Place) -> None:
-        table = None if is_layout(parts) else build_table(parts)
-        if table is None:
-            for cell in parts.cells:
-                for at, block in enumerate(cell.blocks):
-                    self.sink.add(replace(block, text=cell.struck[at]) if at in cell.struck else block)
-            return
-        self.sink.marked = False
-        self._add(Block(BlockKind.TABLE, "", place=place, table=table, within=len(self._items)))
-        heads = [collapse(cell.text) for cell in parts.rows[0][0]] if table.header_rows else []
-        for row, _ in parts.rows:
-            for index, cell in enumerate(row):
-                for block in cell.blocks:
-                    if block.table is not None:
-                        lead = [row[0].text] if index else []
-                        lead += [f"{heads[index]}: {cell.text}" if index < len(heads) else cell.text]
-                        term = block.term or ", ".join(part.strip(": ") for part in lead if part)
-                        self._add(replace(block, term=term))
-
-    def _table_head(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self._in_head = True
-
-        def close() -> None:
-            self._in_head = False
-
-        return close
-
-    def _row(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        if self._tables:
-            self._tables[-1].rows.append(([], self._in_head))
-        return self.flush
-
-    def _cell(self, node: LexborNode, tag: str, attributes: Attributes) -> Close:
-        self.flush()
-        outer, self.sink = self.sink, Sink()
-        style = self._styles.of(node, attributes.get("style") or "")
-        marked = bool(attributes.get("bgcolor")) or style.get("font-weight", "") in {"bold", "bolder", "600", "700"}
-        in_head = self._in_head
-
-        def close() -> None:
-            self.flush()
-            inner, self.sink = self.sink, outer
-            self._in_head = in_head
-            if not self._tables:
-                outer.extend(inner)
-                return
-            cell = Cell(
-                inner.blocks,
-                head=tag == "th",
-                scope=(attributes.get("scope") or "").lower(),
-                marked=marked or (inner.marked and bool(inner.current)),
-                columns=_span(attributes.get("colspan")) or 1,
-                rows=_span(attributes.get("rowspan", "1")),
-                current=" ".join(inner.current),
-                struck=inner.struck,
-            )
-            rows = self._tables[-1].rows
-            if not rows:
-                rows.append(([], in_head))
-            rows[-1][0].append(cell)
-
-        return close
-
-    def _caption(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        def take(text: str) -> None:
-            if self._tables:
-                self._tables[-1].caption = text
-
-        return self._capture(take)
-
-    def _figure(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        start = len(self.sink.blocks)
-        sink = self.sink
-
-        def close() -> None:
-            self.flush()
-            blocks = sink.blocks[start:]
-            tables = [at for at, block in enumerate(blocks) if block.table is not None]
-            captions = [at for at, block in enumerate(blocks) if block.kind is BlockKind.CAPTION]
-            if len(tables) != 1 or len(captions) != 1:
-                return
-            table = blocks[tables[0]]
-            if table.table is not None and not table.table.caption:
-                told = replace(table.table, caption=blocks[captions[0]].text)
-                sink.blocks[start + tables[0]] = replace(table, table=told)
-                del sink.blocks[start + captions[0]], sink.linked[start + captions[0]]
-
-        return close
-
-    def _figure_caption(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
-        self.flush()
-        before, self._kind = self._kind, BlockKind.CAPTION
-
-        def close() -> None:
-            self.flush()
-            self._kind = before
-
-        return close
-
-
-def _span(text: str | None) -> int:
-    plain = (text or "").strip()
-    return min(int(plain), 1_000) if plain.isdecimal() and len(plain) <= 9 else 1  # noqa: PLR2004
 
 
 def language_of(text: str | None) -> str:

@@ -23,7 +23,8 @@ _CONNECTIVE: Final = (
     r"|jedoch|andernfalls|sonst|deshalb|daher|au\u00dferdem|zudem|dar\u00fcber hinaus|in diesem fall|zum beispiel|aber"
     r"|cependant|toutefois|sinon|en outre|dans ce cas|par exemple|mais|donc"
 )
-_LEANING: Final = re.compile(rf"(?:{_PRONOUN}|{_CONNECTIVE})\b", re.IGNORECASE)
+_LEANING: Final = re.compile(rf"(?:\(|(?:{_PRONOUN}|{_CONNECTIVE})\b)", re.IGNORECASE)
+_POINTING: Final = re.compile(rf"(?:{_PRONOUN})\b", re.IGNORECASE)
 _NOT_LEANING: Final = re.compile(
     r"(?:it is (?:forbidden|prohibited|not allowed|recommended|possible|required)|this (?:document|manual|section|page"
     r"|chapter|guide|package|library|policy|agreement|licen[sc]e|article|program|software)|these (?:terms|rules)"
@@ -35,6 +36,11 @@ _NOT_LEANING: Final = re.compile(
 def leans(sentence: str) -> bool:
     """Say whether a sentence cannot be read without the one before."""
     return bool(_LEANING.match(sentence)) and not _NOT_LEANING.match(sentence)
+
+
+def points_back(sentence: str) -> bool:
+    """Say whether a sentence begins with a pronoun for what stands in the one before."""
+    return bool(_POINTING.match(sentence)) and not _NOT_LEANING.match(sentence)
 
 
 def group_leaning(sentences: list[str]) -> list[str]:

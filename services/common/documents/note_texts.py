@@ -26,7 +26,7 @@ class NoteTexts:
         """Footnotes that were joined to a text, by block."""
 
     def text(self, mark: str, index: int) -> str:
-        """Return the footnote that a mark in the block ``index`` refers to; empty where there is none, or a long one."""
+        """Return the footnote that a mark in the block ``index`` refers to; empty where there is none or it is long."""
         places = self._at.get(mark)
         if not places:
             return ""
