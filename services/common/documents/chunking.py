@@ -28,7 +28,7 @@ from services.common.documents.leaning import (
 )
 from services.common.documents.note_texts import NoteTexts
 from services.common.documents.sentences import split_sentences
-from services.common.documents.table_facts import RowText, rows_of
+from services.common.documents.table_facts import MAX_NAME_NOTE_CHARS, RowText, rows_of
 from services.common.documents.titles import adds_words, content_words, is_bare, is_generic
 from services.common.names import plain_name
 
@@ -176,7 +176,7 @@ class _Chunker:
             return  # above the first heading: the name of the house, a line of a cover
         loose = not text.endswith(_ENDED) and self._count(text) <= WHOLE_ITEM_TOKENS and adds_words(self._title(), text)
         if self._needs_title(text, first=first) or (fragment and self._title()) or loose:
-            self._emit(_joined(self._title(), text), place, FactKind.STATEMENT, joinable=not fragment)
+            self._emit(_joined(self._title(), text), place, FactKind.STATEMENT)
         else:
             self._emit(text, place, FactKind.STATEMENT, joinable=True)
 
@@ -285,7 +285,7 @@ class _Chunker:
     def _table(self, block: Block, table: Table, index: int) -> None:
         """Write a fact for each row below the heads, with the names of its columns."""
         self._tables += 1
-        context = self._table_context(block, table)
+        context = self._table_context(block, table, index)
         width = len(table.rows[0]) if table.rows else 0
         for row in rows_of(table, lambda mark: self._notes.text(mark, index)):
             where = table.places[row.row] if table.places else block.place
@@ -294,7 +294,8 @@ class _Chunker:
             for text in self._pieces(row):
                 self._emit(_joined(context, text), place, FactKind.TABLE_ROW)
         for row_at, _, mark in table.notes:
-            if row_at < table.header_rows and (told := self._notes.text(mark, index)):
+            told = self._notes.text(mark, index) if 0 <= row_at < table.header_rows else ""
+            if len(told) > MAX_NAME_NOTE_CHARS:
                 self._emit(_joined(context, told), block.place, FactKind.FOOTNOTE)
 
     def _pieces(self, row: RowText) -> list[str]:
@@ -328,13 +329,15 @@ class _Chunker:
         self._lead_in.used = True
         return self._lead_in.text or self._title()
 
-    def _table_context(self, block: Block, table: Table) -> str:
+    def _table_context(self, block: Block, table: Table, index: int) -> str:
         """Return what a row needs to be read alone: cells are short, so document, section and caption are named."""
         near = self._context_of(block)
+        told = [text.rstrip(".") for row, _, mark in table.notes if row < 0 and (text := self._notes.text(mark, index))]
+        caption = f"{table.caption} ({'; '.join(told)})" if told else table.caption
         names = [self._headings[0][1]] if self._headings and self._headings[0][0] == 0 else []
         names += [self._title()] if self._has_title() else []
         names += [near] if not table.caption else []
-        names += [block.term, table.caption]
+        names += [block.term, caption]
         kept: list[str] = []
         for name in reversed(names):
             words = content_words(name)

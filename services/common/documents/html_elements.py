@@ -208,6 +208,7 @@ class PageWalk(Walk):
             self.flush()
             inner, self.sink = self.sink, outer
             self._items, self._heading = items, heading
+            self._captured = tuple(note for block in inner.blocks for note in block.notes)
             take(" ".join(block.text for block in inner.blocks if block.text))
 
         return close
@@ -304,6 +305,7 @@ class PageWalk(Walk):
         def take(text: str) -> None:
             if self._tables:
                 self._tables[-1].caption = text
+                self._tables[-1].caption_notes = self._captured
 
         return self._capture(take)
 

@@ -10,7 +10,7 @@ from services.common.documents.text import collapse
 
 _MARK: Final = re.compile(r"[\[(]?\s*([\w*\u2020\u2021\u00a7\u00b6#]{1,4})\s*[\])]?\.?")
 _PLAIN_MARK: Final = re.compile(
-    r"\s*(?:[\[(]([*\u2020\u2021]{1,3}|\d{1,2}|[a-z])[\])]|([*\u2020\u2021]{1,3}|\d{1,2}(?=\))))\)?\s*"
+    r"\s*(?:[\[(]([*\u2020\u2021]{1,3}|\d{1,2}|[a-z])[\])]|([*\u2020\u2021]{1,3}|\d{1,2}(?=\))|[a-z](?=\))))\)?\s*"
 )
 _REFERENCES: Final = ("footnote", "noteref", "fnref", "reference", "citation", "footnote-ref")
 _BACK: Final = re.compile(
@@ -24,6 +24,7 @@ class NoteMarks:
 
     Attributes:
         marks: that stand before a footnote's text.
+        raised: those of them that no link refers to: raised text alone may.
     """
 
     def __init__(self, tree: LexborHTMLParser) -> None:
@@ -45,6 +46,7 @@ class NoteMarks:
             if mark:
                 own.add(mark)
         self.marks = frozenset(one for one in marks | own if one)
+        self.raised = frozenset(one for one in own - marks if one)
 
     def _learn(self, link: LexborNode) -> None:
         href = link.attributes.get("href") or ""

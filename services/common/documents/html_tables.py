@@ -260,9 +260,10 @@ def _with_spans(grid: _Grid, count: int) -> int:
     """Return the header rows with those over which a head's cell reaches."""
     reach = count
     for row in range(count):
-        for cell in {id(one): one for one in grid.origins[row] if one is not None and one.text}.values():
-            if 1 < cell.rows < len(grid.texts) and row + cell.rows > reach and len(grid.texts[0]) > 1:
-                reach = row + cell.rows
+        for column, cell in enumerate(grid.origins[row]):
+            begins = cell is not None and bool(cell.text) and (row, column) not in grid.spanned
+            if begins and cell is not None and 1 < cell.rows < len(grid.texts):
+                reach = max(reach, row + cell.rows)
     tall = [cell for cell in grid.origins[0] if cell is not None and cell.text]
     wide = any(cell.columns > 1 for cell in tall)
     return reach if reach == count or wide or all(_all_heads(grid, row) for row in range(count, reach)) else count

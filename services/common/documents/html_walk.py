@@ -134,6 +134,7 @@ class Walk:
         self._languages: list[str] = []
         self._titled = False
         self._last_heading = ""
+        self._captured: tuple[tuple[int, str], ...] = ()
         self._enters: dict[str, Enter] = {}
 
     def walk(self, root: LexborNode) -> None:
@@ -288,7 +289,7 @@ class Walk:
         if not raw.strip():
             return
         for part in split_lines(raw) if not self._heading else [raw]:
-            line = read_line(part, self._notes.marks)
+            line = read_line(part, self._notes.raised)
             if line.text or line.pictures:
                 self._write(line)
 

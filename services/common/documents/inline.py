@@ -106,12 +106,10 @@ def split_lines(raw: str) -> list[str]:
 
 
 def _struck(match: re.Match[str]) -> str:
-    """Return nothing of what is struck out where words stand before it: others have taken its place."""
-    return (
-        " "
-        if _has_words(ANY_MARK.sub("", match.string[max(0, match.start() - BASE_CHARS) : match.start()]))
-        else match[0]
-    )
+    """Return nothing of what is struck out where other words take its place; before a dash or colon it is told of."""
+    before = ANY_MARK.sub("", match.string[max(0, match.start() - BASE_CHARS) : match.start()])
+    after = ANY_MARK.sub("", match.string[match.end() : match.end() + BASE_CHARS]).lstrip()
+    return match[0] if not _has_words(before) and not after[:1].isalnum() else " "
 
 
 def _is_labelled(line: str) -> bool:
@@ -183,5 +181,5 @@ def _take_notes(raw: str) -> tuple[str, tuple[tuple[int, str], ...], str]:
             notes.append((len(text), mark))
         position = match.end()
     rest = _powers(collapse(raw[position:]))
-    blank = raw[position : position + 1].isspace() and text and rest and rest[0] not in ".,;:!?)]"
-    return (f"{text} {rest}" if blank else text + rest), tuple(notes), opens_with
+    parted = bool(raw[position : position + 1].isspace() and text and rest and rest[0] not in ".,;:!?)]")
+    return (f"{text} {rest}" if parted else text + rest), tuple(notes), opens_with

@@ -50,5 +50,7 @@ class NoteTexts:
             here = [mark for at, mark in waiting if at <= end or last]
             waiting = [(at, mark) for at, mark in waiting if at > end and not last]
             told = [text for mark in here if (text := self.text(mark, index))]
-            result.append(f"{sentence} ({'; '.join(text.rstrip('.') for text in told)})" if told else sentence)
+            result.append(
+                f"{sentence} ({'; '.join(dict.fromkeys(text.rstrip('.') for text in told))})" if told else sentence
+            )
         return result

@@ -8,6 +8,8 @@ from services.common.documents.text import collapse
 
 BASE_CHARS: Final = 60
 """So much of the text before a raised part is looked at."""
+_ENDINGS: Final = frozenset({"o", "e", "r", "t"})
+"""Of shortened words: n^o, M^r."""
 _MARK_CHARS: Final = 3
 _SHORT_WORD: Final = 2
 _SHORT_POWER: Final = 12
@@ -172,7 +174,7 @@ def _is_note(text: str, before: str, after: str, defined: frozenset[str]) -> boo
     if text.isalpha():
         if word is None:
             return known or before[-1] in _ENDS
-        return known or (len(word[0]) > _SHORT_WORD and len(text) == 1 and text not in _SHORTENED)
+        return known or (len(word[0]) > _SHORT_WORD and len(text) == 1 and text not in _ENDINGS)
     return known if not text.isdigit() else _is_note_of_word(text, before, word[0] if word else "", known=known)
 
 
@@ -209,7 +211,7 @@ def _as_power(text: str, before: str) -> str:
         lower in _SHORTENED and before[-1:].isalpha() and len(lower) > 1
     ):
         return text
-    if lower in {"o", "a", "e", "r"} and before[-1:].isalpha() and (before[-1] in "nN" or not _single_letter(before)):
+    if lower in _ENDINGS and before[-1:].isalpha() and (before[-1] in "nN" or not _single_letter(before)):
         return text
     if _POWER.fullmatch(text):
         return f"^{text.replace(' ', '')}"

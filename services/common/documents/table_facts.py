@@ -15,7 +15,7 @@ _UNIT: Final = re.compile(r"[\[(]")
 _CLOSED: Final = (".", "!", "?")
 _MAX_GROUP_CHARS: Final = 120
 _MAX_NOTE_CHARS: Final = 300
-_MAX_NAME_NOTE_CHARS: Final = 80
+MAX_NAME_NOTE_CHARS: Final = 80
 _MIN_GROUP_WIDTH: Final = 3
 _PAIR: Final = 2
 
@@ -40,9 +40,9 @@ class RowText:
 def rows_of(table: Table, note: Note) -> Iterator[RowText]:
     """Yield the rows below the heads, each with all that it needs."""
     notes: dict[tuple[int, int], list[str]] = {}
-    for row, column, mark in table.notes:
-        notes.setdefault((row, column), []).append(mark)
-    current = {(row, column): text for row, column, text in table.current}
+    for at, column, mark in table.notes:
+        notes.setdefault((at, column), []).append(mark)
+    current = {(at, column): text for at, column, text in table.current}
     names = _names(table, notes, note)
     group = ""
     above: dict[int, str] = {}
@@ -86,7 +86,7 @@ def _names(table: Table, notes: Mapping[tuple[int, int], Sequence[str]], note: N
     for column in range(width):
         name = name_of([row[column] for row in heads])
         marks = {mark for row in range(len(heads)) for mark in notes.get((row, column), ())}
-        told = [text for mark in sorted(marks) if (text := note(mark)) and len(text) <= _MAX_NAME_NOTE_CHARS]
+        told = [text for mark in sorted(marks) if (text := note(mark)) and len(text) <= MAX_NAME_NOTE_CHARS]
         names.append(f"{name} ({'; '.join(told)})" if told and name else name)
     return names
 
