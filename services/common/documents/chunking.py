@@ -16,7 +16,7 @@ from typing import Final
 
 from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table
 from services.common.documents.fact_draft import FactDraft, FactKind
-from services.common.documents.fact_kinds import kind_of
+from services.common.documents.fact_kinds import is_notice, kind_of
 from services.common.documents.leaning import (
     MAX_CARRIED_CHARS,
     MIN_FACT_TOKENS,
@@ -43,6 +43,8 @@ CONTEXT_TOKENS: Final = 24
 """A sentence up to this long carries its heading when the heading has words that the sentence lacks."""
 ROW_TOKENS: Final = 256
 """A longer row is cut between its cells, and its head said again."""
+LINK_WORDS: Final = 5
+"""A link of so many words with nothing beside it leads elsewhere, and says nothing."""
 MAX_CONTEXT_CHARS: Final = 2_000
 """A longer heading or lead-in is text of its own: repeated before all that it stands above, it would multiply."""
 MAX_LIST_DEPTH: Final = 32
@@ -109,6 +111,8 @@ class _Chunker:
         return self._with_footnotes(footnotes)
 
     def _read(self, block: Block, index: int) -> None:
+        if block.linked and len(block.text.split()) <= LINK_WORDS and not self._nested_follows(block, index):
+            return  # the name of another page
         if block.kind in {BlockKind.LIST_ITEM, BlockKind.DEFINITION}:
             self._item(block, index)
             return
@@ -170,6 +174,9 @@ class _Chunker:
         """Write sentences of a paragraph, with the heading or the sentence before where they need them."""
         if first and points_back(text) and self._last_sentence and len(self._last_sentence) <= MAX_CARRIED_CHARS:
             self._emit(f"{self._last_sentence} {text}", place, FactKind.STATEMENT)
+            return
+        if is_notice(text):
+            self._emit(text, place, FactKind.BOILERPLATE)
             return
         fragment = not text.endswith(_ENDED) and self._count(text) < MIN_FACT_TOKENS
         if fragment and not self._headings and self._has_headings and not _tells(text):

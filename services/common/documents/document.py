@@ -106,6 +106,7 @@ class Block:
         within: in how many items and definitions a block stands that is none itself: a second paragraph of an item of
             level 0, its table, its code: 1.
         notes: marks of footnotes, each with the place in ``text`` where it stood: (offset, mark).
+        linked: it is a link and nothing else.
     """
 
     kind: BlockKind
@@ -118,6 +119,7 @@ class Block:
     language: str = ""
     within: int = 0
     notes: tuple[tuple[int, str], ...] = ()
+    linked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

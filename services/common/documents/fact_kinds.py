@@ -8,14 +8,14 @@ from services.common.documents.fact_draft import FactKind
 _RULE: Final = re.compile(
     r"\b(?:must|shall|may not|may only|mandatory|required|requires|prohibited|forbidden|permitted|obliged|obligation"
     r"|not allowed|only if|unless|no later than|at the latest|at least|at most|not exceed|within \w+ (?:\w+ )?days?"
-    r"|within \w+ hours?|up to|maximum|minimum|never|always|is entitled|are entitled|liable"
+    r"|within \w+ hours?|up to \d|maximum|minimum|never|always|is entitled|are entitled|liable"
     r"|muss|m\u00fcssen|darf|d\u00fcrfen|verboten|erlaubt|verpflichtet|sp\u00e4testens"
     r"|h\u00f6chstens|mindestens|untersagt|innerhalb von"
     r"|doit|doivent|interdit|obligatoire|au plus tard|au moins|au plus|ne donnez jamais|il est interdit)\b",
     re.IGNORECASE,
 )
 _DEFINITION: Final = re.compile(
-    r"^[^.;:]{2,80}?\s(?:means|is defined as|are defined as|refers to|denotes|stands for|bezeichnet|bedeutet"
+    r"^[^.;:,]{2,60}?\s(?:means|is defined as|are defined as|refers to|denotes|stands for|bezeichnet|bedeutet"
     r"|d\u00e9signe|s'entend)\b",
     re.IGNORECASE,
 )
@@ -36,6 +36,14 @@ _BOILERPLATE_TITLE: Final = re.compile(
     r"|about this (?:document|manual)|legal notices?|disclaimer)$",
     re.IGNORECASE,
 )
+
+
+_NOTICE: Final = re.compile(r"(?:copyright|\u00a9|\(c\)\s*\d{4})", re.IGNORECASE)
+
+
+def is_notice(text: str) -> bool:
+    """Say whether a text is a copyright line: whatever heading stands above does not belong to it."""
+    return bool(_NOTICE.match(text))
 
 
 def kind_of(text: str, title: str, otherwise: FactKind) -> FactKind:

@@ -19,6 +19,7 @@ from services.common.documents.text import collapse
 
 _FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
 
+_LOGO: Final = re.compile(r"\blogo\b", re.IGNORECASE)
 _NO_PICTURE: Final = frozenset({"", "image", "img", "picture", "photo", "logo", "icon", "spacer", "bild", "foto", "*"})
 _ANCHOR_SIGNS: Final = frozenset(
     {"\u00b6", "#", "\u00a7", "\U0001f517", "[source]", "[edit]", "[bearbeiten]", "[quelltext]"}
@@ -90,7 +91,7 @@ class PageWalk(Walk):
 
     def _picture(self, _node: LexborNode, _tag: str, attributes: Attributes) -> None:
         told = collapse(plain_of(attributes.get("alt") or ""))
-        if told.lower() not in _NO_PICTURE and not _FILE_NAME.fullmatch(told):
+        if told.lower() not in _NO_PICTURE and not _FILE_NAME.fullmatch(told) and not _LOGO.search(told):
             self._run.append(f"{PICTURE}{told}{PICTURE_END}")
 
     def _drawing(self, node: LexborNode, _tag: str, attributes: Attributes) -> None:

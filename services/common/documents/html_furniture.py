@@ -14,14 +14,14 @@ _NAMED: Final = frozenset({"div", "section", "ul", "ol", "p", "dl", "table", "ce
 _NAME: Final = re.compile(
     r"(?:(?:site|page|main|global|top|bottom|left|right|side|primary|secondary|sphinx|local|doc|docs|wy|bd|md|skip|app"
     r"|mobile|user|meta|web|blog|article|post|print|social|share|cookie|cookies|consent|gdpr|privacy|promo|newsletter"
-    r"|back|to|prev|next|lang|language|search|edit|chapter|book|header|inner)[-_]?)*"
+    r"|back|to|prev|mdbook|help|next|lang|language|search|edit|chapter|book|header|inner)[-_]?)*"
     r"(?:nav|navi|navbar|navigation|topnav|menu|menubar|menue|sidebar|sphinxsidebar|sidenav|footer|foot|breadcrumbs?"
     r"|crumbs?|toc|tableofcontents|table-of-contents|pagination|pager|cookies?|consent|gdpr|newsletter|skip-?link"
     r"|skip|toolbar|masthead|advert|adverts|advertisement|ads?|sponsor|share|sharing|social|subscribe|edit-?section"
     r"|to-?top|back-?to-?top|language-?switcher|pied|pied-de-page|bas-de-page|fusszeile|fu\u00dfzeile|kopfzeile|fuss"
-    r"|navheader|navfooter|related|headerlink|searchbox|feedback|rating|login|signup)"
+    r"|navheader|navfooter|navpanel|popup|modal|overlay|tooltip|related|headerlink|searchbox|feedback|rating|login|signup)"
     r"(?:[-_]?(?:bar|container|wrapper|list|inner|links?|banner|notice|box|area|items?|menu|top|bottom|popup|overlay"
-    r"|modal|bottom|main|row|section|block))*",
+    r"|modal|bottom|main|row|section|block|panel|header|footer|title|toggle))*",
     re.IGNORECASE,
 )
 _COOKIES: Final = re.compile(r"\bcookies?\b|\bconsent\b", re.IGNORECASE)
@@ -43,6 +43,11 @@ _FOOT: Final = re.compile(
     r"\u00a9|\(c\)\s*\d{4}|\bcopyright\b|all rights reserved|alle rechte vorbehalten|tous droits r\u00e9serv\u00e9s"
     r"|webmaster@|\bimpressum\b|privacy policy|datenschutz|mentions l\u00e9gales|page generated|powered by"
     r"|back to top|haut de page|nach oben|last (?:updated|modified|change)",
+    re.IGNORECASE,
+)
+_PAGING: Final = re.compile(
+    r"(?:(?:next|prev(?:ious)?|up|top|home|zur\u00fcck|weiter|pr\u00e9c\u00e9dent|suivant)\s*:\s*[^,|\[\]]{1,60}[,|]?\s*)+"
+    r"(?:\s*\[\w+\])*",
     re.IGNORECASE,
 )
 _SEPARATOR: Final = re.compile(r"\s[\u00b7|\u2022\u2013\u2014/\u203a\u00bb]\s")
@@ -112,13 +117,13 @@ def without_feet(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
             start = index
         elif block.text.endswith(_ENDED):
             break
-    if start == 0:
-        return list(blocks), []
+    start = start or len(blocks)
     feet = list(blocks[start:])
     repeated = {block.text for block in feet}
     kept: list[Block] = []
     titled = False
     for block in blocks[:start]:
         titled = titled or block.kind is BlockKind.HEADING
-        (feet if not titled and block.text in repeated else kept).append(block)
+        paging = block.kind is BlockKind.PARAGRAPH and bool(_PAGING.fullmatch(block.text))
+        (feet if paging or (not titled and block.text in repeated) else kept).append(block)
     return kept, feet

@@ -24,7 +24,7 @@ _CLASSES: Final = frozenset(
     }
 )
 """Classes by which Bootstrap, Tailwind, Bulma, Foundation, WordPress, Drupal and others hide, and nothing else."""
-_CLASSES_WHERE_LINKED: Final = frozenset({"hide", "invisible", "collapse", "fade", "hidden-xs-up", "none"})
+_CLASSES_WHERE_LINKED: Final = frozenset({"hide", "invisible", "collapse", "fade", "hidden-xs-up", "none", "boring"})
 """They hide in a framework, and may mean something else in a page that links to no style sheet."""
 _SHOWN_BESIDE: Final = frozenset({"show", "in", "open", "active", "is-active", "visible"})
 _SHOWN_WIDE: Final = re.compile(

@@ -15,6 +15,7 @@ _POSITIONS_PER_CELL: Final = 40
 _LONG_CELL: Final = 400
 _MANY_BLOCKS: Final = 4
 _FEW_ROWS: Final = 2
+_PAIR: Final = 2
 _SHORT_WORDS: Final = 6
 _UNIT: Final = re.compile(r"[\[(][^\[\]()]{1,16}[\])]|%|[\u20ac$\u00a3]|[a-zA-Z\u00b5\u00b0\u03a9/\u00b2\u00b3^]{1,5}")
 _BRACKET_UNIT: Final = re.compile(r"[\[(][^\[\]()]{1,16}[\])]")
@@ -103,6 +104,8 @@ def is_layout(parts: TableParts) -> bool:
     widest = max((len(row) for row, _ in parts.rows), default=0)
     if widest <= 1 or (len(parts.rows) == 1 and not parts.bordered):
         return True
+    if all(len(row) == _PAIR and row[0].text.endswith(":") for row, _ in parts.rows):
+        return False  # names and values
     if parts.unbordered and len(parts.rows) <= _FEW_ROWS:
         return True
     nested = any(block.table is not None for cell in filled for block in cell.blocks)
@@ -272,7 +275,7 @@ def _with_spans(grid: _Grid, count: int) -> int:
 def _marked_row(grid: _Grid) -> bool:
     """Say whether the first row, and no other one, is bold or on a ground of its own."""
     first = [cell for cell in grid.origins[0] if cell is not None and cell.text]
-    if len(first) < 2 or not all(cell.marked for cell in first):  # noqa: PLR2004
+    if len(first) < _PAIR or not all(cell.marked for cell in first):
         return False
     later = [cell for line in grid.origins[1:] for cell in line if cell is not None and cell.text]
     return sum(cell.marked for cell in later) * 2 < max(len(later), 1)
@@ -308,7 +311,7 @@ def _header_columns(grid: _Grid, header_rows: int) -> int:
     count = 0
     while count < width - 1 and _is_head_column(grid, body, count):
         count += 1
-    if count or not body or width < 2:  # noqa: PLR2004
+    if count or not body or width < _PAIR:
         return count
     firsts = [line[0] for _, line in body]
     named = all(first.endswith(":") for first in firsts if first) and any(firsts)

@@ -324,6 +324,8 @@ class Walk:
         language = self._languages[-1] if len(self._languages) > 1 else ""
         if language and language != self._languages[0]:
             block = replace(block, language=language)
+        if linked:
+            block = replace(block, linked=True)
         self.sink.add(block, linked=linked)
 
     def _block(self, line: Line) -> Block:
