@@ -182,7 +182,7 @@ class _Chunker:
         if fragment and not self._headings and self._has_headings and not _tells(text):
             return  # above the first heading: the name of the house, a line of a cover
         loose = not text.endswith(_ENDED) and self._count(text) <= WHOLE_ITEM_TOKENS and adds_words(self._title(), text)
-        if self._needs_title(text, first=first) or (fragment and self._title()) or loose:
+        if self._title() and (self._needs_title(text, first=first) or fragment or loose):
             self._emit(_joined(self._title(), text), place, FactKind.STATEMENT)
         else:
             self._emit(text, place, FactKind.STATEMENT, joinable=True)

@@ -94,23 +94,29 @@ class TableParts:
 def is_layout(parts: TableParts) -> bool:
     """Say whether a table only places things: then its cells are read one after the other."""
     cells = parts.cells
+    heads = any(cell.head for cell in cells)
     if parts.presentation:
-        return not (any(cell.head for cell in cells) and parts.caption)
+        return not (heads and parts.caption)
     filled = [cell for cell in cells if cell.text or cell.blocks]
     if any(block.kind is BlockKind.HEADING for cell in filled for block in cell.blocks):
-        return not any(cell.head for cell in cells)
-    if parts.caption or any(cell.head for cell in cells) or any(in_head for _, in_head in parts.rows):
+        return not heads
+    if parts.caption or heads or any(in_head for _, in_head in parts.rows):
         return False
-    widest = max((len(row) for row, _ in parts.rows), default=0)
-    if widest <= 1 or (len(parts.rows) == 1 and not parts.bordered):
-        return True
     if all(len(row) == _PAIR and row[0].text.endswith(":") for row, _ in parts.rows):
         return False  # names and values
-    if parts.unbordered and len(parts.rows) <= _FEW_ROWS:
+    return len(filled) <= 1 or _places(parts, filled)
+
+
+def _places(parts: TableParts, filled: Sequence[Cell]) -> bool:
+    """Say whether a table without heads is one of layout by its shape and by what is in its cells."""
+    widest = max((len(row) for row, _ in parts.rows), default=0)
+    if widest <= 1 or (parts.unbordered and len(parts.rows) <= _FEW_ROWS):
         return True
+    if parts.bordered:
+        return False
     nested = any(block.table is not None for cell in filled for block in cell.blocks)
     crowded = sum(len(cell.blocks) >= _MANY_BLOCKS or len(cell.text) > _LONG_CELL for cell in filled)
-    return (nested and not parts.bordered) or (crowded * 3 >= len(filled) and not parts.bordered) or len(filled) <= 1
+    return nested or len(parts.rows) == 1 or crowded * 3 >= len(filled)
 
 
 @dataclass(slots=True)

@@ -61,8 +61,8 @@ def test_a_sentence_that_leans_on_the_one_before_stays_with_it():
     assert contents(paragraph(f"{LONG} {leaning} {OTHER}")) == [f"{LONG} {leaning}", OTHER]
 
 
-def test_at_most_two_sentences_lean_on_one():
-    assert group_leaning(["A.", "It b.", "It c.", "It d."]) == ["A. It b. It c.", "It d."]
+def test_at_most_two_sentences_lean_on_one_which_is_said_again_before_a_third():
+    assert group_leaning(["A.", "It b.", "It c.", "It d."]) == ["A. It b. It c.", "A. It d."]
 
 
 def test_a_short_sentence_joins_its_neighbour():
