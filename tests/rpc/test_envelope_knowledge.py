@@ -57,7 +57,7 @@ async def test_a_document_becomes_facts_with_everything_they_need(alice):
     facts = {fact.content: fact for fact in await alice.facts()}
     assert set(facts) == {ACCIDENT, THEFT}
     fact = facts[ACCIDENT]
-    assert (fact.source_location, fact.importance_weight, fact.status) == ("# Claims", 0.7, ckf_pb2.FACT_STATUS_ACTIVE)
+    assert (fact.source_location, fact.importance_weight, fact.status) == ("# Claims", 0.75, ckf_pb2.FACT_STATUS_ACTIVE)
     assert [(entity.text, entity.span.start, entity.span.end) for entity in facts[THEFT].entities] == [("The", 0, 3)]
     assert (await alice.call("GetFact", fact_id=fact.fact_id)).fact == fact
     assert fact.embedding_model.startswith("memory-embedder@1")

@@ -58,19 +58,20 @@ def read_html(text: str) -> Document:
     title_node = tree.css_first("head > title") or tree.css_first("title")
     title = collapse(title_node.text()) if title_node else ""
     walk = PageWalk(Styles(tree), NoteMarks(tree))
+    root = tree.root
+    walk.language = language_of(root.attributes.get("lang") if root is not None else "")
     if tree.body is not None:
         walk.walk(tree.body)
     blocks, feet = without_feet(settle_notes(_with_captions(walk.sink.blocks)))
     furniture = [*walk.furniture, *(block.text for block in feet)]
     first = next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
-    root = tree.root
     return Document(
         "text/html",
         title or first,
         tuple(blocks),
         hidden=_distinct(walk.hidden),
         furniture=tuple(dict.fromkeys(furniture)),
-        language=language_of(root.attributes.get("lang") if root is not None else ""),
+        language=walk.language,
         properties=_properties(tree),
     )
 

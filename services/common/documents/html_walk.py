@@ -115,6 +115,7 @@ class Walk:
         self.sink = Sink()
         self.hidden: list[HiddenText] = []
         self.furniture: list[str] = []
+        self.language = ""
         self._styles = styles
         self._notes = notes
         self._run: list[str] = []
@@ -321,8 +322,8 @@ class Walk:
         return bool(self._tables) and self._tables[-1].bordered
 
     def _add(self, block: Block, *, linked: bool = False) -> None:
-        language = self._languages[-1] if len(self._languages) > 1 else ""
-        if language and language != self._languages[0]:
+        language = self._languages[-1] if self._languages else ""
+        if language and language != self.language:
             block = replace(block, language=language)
         if linked:
             block = replace(block, linked=True)

@@ -117,8 +117,8 @@ def raise_parts(raw: str, defined: frozenset[str]) -> str:
         if SUP not in raw and SUB not in raw:
             break
         before = raw
-        raw = _LOWERED.sub(_lower, raw)
         raw = _RAISED.sub(lambda match: _raised(match, defined), raw)
+        raw = _LOWERED.sub(_lower, raw)
         if raw == before:
             break
     return re.sub(f"[{SUP}{SUP_END}{SUB}{SUB_END}]", "", raw)
@@ -132,7 +132,7 @@ def _lower(match: re.Match[str]) -> str:
 
 
 def _raised(match: re.Match[str], defined: frozenset[str]) -> str:
-    text = collapse(match[1].replace(BREAK, " "))
+    text = collapse(_LOWERED.sub(_lower, match[1]).replace(BREAK, " "))
     before = match.string[max(0, match.start() - BASE_CHARS) : match.start()]
     after = match.string[match.end() : match.end() + _SHORT_POWER]
     if not text or NOTE in text or text.lower() in _TRADE:

@@ -54,7 +54,7 @@ def rows_of(table: Table, note: Note) -> Iterator[RowText]:
         row = [current.get((index, column), cell) for column, cell in enumerate(table.rows[index])]
         if not any(row):
             continue
-        single = _single(table, index, row)
+        single = _single(row, runs)
         if single and _is_group(table, index, single):
             group, above = single, {}
             continue
@@ -101,15 +101,13 @@ def _told_notes(
             yield column, told
 
 
-def _single(table: Table, index: int, row: Sequence[str]) -> str:
+def _single(row: Sequence[str], runs: Sequence[bool]) -> str:
     """Return the text of a row of which one cell says all: it covers the row, or the others are empty."""
     if len(row) == 1:
         return row[0]
-    filled = [column for column, cell in enumerate(row) if cell]
-    covers = len(set(row)) == 1 and all((index, column) in table.spanned for column in range(1, len(row)))
-    held = index > 0 and all((index, column) in table.spanned for column in range(len(row)))
-    if covers and not held:
+    if row[0] and all(runs[1:]):
         return row[0]
+    filled = [column for column, cell in enumerate(row) if cell]
     return row[0] if filled == [0] and len(row) >= _MIN_GROUP_WIDTH else ""
 
 

@@ -1,0 +1,158 @@
+"""Tables of pages as grids, what names rows and columns, and layout told apart."""
+
+import pytest
+
+from services.common.documents.chunking import chunk
+from services.common.documents.html import read_html
+from services.common.documents.html_tables import MAX_SPAN
+
+
+def tables(page):
+    return [block.table for block in read_html(page).blocks if block.table is not None]
+
+
+def facts(page):
+    return [draft.content for draft in chunk(read_html(page), lambda text: len(text.split()))]
+
+
+SPANS = """<table><tr><th>Region<th>Base<th>Extra</tr>
+<tr><td rowspan=2>North<td>12 EUR<td>3 EUR</tr><tr><td>14 EUR<td>4 EUR</tr>
+<tr><td>South<td colspan=2>waived</tr></table>"""
+
+
+def test_cells_that_cover_several_positions_are_repeated_there():
+    (table,) = tables(SPANS)
+    assert table.rows == (
+        ("Region", "Base", "Extra"),
+        ("North", "12 EUR", "3 EUR"),
+        ("North", "14 EUR", "4 EUR"),
+        ("South", "waived", "waived"),
+    )
+    assert table.spanned == {(2, 0), (3, 2)}
+    assert (table.header_rows, table.header_columns) == (1, 0)
+
+
+def test_rows_are_facts_with_the_names_of_their_columns():
+    assert facts(SPANS) == [
+        "Region: North; Base: 12 EUR; Extra: 3 EUR",
+        "Region: North; Base: 14 EUR; Extra: 4 EUR",
+        "Region: South; Base, Extra: waived",
+    ]
+
+
+def test_spans_of_rows_that_cross():
+    (table,) = tables(
+        "<table><tr><th><th>Noon<th>Night</tr><tr><th>Mo<td rowspan=2>13-15<td>22-6</tr>"
+        "<tr><th>Sa<td rowspan=2>22-8</tr><tr><th>Su<td>all day</tr></table>"
+    )
+    assert table.rows[1:] == (("Mo", "13-15", "22-6"), ("Sa", "13-15", "22-8"), ("Su", "all day", "22-8"))
+    assert table.header_columns == 1
+
+
+def test_equal_neighbours_that_are_no_one_cell_keep_their_own_names():
+    page = "<table><tr><th>Dose<th>Most</tr><tr><td>2<td rowspan=2>4</tr><tr><td>4</tr></table>"
+    assert facts(page) == ["Dose: 2; Most: 4", "Dose: 4; Most: 4"]
+
+
+def test_two_rows_of_heads_are_joined_and_groups_stand_before_their_rows():
+    page = """<h1>Rates</h1><table><caption>In EUR<sup>*</sup></caption>
+    <thead><tr><th rowspan=2>Region<th colspan=2>2024</tr><tr><th>Base<th>Extra (%)</tr></thead>
+    <tr><th colspan=3>Europe</tr><tr><th scope=row>North<td>12<td>3</tr>
+    <tr><th colspan=3>Asia</tr><tr><th scope=row>South<td>22<td></tr></table><p>* Net of tax.</p>"""
+    (table,) = tables(page)
+    assert (table.header_rows, table.header_columns, table.caption) == (2, 1, "In EUR")
+    assert facts(page) == [
+        "Rates, In EUR (Net of tax): Europe; Region: North; 2024, Base: 12; 2024, Extra (%): 3",
+        "Rates, In EUR (Net of tax): Asia; Region: South; 2024, Base: 22",
+    ]
+
+
+def test_a_row_of_units_belongs_to_the_heads():
+    page = "<table><tr><th>Pipe<th>Length</tr><tr><td><td>(mm)</tr><tr><td>A<td>5</tr></table>"
+    assert facts(page) == ["Pipe: A; Length (mm): 5"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<tr><td>Plan<td>Price</tr>",
+        "<tr><td><b>Plan</b><td><b>Price</b></tr>",
+        "<tr bgcolor=#ccc><td bgcolor=#ccc>Plan<td bgcolor=#ccc>Price</tr>",
+        "<thead><tr><td>Plan<td>Price</tr></thead>",
+    ],
+)
+def test_a_row_of_heads_made_of_ordinary_cells(head):
+    assert facts(f"<table>{head}<tr><td>Basic<td>10</tr><tr><td>Pro<td>20</tr></table>") == [
+        "Plan: Basic; Price: 10",
+        "Plan: Pro; Price: 20",
+    ]
+
+
+def test_names_with_values_beside_them():
+    assert facts("<table><tr><th>Speed<td>90 km/h</tr><tr><th>Mass<td>2 t</tr></table>") == [
+        "Speed: 90 km/h",
+        "Mass: 2 t",
+    ]
+    assert facts("<table><tr><td>Name:<td>J. Smith</tr><tr><td>City:<td>Bern</tr></table>") == [
+        "Name: J. Smith",
+        "City: Bern",
+    ]
+
+
+def test_a_blank_head_repeats_the_one_above_but_not_for_a_sum():
+    page = (
+        "<table><tr><th>Limit<th>Per<th>Free</tr><tr><td>Calls<td>hour<td>5</tr><tr><td><td>day<td>9</tr>"
+        "<tr><td><td>Total<td>14</tr></table>"
+    )
+    assert facts(page) == [
+        "Limit: Calls; Per: hour; Free: 5",
+        "Limit: Calls; Per: day; Free: 9",
+        "Per: Total; Free: 14",
+    ]
+
+
+def test_what_is_struck_out_in_a_cell_is_seen_and_no_fact():
+    page = "<table><tr><th>Plan<th>Price</tr><tr><td>Pro<td><del>12 EUR</del> 9 EUR</tr></table>"
+    assert tables(page)[0].rows[1] == ("Pro", "12 EUR 9 EUR")
+    assert facts(page) == ["Plan: Pro; Price: 9 EUR"]
+
+
+def test_footnotes_of_cells_are_told_in_their_row():
+    page = (
+        "<table><tr><th>Plan<th>Price</tr><tr><td>Pro<td>39<sup>b</sup></tr></table>"
+        "<p><sup>b</sup> 29 for charities.</p>"
+    )
+    assert tables(page)[0].rows[1] == ("Pro", "39")
+    assert facts(page) == ["Plan: Pro; Price: 39 (29 for charities)"]
+
+
+def test_a_nested_table_is_one_of_its_own():
+    page = (
+        "<table><tr><th>Field<th>Meaning</tr><tr><td>service<td>One of:"
+        "<table><tr><th>Value<th>Delivery</tr><tr><td>eco<td>5 days</tr></table></tr></table>"
+    )
+    outer, inner = tables(page)
+    assert outer.rows[1] == ("service", "One of:")
+    assert inner.rows == (("Value", "Delivery"), ("eco", "5 days"))
+    assert facts(page)[1] == "service, Meaning: One of: Value: eco; Delivery: 5 days"
+
+
+def test_a_table_of_layout_is_read_as_text():
+    page = (
+        "<table width=100%><tr><td><a href=/a>News</a><br><a href=/b>Forms</a></td><td><h1>Minutes</h1>"
+        "<p>It was agreed.</p><table><tr><th>Who<th>By</tr><tr><td>Nowak<td>May</tr></table></td></tr></table>"
+    )
+    document = read_html(page)
+    assert [(block.kind.name, block.text) for block in document.blocks] == [
+        ("HEADING", "Minutes"),
+        ("PARAGRAPH", "It was agreed."),
+        ("TABLE", ""),
+    ]
+    assert document.furniture == ("News Forms",)
+
+
+def test_spans_larger_than_the_table_are_not_followed():
+    page = "<table>" + f"<tr><td colspan={MAX_SPAN} rowspan=60000>a<td>1</tr>" * 2_000 + "</table>"
+    (table,) = tables(page)
+    assert table.doubtful
+    assert {len(row) for row in table.rows} == {2}
