@@ -15,7 +15,7 @@ _NAME: Final = re.compile(
     r"(?:(?:site|page|main|global|top|bottom|left|right|side|primary|secondary|sphinx|local|doc|docs|wy|bd|md|skip|app"
     r"|mobile|user|meta|web|blog|article|post|print|social|share|cookie|cookies|consent|gdpr|privacy|promo|newsletter"
     r"|back|to|prev|mdbook|help|next|lang|language|search|edit|chapter|book|header|inner)[-_]?)*"
-    r"(?:nav|navi|navbar|navigation|topnav|menu|menubar|menue|sidebar|sphinxsidebar|sidenav|footer|foot|breadcrumbs?"
+    r"(?:(?:page|site|print|running|doc|global|main)[-_]?header|nav|navi|navbar|navigation|topnav|menu|menubar|menue|sidebar|sphinxsidebar|sidenav|footer|foot|breadcrumbs?"
     r"|crumbs?|toc|tableofcontents|table-of-contents|pagination|pager|cookies?|consent|gdpr|newsletter|skip-?link"
     r"|skip|toolbar|masthead|advert|adverts|advertisement|ads?|sponsor|share|sharing|social|subscribe|edit-?section"
     r"|to-?top|back-?to-?top|language-?switcher|pied|pied-de-page|bas-de-page|fusszeile|fu\u00dfzeile|kopfzeile|fuss"

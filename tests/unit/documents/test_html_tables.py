@@ -156,3 +156,17 @@ def test_spans_larger_than_the_table_are_not_followed():
     (table,) = tables(page)
     assert table.doubtful
     assert {len(row) for row in table.rows} == {2}
+
+
+def test_sums_and_a_title_across_the_table_have_no_names_of_columns():
+    page = (
+        "<table><tr><th colspan=3>Order 7</tr><tr><th>Item<th>Number<th>EUR</tr><tr><td>Yeast<td>2<td>6.20</tr>"
+        "<tr><td colspan=2>Total<td>6.20</tr></table>"
+        "<table><tr><th colspan=2>Opening hours</tr><tr><td>Sat<td>closed</tr><tr><td>Sun<td>closed</tr></table>"
+    )
+    assert facts(page) == [
+        "Order 7; Item: Yeast; Number: 2; EUR: 6.20",
+        "Order 7; Total; EUR: 6.20",
+        "Opening hours; Sat: closed",
+        "Opening hours; Sun: closed",
+    ]
