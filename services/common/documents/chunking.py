@@ -111,7 +111,8 @@ class _Chunker:
         return self._with_footnotes(footnotes)
 
     def _read(self, block: Block, index: int) -> None:
-        if block.linked and len(block.text.split()) <= LINK_WORDS and not self._nested_follows(block, index):
+        short = block.kind is not BlockKind.HEADING and len(block.text.split()) <= LINK_WORDS
+        if block.linked and short and not self._nested_follows(block, index):
             return  # the name of another page
         if block.kind in {BlockKind.LIST_ITEM, BlockKind.DEFINITION}:
             self._item(block, index)

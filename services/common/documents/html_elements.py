@@ -19,6 +19,12 @@ from services.common.documents.text import collapse
 
 _FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
 
+_TOGGLE: Final = re.compile(
+    r"(?:click (?:here )?to )?(?:expand|show|hide|toggle|read|view|see|open|more|details|mehr|weniger|anzeigen"
+    r"|einblenden|voir|afficher)\b(?:\s\w+){0,2}\W*",
+    re.IGNORECASE,
+)
+"""What a summary says that names no content."""
 _LOGO: Final = re.compile(r"\blogo\b", re.IGNORECASE)
 _NO_PICTURE: Final = frozenset({"", "image", "img", "picture", "photo", "logo", "icon", "spacer", "bild", "foto", "*"})
 _ANCHOR_SIGNS: Final = frozenset(
@@ -73,7 +79,7 @@ class PageWalk(Walk):
 
     def _link(self, node: LexborNode, _tag: str, attributes: Attributes) -> Close | None:
         href = attributes.get("href") or ""
-        if self._notes.is_back_link(attributes, href):
+        if self._notes.is_back_link(node, attributes, href):
             return None
         names = (attributes.get("class") or "").lower()
         if "headerlink" in names or "viewcode" in names or "edit" in names.split():
@@ -189,12 +195,13 @@ class PageWalk(Walk):
 
     def _details(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         self.flush()
-        return self._open_item(Item())
+        return self._open_item(Item(fresh=False))
 
     def _summary(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         def take(text: str) -> None:
-            if self._items:
+            if self._items and text and not _TOGGLE.fullmatch(text):
                 self._items[-1].term = text
+                self._items[-1].fresh = True
 
         return self._capture(take)
 

@@ -210,7 +210,7 @@ class Walk:
             opening, closing = _PAIRS[tag]
             self._run.append(opening)
             closes.append(lambda: self._run.append(closing))
-        elif tag == "button" and not (self._heading or self._items):
+        elif tag == "button" and not ((self._heading or self._items) and _says_all(node)):
             return False
         elif tag in self._enters:
             close = self._enters[tag](node, tag, attributes)
@@ -369,6 +369,12 @@ class Walk:
             if item.fresh and item.term:
                 item.fresh = False
                 self._add(Block(BlockKind.DEFINITION, "", level, self._place, term=item.term))
+
+
+def _says_all(node: LexborNode) -> bool:
+    """Say whether an element holds all the text of the one around it, as the button of a heading that unfolds does."""
+    around = node.parent
+    return around is not None and collapse(around.text(deep=True)) == collapse(node.text(deep=True))
 
 
 def language_of(text: str | None) -> str:

@@ -77,6 +77,10 @@ def test_the_name_of_a_file_stands_before_its_code():
     assert facts("Filename: src/main.rs\n\n```\nfn main() {}\n```\n") == ["Filename: src/main.rs: fn main() {}"]
 
 
+def test_a_heading_that_is_a_link_still_stands_above_its_text():
+    assert facts("# House\n\n## [Fees](#fees)\n\n- Storage costs 2 EUR\n") == ["Fees: Storage costs 2 EUR"]
+
+
 def test_a_line_above_the_first_heading_and_links_elsewhere_are_no_facts():
     assert facts("The Linden House\n\n# Rules\n\n- [Home](a)\n- [All rules](b)\n") == []
 

@@ -126,3 +126,13 @@ def test_language_and_properties():
     assert [block.language for block in document.blocks] == ["", "en"]
     assert document.properties["author"] == "A. B."
     assert (document.properties["valid_from"], document.properties["valid_to"]) == ("2024-01-01", "2025-01-01")
+
+
+def test_a_summary_that_only_unfolds_names_nothing():
+    (block,) = read_html("<details><summary>Show more</summary><p>Yes.</p></details>").blocks
+    assert (block.kind, block.term, block.text) == (BlockKind.PARAGRAPH, "", "Yes.")
+
+
+def test_a_button_is_read_where_it_is_the_heading():
+    page = "<h2><button>May I?</button></h2><p>Yes.</p><h2>Type <button>Copy</button></h2><p>No.</p>"
+    assert [block.text for block in read_html(page).blocks] == ["May I?", "Yes.", "Type", "No."]
