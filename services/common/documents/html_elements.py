@@ -14,7 +14,19 @@ from services.common.documents.html_marks import NoteMarks
 from services.common.documents.html_styles import Styles
 from services.common.documents.html_tables import Cell, TableParts, build_table, is_layout
 from services.common.documents.html_walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
-from services.common.documents.marks import LINK, LINK_END, NOTE, NOTE_END, PICTURE, PICTURE_END, plain_of
+from services.common.documents.marks import (
+    LINK,
+    LINK_END,
+    NOTE,
+    NOTE_END,
+    PICTURE,
+    PICTURE_END,
+    SUB,
+    SUB_END,
+    SUP,
+    SUP_END,
+    plain_of,
+)
 from services.common.documents.text import collapse
 
 _FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
@@ -59,6 +71,8 @@ class PageWalk(Walk):
             "figure": self._figure,
             "pre": self._code,
             "figcaption": self._figure_caption,
+            "math": self._math,
+            **dict.fromkeys(("msup", "msub", "mfrac"), self._formula),
             "a": self._link,
             "img": self._picture,
             "svg": self._drawing,
@@ -104,6 +118,24 @@ class PageWalk(Walk):
         title = node.css_first("title")
         told = attributes.get("aria-label") or (title.text() if title is not None else "")
         self._picture(node, "img", {"alt": told})
+
+    def _math(self, _node: LexborNode, _tag: str, attributes: Attributes) -> Close | None:
+        """Read a formula as its author wrote it down, where that is told."""
+        told = attributes.get("alttext")
+        if not told:
+            return lambda: None
+        self._run.append(plain_of(told))
+        return None
+
+    def _formula(self, node: LexborNode, tag: str, _attributes: Attributes) -> None:
+        parts: list[str] = []
+        child = node.child
+        while child is not None:
+            if child.is_element_node:
+                parts.append(collapse(plain_of(child.text(deep=True))))
+            child = child.next
+        opening, closing = {"msup": (SUP, SUP_END), "msub": (SUB, SUB_END), "mfrac": ("/", "")}[tag]
+        self._run.append(f"{parts[0]}{opening}{parts[1]}{closing}" if len(parts) > 1 else "".join(parts))
 
     def _code(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         self.flush()
@@ -246,6 +278,8 @@ class PageWalk(Walk):
         return close
 
     def _write_table(self, parts: TableParts, place: Place) -> None:
+        if self._take_footnotes(parts):
+            return
         table = None if is_layout(parts) else build_table(parts)
         if table is None:
             for cell in parts.cells:
@@ -263,6 +297,18 @@ class PageWalk(Walk):
                         lead += [f"{heads[index]}: {cell.text}" if index < len(heads) else cell.text]
                         term = block.term or ", ".join(part.strip(": ") for part in lead if part)
                         self._add(replace(block, term=term))
+
+    def _take_footnotes(self, parts: TableParts) -> bool:
+        """Read a table of marks and texts as the footnotes that they are."""
+        found: list[Block] = []
+        for row, _ in parts.rows:
+            mark = row[0].text.strip("()[]. ") if len(row) == 2 else ""  # noqa: PLR2004
+            if mark not in self._notes.marks:
+                return False
+            found.append(Block(BlockKind.FOOTNOTE, row[1].text, place=self._place, number=mark))
+        for block in found:
+            self._add(block)
+        return bool(found)
 
     def _table_head(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         self._in_head = True

@@ -54,6 +54,8 @@ _PAIRS: Final = {
     **dict.fromkeys(("del", "s", "strike"), (STRUCK, STRUCK_END)),
     **dict.fromkeys(("b", "strong"), (BOLD, BOLD_END)),
 }
+_RAISED: Final = {"super": (SUP, SUP_END), "sub": (SUB, SUB_END)}
+_INLINE: Final = frozenset({"span", "small", "font", "i", "em"})
 _CAPTIONED: Final = re.compile(
     r"(?:table|figure|fig\.|example|listing|tabelle|abbildung|abb\.|beispiel|tableau|exemple)\s*[A-Z]?\d", re.IGNORECASE
 )
@@ -210,6 +212,10 @@ class Walk:
             opening, closing = _PAIRS[tag]
             self._run.append(opening)
             closes.append(lambda: self._run.append(closing))
+        elif style.get("vertical-align") in _RAISED and tag in _INLINE:
+            opening, closing = _RAISED[style["vertical-align"]]
+            self._run.append(opening)
+            closes.append(lambda: self._run.append(closing))
         elif tag == "button" and not ((self._heading or self._items) and _says_all(node)):
             return False
         elif tag in self._enters:
@@ -342,7 +348,7 @@ class Walk:
         if self._footnote:
             told = self._notes.without_mark(text, self._footnote)
             return Block(BlockKind.FOOTNOTE, told, place=self._place, number=self._footnote, notes=notes)
-        if line.opens_with and not self._items and line.opens_with in self._notes.marks:
+        if line.opens_with and not self._items:
             return Block(BlockKind.FOOTNOTE, text, place=self._place, number=line.opens_with, notes=notes)
         item = self._items[-1] if self._items else None
         if item is None or not item.fresh:

@@ -90,7 +90,7 @@ def _names(
     for column in range(width):
         name = name_of([row[column] for row in heads])
         marks = {mark for row in range(len(heads)) for mark in notes.get((row, column), ())}
-        told = [text for mark in sorted(marks) if (text := note(mark)) and len(text) <= MAX_NAME_NOTE_CHARS]
+        told = [text.rstrip(".") for mark in sorted(marks) if (text := note(mark)) and len(text) <= MAX_NAME_NOTE_CHARS]
         names.append(f"{name} ({'; '.join(told)})" if told and name else name)
     return names
 
