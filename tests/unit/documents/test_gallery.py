@@ -15,9 +15,8 @@ LABELLED = [one for one in read_labelled(DEVELOPMENT) if one.path.suffix in {".h
 def test_what_people_see_is_read(labelled):
     score = score_document(labelled, lambda text: len(text.split()))
     assert score.unread == 0
-    assert {name: score.wrong(name) for name in (CELLS, HIDDEN, FURNITURE, APART, TOGETHER)} == {
-        name: 0 for name in (CELLS, HIDDEN, FURNITURE, APART, TOGETHER)
-    }
+    wrong = {name: score.wrong(name) for name in (CELLS, HIDDEN, FURNITURE, APART, TOGETHER)}
+    assert not any(wrong.values()), score.misses
     # a table within a cell stands after its table, not within it
     assert score.wrong(ORDER) <= 1
 
