@@ -123,6 +123,9 @@ class _Chunker:
             self._headings = [entry for entry in self._headings if entry[0] < block.level]
             self._headings.append((0 if index == 0 and block.level == 1 else block.level, block.text))
             self._last_sentence = ""
+            for _, mark in block.notes:
+                if told := self._notes.text(mark, index):
+                    self._emit(_joined(block.text, told), block.place, FactKind.FOOTNOTE)
         elif block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
             if block.within and self._parents:
                 self._continued(block, index)
@@ -153,8 +156,7 @@ class _Chunker:
             index = next(waiting)
             block = self._blocks[index]
             if index not in self._notes.told and _has_words(block.text):
-                text = block.text if self._count(block.text) > CONTEXT_TOKENS else _joined(title, block.text)
-                result.append(_Unit(text, section, title, block.place, FactKind.FOOTNOTE, joinable=False))
+                result.append(_Unit(block.text, section, title, block.place, FactKind.FOOTNOTE, joinable=False))
         return result
 
     def _paragraph(self, block: Block, index: int) -> None:
@@ -164,7 +166,10 @@ class _Chunker:
                 self._lead_in = _LeadIn(block.text, block.place)
             return
         if self._announces(sentences[-1], index):
-            self._lead_in = _LeadIn(sentences.pop(), block.place)
+            lead = sentences.pop()
+            if sentences and points_back(lead) and self._count(f"{sentences[-1]} {lead}") <= WHOLE_ITEM_TOKENS:
+                lead = f"{sentences[-1]} {lead}"
+            self._lead_in = _LeadIn(lead, block.place)
         groups = merge_short(group_leaning(sentences), self._count)
         for number, text in enumerate(groups):
             self._prose(text, block.place, first=number == 0)
@@ -224,7 +229,7 @@ class _Chunker:
         return sentence.endswith(":") or (
             not sentence.endswith((*_ENDED, ")", ";"))
             and self._follows(index, {BlockKind.LIST_ITEM})
-            and " " in sentence
+            and self._blocks[index + 1].level >= self._blocks[index].within
         )
 
     def _follows(self, index: int, kinds: set[BlockKind]) -> bool:

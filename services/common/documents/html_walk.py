@@ -122,6 +122,7 @@ class Walk:
         self._notes = notes
         self._run: list[str] = []
         self._unseen: list[str] = []
+        self._unseen_why = ""
         self._paint = Paint()
         self._items: list[Item] = []
         self._lists: list[ListNumbers] = []
@@ -166,10 +167,20 @@ class Walk:
 
     def _text(self, text: str) -> None:
         why = self._paint.why
-        if why and text.strip():
-            self._hide(text, why)
+        if why != self._unseen_why:
+            self._flush_unseen()
+            self._unseen_why = why
+        if why:
+            self._unseen.append(text)
         else:
             self._run.append(plain_of(text))
+
+    def _flush_unseen(self) -> None:
+        """Tell of the text gathered so far that a colour, a size or its visibility hides."""
+        if self._unseen:
+            text = "".join(self._unseen)
+            self._unseen.clear()
+            self._hide(text, self._unseen_why)
 
     def _hide(self, text: str, why: str) -> None:
         told = collapse(plain_of(text))
@@ -289,6 +300,7 @@ class Walk:
 
     def flush(self) -> None:
         """Make blocks of the text gathered so far."""
+        self._flush_unseen()
         if not self._run:
             return
         raw = "".join(self._run)

@@ -126,3 +126,16 @@ def test_a_long_row_is_cut_between_cells_and_its_head_said_again():
     assert len(found) > 1
     assert all(draft.content.startswith("Name: Pump; Column") for draft in found)
     assert sum(draft.content.count("value") for draft in found) == width
+
+
+def test_a_pronoun_that_announces_a_list_has_the_sentence_before():
+    assert facts(
+        "Groundtrail is a suite of services for teams that show where an answer came from. It\n\n- checks\n"
+    ) == [
+        "Groundtrail is a suite of services for teams that show where an answer came from.",
+        "Groundtrail is a suite of services for teams that show where an answer came from. It: checks",
+    ]
+
+
+def test_the_footnote_of_a_heading_stands_under_it():
+    assert facts("# Limits[^a]\n\n## Other\n\n- One\n\n[^a]: As of May.\n") == ["Limits: As of May.", "Other: One"]
