@@ -112,6 +112,7 @@ def test_furniture_goes_apart(body):
         "<article><header><h1>Title</h1></header><p>Text.</p></article>",
         "<form><h1>Title</h1><p>Text.</p></form>",
         "<div class=sidebar-layout><h1>Title</h1><p>Text.</p></div>",
+        "<section id=pagination><h2>Title</h2><p>Text.</p></section>",
         "<div class=header><h1>Title</h1></div><aside class=note><p>Text.</p></aside>",
     ],
 )
