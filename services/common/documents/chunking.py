@@ -96,6 +96,7 @@ class _Chunker:
         self._units: list[_Unit] = []
         self._last_sentence = ""
         self._tables = 0
+        self._numbered: bool | None = None
         self._has_headings = any(block.kind is BlockKind.HEADING for block in blocks)
 
     def units(self) -> list[_Unit]:
@@ -118,6 +119,7 @@ class _Chunker:
             self._item(block, index)
             return
         self._close_parents(min(block.within, MAX_LIST_DEPTH))
+        self._numbered = self._numbered if block.within else None
         if block.kind is BlockKind.HEADING and len(block.text) <= MAX_CONTEXT_CHARS:
             self._close_lead_in()
             self._headings = [entry for entry in self._headings if entry[0] < block.level]
@@ -238,6 +240,10 @@ class _Chunker:
     def _item(self, block: Block, index: int) -> None:
         level = min(block.level, MAX_LIST_DEPTH)
         self._close_parents(level)
+        if level == 0:
+            if self._numbered not in {None, bool(block.number)}:
+                self._close_lead_in()  # another list: what announced the one before does not announce it
+            self._numbered = bool(block.number)
         parents = [
             parent for _, parent in sorted(self._parents.items()) if self._count(parent.text) <= WHOLE_ITEM_TOKENS
         ]

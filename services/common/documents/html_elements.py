@@ -44,6 +44,9 @@ _ANCHOR_SIGNS: Final = frozenset(
 )
 
 
+_BOLD_WEIGHTS: Final = frozenset({"bold", "bolder", "600", "700", "800"})
+
+
 class PageWalk(Walk):
     """Knows the elements.
 
@@ -54,6 +57,7 @@ class PageWalk(Walk):
 
     def __init__(self, styles: Styles, notes: NoteMarks) -> None:
         super().__init__(styles, notes)
+        self._row_marked = False
         self._enters = {
             **dict.fromkeys(("ul", "ol"), self._list),
             **dict.fromkeys(HEADINGS, self._head),
@@ -318,8 +322,10 @@ class PageWalk(Walk):
 
         return close
 
-    def _row(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
+    def _row(self, node: LexborNode, _tag: str, attributes: Attributes) -> Close:
         self.flush()
+        style = self._styles.of(node, attributes.get("style") or "")
+        self._row_marked = bool(attributes.get("bgcolor")) or style.get("font-weight", "") in _BOLD_WEIGHTS
         if self._tables:
             self._tables[-1].rows.append(([], self._in_head))
         return self.flush
@@ -328,7 +334,7 @@ class PageWalk(Walk):
         self.flush()
         outer, self.sink = self.sink, Sink()
         style = self._styles.of(node, attributes.get("style") or "")
-        marked = bool(attributes.get("bgcolor")) or style.get("font-weight", "") in {"bold", "bolder", "600", "700"}
+        marked = self._row_marked or bool(attributes.get("bgcolor")) or style.get("font-weight", "") in _BOLD_WEIGHTS
         in_head = self._in_head
 
         def close() -> None:

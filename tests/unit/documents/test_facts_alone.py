@@ -139,3 +139,10 @@ def test_a_pronoun_that_announces_a_list_has_the_sentence_before():
 
 def test_the_footnote_of_a_heading_stands_under_it():
     assert facts("# Limits[^a]\n\n## Other\n\n- One\n\n[^a]: As of May.\n") == ["Limits: As of May.", "Other: One"]
+
+
+def test_what_announces_one_list_does_not_announce_the_next():
+    assert facts("## Install\n\nBefore you start:\n\n- Remove it.\n\n1. Place it.\n") == [
+        "Install: Before you start: Remove it.",
+        "Install: 1. Place it.",
+    ]

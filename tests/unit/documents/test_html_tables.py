@@ -170,3 +170,15 @@ def test_sums_and_a_title_across_the_table_have_no_names_of_columns():
         "Opening hours; Sat: closed",
         "Opening hours; Sun: closed",
     ]
+
+
+@pytest.mark.parametrize("row", ["<tr bgcolor=#ddd>", "<tr style='font-weight:bold'>", "<tr>"])
+def test_two_rows_of_heads_made_of_ordinary_cells(row):
+    page = (
+        f"<table>{row}<td rowspan=2>Age<td colspan=2>Premium</tr>{row}<td>Basic<td>Plus</tr>"
+        "<tr><td>18-30<td>12<td>18</tr><tr><td>31-50<td>15<td>22</tr></table>"
+    )
+    assert facts(page) == [
+        "Age: 18-30; Premium, Basic: 12; Premium, Plus: 18",
+        "Age: 31-50; Premium, Basic: 15; Premium, Plus: 22",
+    ]
