@@ -96,6 +96,7 @@ class _Chunker:
         self._units: list[_Unit] = []
         self._last_sentence = ""
         self._tables = 0
+        self._numbered: bool | None = None
         self._has_headings = any(block.kind is BlockKind.HEADING for block in blocks)
 
     def units(self) -> list[_Unit]:
@@ -111,17 +112,22 @@ class _Chunker:
         return self._with_footnotes(footnotes)
 
     def _read(self, block: Block, index: int) -> None:
-        if block.linked and len(block.text.split()) <= LINK_WORDS and not self._nested_follows(block, index):
+        short = block.kind is not BlockKind.HEADING and len(block.text.split()) <= LINK_WORDS
+        if block.linked and short and not self._nested_follows(block, index):
             return  # the name of another page
         if block.kind in {BlockKind.LIST_ITEM, BlockKind.DEFINITION}:
             self._item(block, index)
             return
         self._close_parents(min(block.within, MAX_LIST_DEPTH))
+        self._numbered = self._numbered if block.within else None
         if block.kind is BlockKind.HEADING and len(block.text) <= MAX_CONTEXT_CHARS:
             self._close_lead_in()
             self._headings = [entry for entry in self._headings if entry[0] < block.level]
             self._headings.append((0 if index == 0 and block.level == 1 else block.level, block.text))
             self._last_sentence = ""
+            for _, mark in block.notes:
+                if told := self._notes.text(mark, index):
+                    self._emit(_joined(block.text, told), block.place, FactKind.FOOTNOTE)
         elif block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
             if block.within and self._parents:
                 self._continued(block, index)
@@ -152,8 +158,7 @@ class _Chunker:
             index = next(waiting)
             block = self._blocks[index]
             if index not in self._notes.told and _has_words(block.text):
-                text = block.text if self._count(block.text) > CONTEXT_TOKENS else _joined(title, block.text)
-                result.append(_Unit(text, section, title, block.place, FactKind.FOOTNOTE, joinable=False))
+                result.append(_Unit(block.text, section, title, block.place, FactKind.FOOTNOTE, joinable=False))
         return result
 
     def _paragraph(self, block: Block, index: int) -> None:
@@ -163,7 +168,10 @@ class _Chunker:
                 self._lead_in = _LeadIn(block.text, block.place)
             return
         if self._announces(sentences[-1], index):
-            self._lead_in = _LeadIn(sentences.pop(), block.place)
+            lead = sentences.pop()
+            if sentences and points_back(lead) and self._count(f"{sentences[-1]} {lead}") <= WHOLE_ITEM_TOKENS:
+                lead = f"{sentences[-1]} {lead}"
+            self._lead_in = _LeadIn(lead, block.place)
         groups = merge_short(group_leaning(sentences), self._count)
         for number, text in enumerate(groups):
             self._prose(text, block.place, first=number == 0)
@@ -223,7 +231,7 @@ class _Chunker:
         return sentence.endswith(":") or (
             not sentence.endswith((*_ENDED, ")", ";"))
             and self._follows(index, {BlockKind.LIST_ITEM})
-            and " " in sentence
+            and self._blocks[index + 1].level >= self._blocks[index].within
         )
 
     def _follows(self, index: int, kinds: set[BlockKind]) -> bool:
@@ -232,6 +240,10 @@ class _Chunker:
     def _item(self, block: Block, index: int) -> None:
         level = min(block.level, MAX_LIST_DEPTH)
         self._close_parents(level)
+        if level == 0:
+            if self._numbered not in {None, bool(block.number)}:
+                self._close_lead_in()  # another list: what announced the one before does not announce it
+            self._numbered = bool(block.number)
         parents = [
             parent for _, parent in sorted(self._parents.items()) if self._count(parent.text) <= WHOLE_ITEM_TOKENS
         ]

@@ -7,7 +7,7 @@ from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Table
 
-_OWN_MARK: Final = re.compile(r"[\[(]?([*\u2020\u2021]{1,3}|\d{1,2}(?=[\])])|[a-z](?=[\])]))[\])]?\s*(?=\S)")
+_OWN_MARK: Final = re.compile(r"[\[(]?([*\u2020\u2021]{1,3}|\d{1,2}(?=[\])])|[a-z](?=[\])]))[\])]?+\s*+(?=\S)")
 _SIGN: Final = re.compile(r"(?<=[\w)%\u20ac$\u00a3\u201d\"'.])\s?([*\u2020\u2021]{1,3})(?=[\s.,;:!?)]|$)")
 _SIGNS: Final = frozenset("*\u2020\u2021")
 

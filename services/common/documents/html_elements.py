@@ -14,16 +14,37 @@ from services.common.documents.html_marks import NoteMarks
 from services.common.documents.html_styles import Styles
 from services.common.documents.html_tables import Cell, TableParts, build_table, is_layout
 from services.common.documents.html_walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
-from services.common.documents.marks import LINK, LINK_END, NOTE, NOTE_END, PICTURE, PICTURE_END, plain_of
+from services.common.documents.marks import (
+    LINK,
+    LINK_END,
+    NOTE,
+    NOTE_END,
+    PICTURE,
+    PICTURE_END,
+    SUB,
+    SUB_END,
+    SUP,
+    SUP_END,
+    plain_of,
+)
 from services.common.documents.text import collapse
 
 _FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
 
+_TOGGLE: Final = re.compile(
+    r"(?:click (?:here )?to )?(?:expand|show|hide|toggle|read|view|see|open|more|details|mehr|weniger|anzeigen"
+    r"|einblenden|voir|afficher)\b(?:\s\w+){0,2}\W*",
+    re.IGNORECASE,
+)
+"""What a summary says that names no content."""
 _LOGO: Final = re.compile(r"\blogo\b", re.IGNORECASE)
 _NO_PICTURE: Final = frozenset({"", "image", "img", "picture", "photo", "logo", "icon", "spacer", "bild", "foto", "*"})
 _ANCHOR_SIGNS: Final = frozenset(
     {"\u00b6", "#", "\u00a7", "\U0001f517", "[source]", "[edit]", "[bearbeiten]", "[quelltext]"}
 )
+
+
+_BOLD_WEIGHTS: Final = frozenset({"bold", "bolder", "600", "700", "800"})
 
 
 class PageWalk(Walk):
@@ -36,6 +57,7 @@ class PageWalk(Walk):
 
     def __init__(self, styles: Styles, notes: NoteMarks) -> None:
         super().__init__(styles, notes)
+        self._row_marked = False
         self._enters = {
             **dict.fromkeys(("ul", "ol"), self._list),
             **dict.fromkeys(HEADINGS, self._head),
@@ -53,6 +75,8 @@ class PageWalk(Walk):
             "figure": self._figure,
             "pre": self._code,
             "figcaption": self._figure_caption,
+            "math": self._math,
+            **dict.fromkeys(("msup", "msub", "mfrac"), self._formula),
             "a": self._link,
             "img": self._picture,
             "svg": self._drawing,
@@ -73,7 +97,7 @@ class PageWalk(Walk):
 
     def _link(self, node: LexborNode, _tag: str, attributes: Attributes) -> Close | None:
         href = attributes.get("href") or ""
-        if self._notes.is_back_link(attributes, href):
+        if self._notes.is_back_link(node, attributes, href):
             return None
         names = (attributes.get("class") or "").lower()
         if "headerlink" in names or "viewcode" in names or "edit" in names.split():
@@ -98,6 +122,24 @@ class PageWalk(Walk):
         title = node.css_first("title")
         told = attributes.get("aria-label") or (title.text() if title is not None else "")
         self._picture(node, "img", {"alt": told})
+
+    def _math(self, _node: LexborNode, _tag: str, attributes: Attributes) -> Close | None:
+        """Read a formula as its author wrote it down, where that is told."""
+        told = attributes.get("alttext")
+        if not told:
+            return lambda: None
+        self._run.append(plain_of(told))
+        return None
+
+    def _formula(self, node: LexborNode, tag: str, _attributes: Attributes) -> None:
+        parts: list[str] = []
+        child = node.child
+        while child is not None:
+            if child.is_element_node:
+                parts.append(collapse(plain_of(child.text(deep=True))))
+            child = child.next
+        opening, closing = {"msup": (SUP, SUP_END), "msub": (SUB, SUB_END), "mfrac": ("/", "")}[tag]
+        self._run.append(f"{parts[0]}{opening}{parts[1]}{closing}" if len(parts) > 1 else "".join(parts))
 
     def _code(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         self.flush()
@@ -189,12 +231,13 @@ class PageWalk(Walk):
 
     def _details(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         self.flush()
-        return self._open_item(Item())
+        return self._open_item(Item(fresh=False))
 
     def _summary(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         def take(text: str) -> None:
-            if self._items:
+            if self._items and text and not _TOGGLE.fullmatch(text):
                 self._items[-1].term = text
+                self._items[-1].fresh = True
 
         return self._capture(take)
 
@@ -239,6 +282,8 @@ class PageWalk(Walk):
         return close
 
     def _write_table(self, parts: TableParts, place: Place) -> None:
+        if self._take_footnotes(parts):
+            return
         table = None if is_layout(parts) else build_table(parts)
         if table is None:
             for cell in parts.cells:
@@ -257,6 +302,18 @@ class PageWalk(Walk):
                         term = block.term or ", ".join(part.strip(": ") for part in lead if part)
                         self._add(replace(block, term=term))
 
+    def _take_footnotes(self, parts: TableParts) -> bool:
+        """Read a table of marks and texts as the footnotes that they are."""
+        found: list[Block] = []
+        for row, _ in parts.rows:
+            mark = row[0].text.strip("()[]. ") if len(row) == 2 else ""  # noqa: PLR2004
+            if mark not in self._notes.marks:
+                return False
+            found.append(Block(BlockKind.FOOTNOTE, row[1].text, place=self._place, number=mark))
+        for block in found:
+            self._add(block)
+        return bool(found)
+
     def _table_head(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
         self._in_head = True
 
@@ -265,8 +322,10 @@ class PageWalk(Walk):
 
         return close
 
-    def _row(self, _node: LexborNode, _tag: str, _attributes: Attributes) -> Close:
+    def _row(self, node: LexborNode, _tag: str, attributes: Attributes) -> Close:
         self.flush()
+        style = self._styles.of(node, attributes.get("style") or "")
+        self._row_marked = bool(attributes.get("bgcolor")) or style.get("font-weight", "") in _BOLD_WEIGHTS
         if self._tables:
             self._tables[-1].rows.append(([], self._in_head))
         return self.flush
@@ -275,7 +334,7 @@ class PageWalk(Walk):
         self.flush()
         outer, self.sink = self.sink, Sink()
         style = self._styles.of(node, attributes.get("style") or "")
-        marked = bool(attributes.get("bgcolor")) or style.get("font-weight", "") in {"bold", "bolder", "600", "700"}
+        marked = self._row_marked or bool(attributes.get("bgcolor")) or style.get("font-weight", "") in _BOLD_WEIGHTS
         in_head = self._in_head
 
         def close() -> None:

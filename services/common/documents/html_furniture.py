@@ -15,7 +15,7 @@ _NAME: Final = re.compile(
     r"(?:(?:site|page|main|global|top|bottom|left|right|side|primary|secondary|sphinx|local|doc|docs|wy|bd|md|skip|app"
     r"|mobile|user|meta|web|blog|article|post|print|social|share|cookie|cookies|consent|gdpr|privacy|promo|newsletter"
     r"|back|to|prev|mdbook|help|next|lang|language|search|edit|chapter|book|header|inner)[-_]?)*"
-    r"(?:nav|navi|navbar|navigation|topnav|menu|menubar|menue|sidebar|sphinxsidebar|sidenav|footer|foot|breadcrumbs?"
+    r"(?:(?:page|site|print|running|doc|global|main)[-_]?header|nav|navi|navbar|navigation|topnav|menu|menubar|menue|sidebar|sphinxsidebar|sidenav|footer|foot|breadcrumbs?"
     r"|crumbs?|toc|tableofcontents|table-of-contents|pagination|pager|cookies?|consent|gdpr|newsletter|skip-?link"
     r"|skip|toolbar|masthead|advert|adverts|advertisement|ads?|sponsor|share|sharing|social|subscribe|edit-?section"
     r"|to-?top|back-?to-?top|language-?switcher|pied|pied-de-page|bas-de-page|fusszeile|fu\u00dfzeile|kopfzeile|fuss"
@@ -24,6 +24,7 @@ _NAME: Final = re.compile(
     r"|modal|bottom|main|row|section|block|panel|header|footer|title|toggle))*",
     re.IGNORECASE,
 )
+_BANNER: Final = re.compile(r"banner|consent|popup|notice|overlay|modal|footer|sidebar", re.IGNORECASE)
 _COOKIES: Final = re.compile(r"\bcookies?\b|\bconsent\b", re.IGNORECASE)
 _CONTENTS: Final = frozenset(
     {
@@ -68,8 +69,12 @@ def named_furniture(tag: str, attributes: Mapping[str, str | None]) -> bool:
         return True
     if tag not in _NAMED:
         return False
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".split()
-    return any(len(name) < _MAX_NAME_CHARS and _NAME.fullmatch(name) for name in names)
+    return _called(attributes.get("class")) or _called(attributes.get("id"))
+
+
+def _called(names: str | None) -> bool:
+    """Say whether one of the names is a usual one of furniture."""
+    return any(len(name) < _MAX_NAME_CHARS and _NAME.fullmatch(name) for name in (names or "").split())
 
 
 def is_furniture(tag: str, attributes: Mapping[str, str | None], blocks: Sequence[Block], linked: int) -> bool:
@@ -94,8 +99,10 @@ def is_furniture(tag: str, attributes: Mapping[str, str | None], blocks: Sequenc
     if tag == "aside":
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".split()
         return linked * 2 >= len(blocks) or any(_NAME.fullmatch(name) for name in names if len(name) < _MAX_NAME_CHARS)
-    titled = any(block.level == 1 for block in blocks if block.kind is BlockKind.HEADING)
-    return not titled and long <= _FEW_LONG
+    levels = [block.level for block in blocks if block.kind is BlockKind.HEADING]
+    if levels and not _called(attributes.get("class")) and not _BANNER.search(attributes.get("id") or ""):
+        return linked * 2 >= len(blocks)  # the section of a manual on what furniture is also called: pagination, login
+    return 1 not in levels and long <= _FEW_LONG
 
 
 def is_navigation(links: Sequence[bool], heading: str, *, before_title: bool) -> bool:

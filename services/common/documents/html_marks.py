@@ -14,7 +14,7 @@ _PLAIN_MARK: Final = re.compile(
 )
 _REFERENCES: Final = ("footnote", "noteref", "fnref", "reference", "citation", "footnote-ref")
 _BACK: Final = re.compile(
-    r"[\u21a9\u2191\u2934\u23ce^\u21d1\ufe0e\ufe0f\s]+|back|zur\u00fcck|retour|\u21a9.*", re.IGNORECASE
+    r"[\u21a9\u2191\u2934\u23ce\u21d1\ufe0e\ufe0f^\s]+\d{0,2}|back|zur\u00fcck|retour", re.IGNORECASE
 )
 _FIRST_STEPS: Final = 6
 
@@ -62,8 +62,10 @@ class NoteMarks:
         """Say whether a link to a footnote shows its mark, and no words."""
         return bool(_MARK.fullmatch(collapse(node.text(deep=True))))
 
-    def is_back_link(self, attributes: Mapping[str, str | None], href: str) -> bool:
+    def is_back_link(self, node: LexborNode, attributes: Mapping[str, str | None], href: str) -> bool:
         """Say whether a link leads from a footnote to where it is referred to."""
+        if href.startswith("#") and _BACK.fullmatch(collapse(node.text(deep=True))):
+            return True
         names = f"{attributes.get('class') or ''} {attributes.get('role') or ''} {attributes.get('rev') or ''}".lower()
         return (
             "backref" in names

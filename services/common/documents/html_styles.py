@@ -17,12 +17,12 @@ _WANTED: Final = frozenset(
         *("display", "visibility", "opacity", "content-visibility", "color", "background", "background-color"),
         *("background-image", "font-size", "position", "left", "top", "right", "bottom", "margin-left", "margin-top"),
         *("text-indent", "transform", "clip", "clip-path", "overflow", "overflow-x", "overflow-y", "width", "height"),
-        *("max-width", "max-height", "list-style", "list-style-type", "font-weight", "filter"),
+        *("max-width", "max-height", "list-style", "list-style-type", "font-weight", "filter", "vertical-align"),
     }
 )
 _MAY_HIDE: Final = re.compile(
     r"display|visib|opacity|colou?r|background|font|position|left|top|indent|transform|clip|overflow|width|height"
-    r"|list-style|filter",
+    r"|list-style|filter|vertical-align",
     re.IGNORECASE,
 )
 MAX_RULES: Final = 2_000

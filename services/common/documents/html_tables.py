@@ -246,8 +246,8 @@ def _header_rows(grid: _Grid, in_head: list[bool]) -> int:
             count += 1
         if count == height:
             count = 1 if height > 1 else 0
-    if count == 0 and height > 1 and (_marked_row(grid) or _unlike_the_rest(grid)):
-        count = 1
+    if count == 0 and height > 1:
+        count = _marked_rows(grid) or _spanning_heads(grid) or _unlike_the_rest(grid)
     if 0 < count < height:
         count = _with_spans(grid, count)
         while count < height - 1 and _is_units(grid.texts[count]):
@@ -278,13 +278,25 @@ def _with_spans(grid: _Grid, count: int) -> int:
     return reach if reach == count or wide or all(_all_heads(grid, row) for row in range(count, reach)) else count
 
 
-def _marked_row(grid: _Grid) -> bool:
-    """Say whether the first row, and no other one, is bold or on a ground of its own."""
-    first = [cell for cell in grid.origins[0] if cell is not None and cell.text]
-    if len(first) < _PAIR or not all(cell.marked for cell in first):
-        return False
-    later = [cell for line in grid.origins[1:] for cell in line if cell is not None and cell.text]
-    return sum(cell.marked for cell in later) * 2 < max(len(later), 1)
+def _marked_rows(grid: _Grid) -> int:
+    """Return how many rows at the top, and hardly any other, are bold or on a ground of their own."""
+    count = 0
+    for line in grid.origins:
+        filled = [cell for cell in line if cell is not None and cell.text]
+        if len(filled) < _PAIR or not all(cell.marked for cell in filled):
+            break
+        count += 1
+    later = [cell for line in grid.origins[count:] for cell in line if cell is not None and cell.text]
+    return count if sum(cell.marked for cell in later) * 2 < max(len(later), 1) else 0
+
+
+def _spanning_heads(grid: _Grid) -> int:
+    """Return how many rows the first one's cells reach over, when some cover columns and all others cover rows."""
+    cells = {id(cell): cell for cell in grid.origins[0] if cell is not None and cell.text}.values()
+    tallest = max((cell.rows for cell in cells), default=1)
+    over_columns = [cell for cell in cells if cell.columns > 1]
+    shaped = bool(over_columns) and all((cell.columns > 1) != (cell.rows == tallest) for cell in cells)
+    return tallest if shaped and 1 < tallest < len(grid.texts) else 0
 
 
 def _unlike_the_rest(grid: _Grid) -> bool:

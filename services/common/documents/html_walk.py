@@ -54,6 +54,8 @@ _PAIRS: Final = {
     **dict.fromkeys(("del", "s", "strike"), (STRUCK, STRUCK_END)),
     **dict.fromkeys(("b", "strong"), (BOLD, BOLD_END)),
 }
+_RAISED: Final = {"super": (SUP, SUP_END), "sub": (SUB, SUB_END)}
+_INLINE: Final = frozenset({"span", "small", "font", "i", "em"})
 _CAPTIONED: Final = re.compile(
     r"(?:table|figure|fig\.|example|listing|tabelle|abbildung|abb\.|beispiel|tableau|exemple)\s*[A-Z]?\d", re.IGNORECASE
 )
@@ -120,6 +122,7 @@ class Walk:
         self._notes = notes
         self._run: list[str] = []
         self._unseen: list[str] = []
+        self._unseen_why = ""
         self._paint = Paint()
         self._items: list[Item] = []
         self._lists: list[ListNumbers] = []
@@ -164,10 +167,20 @@ class Walk:
 
     def _text(self, text: str) -> None:
         why = self._paint.why
-        if why and text.strip():
-            self._hide(text, why)
+        if why != self._unseen_why:
+            self._flush_unseen()
+            self._unseen_why = why
+        if why:
+            self._unseen.append(text)
         else:
             self._run.append(plain_of(text))
+
+    def _flush_unseen(self) -> None:
+        """Tell of the text gathered so far that a colour, a size or its visibility hides."""
+        if self._unseen:
+            text = "".join(self._unseen)
+            self._unseen.clear()
+            self._hide(text, self._unseen_why)
 
     def _hide(self, text: str, why: str) -> None:
         told = collapse(plain_of(text))
@@ -210,7 +223,11 @@ class Walk:
             opening, closing = _PAIRS[tag]
             self._run.append(opening)
             closes.append(lambda: self._run.append(closing))
-        elif tag == "button" and not (self._heading or self._items):
+        elif style.get("vertical-align") in _RAISED and tag in _INLINE:
+            opening, closing = _RAISED[style["vertical-align"]]
+            self._run.append(opening)
+            closes.append(lambda: self._run.append(closing))
+        elif tag == "button" and not ((self._heading or self._items) and _says_all(node)):
             return False
         elif tag in self._enters:
             close = self._enters[tag](node, tag, attributes)
@@ -283,6 +300,7 @@ class Walk:
 
     def flush(self) -> None:
         """Make blocks of the text gathered so far."""
+        self._flush_unseen()
         if not self._run:
             return
         raw = "".join(self._run)
@@ -342,7 +360,7 @@ class Walk:
         if self._footnote:
             told = self._notes.without_mark(text, self._footnote)
             return Block(BlockKind.FOOTNOTE, told, place=self._place, number=self._footnote, notes=notes)
-        if line.opens_with and not self._items and line.opens_with in self._notes.marks:
+        if line.opens_with and not self._items:
             return Block(BlockKind.FOOTNOTE, text, place=self._place, number=line.opens_with, notes=notes)
         item = self._items[-1] if self._items else None
         if item is None or not item.fresh:
@@ -369,6 +387,12 @@ class Walk:
             if item.fresh and item.term:
                 item.fresh = False
                 self._add(Block(BlockKind.DEFINITION, "", level, self._place, term=item.term))
+
+
+def _says_all(node: LexborNode) -> bool:
+    """Say whether an element holds all the text of the one around it, as the button of a heading that unfolds does."""
+    around = node.parent
+    return around is not None and collapse(around.text(deep=True)) == collapse(node.text(deep=True))
 
 
 def language_of(text: str | None) -> str:

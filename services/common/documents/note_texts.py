@@ -1,5 +1,6 @@
 """Footnotes said where they are referred to: a footnote joins the sentence, item or cell that has its mark."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
@@ -30,7 +31,7 @@ class NoteTexts:
         places = self._at.get(mark)
         if not places:
             return ""
-        found = next((place for place in places if place >= index), places[-1])
+        found = places[min(bisect_left(places, index), len(places) - 1)]
         note = self._blocks[found].text
         if len(note) > _MAX_CHARS:
             return ""

@@ -43,8 +43,9 @@ def rows_of(table: Table, note: Note) -> Iterator[RowText]:
     for at, column, mark in table.notes:
         notes.setdefault((at, column), []).append(mark)
     current = {(at, column): text for at, column, text in table.current}
-    names = _names(table, notes, note)
-    group = ""
+    titles = [row[0] for row in table.rows[: table.header_rows] if len(row) > 1 and row[0] and len(set(row)) == 1]
+    names = _names(table, notes, note, titles)
+    group = ", ".join(titles)
     above: dict[int, str] = {}
     runs: list[bool] = []
     for index in range(len(table.rows)):
@@ -79,14 +80,17 @@ def name_of(parts: Sequence[str]) -> str:
     return name if len(name) <= MAX_COLUMN_CHARS else ""
 
 
-def _names(table: Table, notes: Mapping[tuple[int, int], Sequence[str]], note: Note) -> list[str]:
-    heads = table.rows[: table.header_rows]
+def _names(
+    table: Table, notes: Mapping[tuple[int, int], Sequence[str]], note: Note, titles: Sequence[str]
+) -> list[str]:
+    """Return the names of the columns; a head across the whole table names none."""
+    heads = [[cell if cell not in titles else "" for cell in row] for row in table.rows[: table.header_rows]]
     width = len(table.rows[0]) if table.rows else 0
     names: list[str] = []
     for column in range(width):
         name = name_of([row[column] for row in heads])
         marks = {mark for row in range(len(heads)) for mark in notes.get((row, column), ())}
-        told = [text for mark in sorted(marks) if (text := note(mark)) and len(text) <= MAX_NAME_NOTE_CHARS]
+        told = [text.rstrip(".") for mark in sorted(marks) if (text := note(mark)) and len(text) <= MAX_NAME_NOTE_CHARS]
         names.append(f"{name} ({'; '.join(told)})" if told and name else name)
     return names
 
@@ -142,13 +146,12 @@ def _parts(table: Table, row: Sequence[str], names: Sequence[str], runs: Sequenc
         while cell and end < len(row) and runs[end]:
             end += 1
         if cell:
-            told = dict.fromkeys(name for name in names[column:end] if name)
-            name = ", ".join(told)
+            sums = column == 0 and 1 < end < len(row)  # "Subtotal" across the columns before the figure
+            name = "" if sums else ", ".join(dict.fromkeys(name for name in names[column:end] if name))
             parts.append(f"{name}: {cell}" if name and len(name) <= MAX_COLUMN_CHARS else cell)
             heads += column < max(table.header_columns, 1)
         column = end
-    pair = len(row) == _PAIR and not table.header_rows and table.header_columns == 1
-    if pair and len(parts) == _PAIR:
+    if len(row) == len(parts) == _PAIR and not any(names):
         return (f"{parts[0].rstrip(': ')}: {parts[1]}",), 1
     return tuple(parts), heads
 

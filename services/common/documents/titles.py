@@ -14,6 +14,7 @@ _GENERIC_TITLE_WORDS: Final = frozenset(
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _BARE: Final = re.compile(
     r"(?:file(?:name)?|datei|fichier)?:?\s*[\w.~/\\-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,4}:?"
+    r"|(?:note|warning|tip|caution|important|danger|hint|info|hinweis|achtung|warnung|wichtig|remarque|attention)!?"
     r"|(?:https?|ftp|mailto):\S+|(?:page|seite|p\.)?\s*\d{1,4}(?:\s*(?:/|of|von|sur)\s*\d{1,4})?",
     re.IGNORECASE,
 )
@@ -37,5 +38,5 @@ def is_generic(title: str) -> bool:
 
 
 def is_bare(text: str) -> bool:
-    """Say whether a text is a file's name, an address or a page's number and nothing else."""
+    """Say whether a text is a file's name, an address, a page's number or the word above a note, and nothing else."""
     return len(text) <= _MAX_BARE_CHARS and bool(_BARE.fullmatch(text.strip()))

@@ -77,6 +77,10 @@ def test_the_name_of_a_file_stands_before_its_code():
     assert facts("Filename: src/main.rs\n\n```\nfn main() {}\n```\n") == ["Filename: src/main.rs: fn main() {}"]
 
 
+def test_a_heading_that_is_a_link_still_stands_above_its_text():
+    assert facts("# House\n\n## [Fees](#fees)\n\n- Storage costs 2 EUR\n") == ["Fees: Storage costs 2 EUR"]
+
+
 def test_a_line_above_the_first_heading_and_links_elsewhere_are_no_facts():
     assert facts("The Linden House\n\n# Rules\n\n- [Home](a)\n- [All rules](b)\n") == []
 
@@ -122,3 +126,23 @@ def test_a_long_row_is_cut_between_cells_and_its_head_said_again():
     assert len(found) > 1
     assert all(draft.content.startswith("Name: Pump; Column") for draft in found)
     assert sum(draft.content.count("value") for draft in found) == width
+
+
+def test_a_pronoun_that_announces_a_list_has_the_sentence_before():
+    assert facts(
+        "Groundtrail is a suite of services for teams that show where an answer came from. It\n\n- checks\n"
+    ) == [
+        "Groundtrail is a suite of services for teams that show where an answer came from.",
+        "Groundtrail is a suite of services for teams that show where an answer came from. It: checks",
+    ]
+
+
+def test_the_footnote_of_a_heading_stands_under_it():
+    assert facts("# Limits[^a]\n\n## Other\n\n- One\n\n[^a]: As of May.\n") == ["Limits: As of May.", "Other: One"]
+
+
+def test_what_announces_one_list_does_not_announce_the_next():
+    assert facts("## Install\n\nBefore you start:\n\n- Remove it.\n\n1. Place it.\n") == [
+        "Install: Before you start: Remove it.",
+        "Install: 1. Place it.",
+    ]

@@ -156,3 +156,29 @@ def test_spans_larger_than_the_table_are_not_followed():
     (table,) = tables(page)
     assert table.doubtful
     assert {len(row) for row in table.rows} == {2}
+
+
+def test_sums_and_a_title_across_the_table_have_no_names_of_columns():
+    page = (
+        "<table><tr><th colspan=3>Order 7</tr><tr><th>Item<th>Number<th>EUR</tr><tr><td>Yeast<td>2<td>6.20</tr>"
+        "<tr><td colspan=2>Total<td>6.20</tr></table>"
+        "<table><tr><th colspan=2>Opening hours</tr><tr><td>Sat<td>closed</tr><tr><td>Sun<td>closed</tr></table>"
+    )
+    assert facts(page) == [
+        "Order 7; Item: Yeast; Number: 2; EUR: 6.20",
+        "Order 7; Total; EUR: 6.20",
+        "Opening hours; Sat: closed",
+        "Opening hours; Sun: closed",
+    ]
+
+
+@pytest.mark.parametrize("row", ["<tr bgcolor=#ddd>", "<tr style='font-weight:bold'>", "<tr>"])
+def test_two_rows_of_heads_made_of_ordinary_cells(row):
+    page = (
+        f"<table>{row}<td rowspan=2>Age<td colspan=2>Premium</tr>{row}<td>Basic<td>Plus</tr>"
+        "<tr><td>18-30<td>12<td>18</tr><tr><td>31-50<td>15<td>22</tr></table>"
+    )
+    assert facts(page) == [
+        "Age: 18-30; Premium, Basic: 12; Premium, Plus: 18",
+        "Age: 31-50; Premium, Basic: 15; Premium, Plus: 22",
+    ]

@@ -126,3 +126,35 @@ def test_language_and_properties():
     assert [block.language for block in document.blocks] == ["", "en"]
     assert document.properties["author"] == "A. B."
     assert (document.properties["valid_from"], document.properties["valid_to"]) == ("2024-01-01", "2025-01-01")
+
+
+def test_a_summary_that_only_unfolds_names_nothing():
+    (block,) = read_html("<details><summary>Show more</summary><p>Yes.</p></details>").blocks
+    assert (block.kind, block.term, block.text) == (BlockKind.PARAGRAPH, "", "Yes.")
+
+
+def test_a_button_is_read_where_it_is_the_heading():
+    page = "<h2><button>May I?</button></h2><p>Yes.</p><h2>Type <button>Copy</button></h2><p>No.</p>"
+    assert [block.text for block in read_html(page).blocks] == ["May I?", "Yes.", "Type", "No."]
+
+
+def test_text_that_a_style_raises_is_raised():
+    page = (
+        "<style>.fn{vertical-align:super}</style><p>9 EUR<span class=fn>1</span> a month.</p>"
+        "<p><span class=fn>1</span> Net.</p>"
+    )
+    text, note = read_html(page).blocks
+    assert (text.text, text.notes) == ("9 EUR a month.", ((5, "1"),))
+    assert (note.kind, note.number, note.text) == (BlockKind.FOOTNOTE, "1", "Net.")
+
+
+def test_a_table_of_marks_and_texts_is_footnotes():
+    page = "<p>In 3 days<sup>2)</sup>, else 5.</p><table><tr><td>2)</td><td>New customers.</td></tr></table>"
+    text, note = read_html(page).blocks
+    assert (text.text, text.notes) == ("In 3 days, else 5.", ((9, "2"),))
+    assert (note.kind, note.number, note.text) == (BlockKind.FOOTNOTE, "2", "New customers.")
+
+
+def test_formulas():
+    assert text_of("<p><math><mi>x</mi><mo>=</mo><msup><mn>2</mn><mn>3</mn></msup></math></p>") == ["x=2^3"]
+    assert text_of("<p><math alttext='a^2 + b'><mi>a</mi></math> holds</p>") == ["a^2 + b holds"]

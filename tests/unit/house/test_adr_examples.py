@@ -26,6 +26,8 @@ from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
+from services.common.documents.chunking import chunk
+from services.common.documents.html import read_html
 from services.common.documents.pdf.frame import Frame
 from services.common.documents.pdf.gutters import find_gutters
 from services.common.documents.pdf.lines import Piece
@@ -75,6 +77,7 @@ from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.expansion import COMMUNITY_SIZE, thin_communities
 from services.envelope.domain.fusion import blend, fuse
+from services.envelope.domain.importance import SourceType, importance_of
 from services.envelope.domain.late_interaction import late_interaction_scores
 from services.envelope.domain.namespaces import combined_state
 from services.envelope.domain.ordering import sandwich
@@ -691,6 +694,20 @@ def test_0102_origins_and_retirement():
     assert not key.may_have_issued(ten + timedelta(seconds=1))
     assert key.signs_at(ten + hour - timedelta(seconds=1), hour)
     assert not key.signs_at(ten + hour, hour)
+
+
+def test_0106_a_page_as_people_see_it():
+    text = " ".join(record(106).partition("## Worked")[2].split())
+    page = record(106).partition("```html\n")[2].partition("```")[0]
+    document = read_html(page)
+    drafts = chunk(document, lambda one: len(one.split()))
+    assert len(drafts) == 3
+    assert all(f'"{draft.content}"' in text for draft in drafts)
+    (hidden,) = document.hidden
+    assert f'"{hidden.text}", with the reason "{hidden.why}"' in text
+    weights = [importance_of(SourceType.INTERNAL, draft.kind) for draft in drafts]
+    assert weights == [0.72, 0.72, 0.75]
+    assert f"{drafts[2].kind} of importance 0.75, a row weighs 0.72" in text
 
 
 def test_0107_a_strip_of_white_and_a_turned_page():

@@ -6,7 +6,7 @@ import pytest
 
 from tools.evaluate_documents import as_json, measure, table_of
 from tools.evaluation.document_labels import read_labelled
-from tools.evaluation.documents import APART, CELLS, COUNTS, HIDDEN, ORDER, SHARES, TOGETHER
+from tools.evaluation.documents import APART, CELLS, COUNTS, HIDDEN, ORDER, SHARES, TOGETHER, plain
 
 PAGE = """# Rates
 
@@ -97,3 +97,8 @@ def test_documents_add_up(tmp_path):
     assert set(groups) == {"*.md", "made", "all"}
     assert as_json(groups["all"])["of"][CELLS] == 18
     assert [row[0] for row in table_of(each, "Documents").rows] == ["one.md", "two.md"]
+
+
+def test_texts_are_alike_that_people_write_in_several_ways():
+    assert plain("10\u2076\u00a0kg \u2212 30 m\u00b2") == plain("10^6 KG  - 30 m^2")
+    assert plain("106 kg") != plain("10\u2076 kg")
