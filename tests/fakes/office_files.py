@@ -6,6 +6,7 @@ import zipfile
 import docx
 import openpyxl
 import pptx
+from pptx.util import Inches
 
 
 def saved(thing):
@@ -46,10 +47,13 @@ def word(*texts):
 
 
 def slides(*titles):
-    """Return a presentation of slides with titles."""
+    """Return a presentation of slides with titles and a sentence."""
     show = pptx.Presentation()
     for title in titles or ("A title that stands on a slide",):
-        show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = title
+        shapes = show.slides.add_slide(show.slide_layouts[5]).shapes
+        shapes.title.text = title
+        box = shapes.add_textbox(Inches(1), Inches(2), Inches(6), Inches(1))
+        box.text_frame.text = f"The sentence of {title} stands on this slide and nowhere else."
     return saved(show)
 
 
