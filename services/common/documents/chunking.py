@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table, row_text
+from services.common.documents.fact_draft import FactDraft
 from services.common.documents.sentences import split_sentences
 from services.common.names import plain_name
 
@@ -49,20 +50,6 @@ MAX_CONTEXT_CHARS: Final = 2_000
 MAX_LIST_DEPTH: Final = 32
 """Items nested deeper are read as items of this depth."""
 _CLOSED: Final = (".", "!", "?", ":", ";", "…")
-
-
-@dataclass(frozen=True, slots=True)
-class FactDraft:
-    """A fact before it has an id.
-
-    Attributes:
-        section: heading path; stable when text is added elsewhere, therefore part of the fact's id.
-        location: the section, or the page or paragraph for formats without headings.
-    """
-
-    content: str
-    section: str
-    location: str
 
 
 @dataclass(slots=True)

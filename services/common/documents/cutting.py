@@ -5,12 +5,14 @@ waits for any more ends, and whatever happens to one document happens to no othe
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Final
 
-from services.common.documents.chunking import FactDraft, chunk
+from services.common.documents.chunking import chunk
+from services.common.documents.document import Document, DoubtfulTable
+from services.common.documents.wire import read_parts
 from services.common.errors import ErrorReason, FieldViolation, LimitExceededError, UnavailableError
 from services.common.ports.documents import CutDocument
 from services.common.ports.tokens import TokenCounter
@@ -28,6 +30,10 @@ _UNFOLDING: Final = 8
 """So many times as long as the longest document may its facts be, each with its headings; usual is two or three."""
 _REMEMBERED_CHARS: Final = 2_000
 """The tokens of longer texts are counted anew: pieces of one text that grows would fill the memory."""
+MAX_HIDDEN: Final = 1_000
+"""So many pieces of hidden text, and of furniture, are told of."""
+MAX_HIDDEN_CHARS: Final = 2_000
+"""Of one piece, so many are."""
 _RETRY_S: Final = 5.0
 _WAYS_OUT: Final = "split it, or save it in a simpler form"
 
@@ -81,7 +87,26 @@ def read_and_cut(
     # A long heading stands at each of its facts: a document must not unfold to more than it may hold.
     size = sum(len(draft.content) + len(draft.section) + len(draft.location) for draft in drafts)
     require_at_most("characters, headings counted at every fact,", size, limits.max_chars * _UNFOLDING)
-    return CutDocument(document.media_type, document.title, document.warnings, drafts)
+    return CutDocument(
+        document.media_type,
+        document.title,
+        document.warnings,
+        drafts,
+        tuple(replace(one, text=one.text[:MAX_HIDDEN_CHARS]) for one in document.hidden[:MAX_HIDDEN]),
+        tuple(one[:MAX_HIDDEN_CHARS] for one in document.furniture[:MAX_HIDDEN]),
+        document.language,
+        document.pages,
+        document.properties,
+        tuple(_doubtful_tables(document)),
+    )
+
+
+def _doubtful_tables(document: Document) -> Iterator[DoubtfulTable]:
+    for block in document.blocks:
+        table = block.table
+        if table is not None and table.doubtful:
+            width = len(table.rows[0]) if table.rows else 0
+            yield DoubtfulTable(table.caption, len(table.rows), width, table.doubtful, block.place)
 
 
 class ThreadDocumentReader:
@@ -123,7 +148,7 @@ class WorkerDocumentReader:
     async def read(self, content: bytes, media_type: str, name: str) -> CutDocument:
         """Return what the document holds."""
         try:
-            head, *parts = await self._pool.run("cut", [media_type, name], content, cost=max(1, len(content)))
+            parts = await self._pool.run("cut", [media_type, name], content, cost=max(1, len(content)))
         except JobLimitError as error:
             raise self._too_complex(error.limit) from error
         except WorkerLostError as error:
@@ -137,9 +162,7 @@ class WorkerDocumentReader:
                 retry_after_s=1.0,
                 cause=error.told,
             ) from error
-        kind, title, warnings = head
-        drafts = tuple(FactDraft(*draft) for part in parts for draft in part)
-        return CutDocument(kind, title, tuple(warnings), drafts)
+        return read_parts(parts)
 
     def _full(self) -> LimitExceededError:
         return LimitExceededError(

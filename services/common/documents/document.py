@@ -14,6 +14,9 @@ MAX_COLUMN_CHARS: Final = 500
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, top, right, bottom, as shares of the page's width and height from its upper left corner, 0 to 1."""
 
+Span: TypeAlias = tuple[int, int]
+"""First and last position in a grid, from 1, both included."""
+
 
 @unique
 class BlockKind(StrEnum):
@@ -41,11 +44,17 @@ class Place:
         page: page or slide, from 1; 0 where the format has none.
         box: on that page; ``None`` where it is unknown.
         path: what the format calls the place: ``paragraph 3``, ``sheet Rates``, ``lines 10-14``, ``$.items[2]``.
+        table: the document's how-manieth table, from 1; 0 outside tables. The chunker counts them.
+        rows: of the table's grid, heads included; ``None`` outside tables.
+        columns: of the table's grid; ``None`` outside tables.
     """
 
     page: int = 0
     box: Box | None = None
     path: str = ""
+    table: int = 0
+    rows: Span | None = None
+    columns: Span | None = None
 
     def __str__(self) -> str:
         """Return the place for people: ``p. 3``, ``sheet Rates``; empty when nothing is known."""
@@ -111,6 +120,22 @@ class HiddenText:
     """
 
     text: str
+    why: str
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulTable:
+    """A table whose rows or columns may be wrong.
+
+    Attributes:
+        rows: how many it was read as.
+        why: for people.
+    """
+
+    caption: str
+    rows: int
+    columns: int
     why: str
     place: Place = NOWHERE
 

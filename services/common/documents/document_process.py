@@ -2,16 +2,13 @@
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from services.common.adapters.tokens.counter import open_counter_of
 from services.common.documents.cutting import CuttingLimits, read_and_cut
+from services.common.documents.wire import write_parts
 from services.common.settings.inference import TokenizerSettings
 from services.common.workers.child import Handler, serve
 from services.common.workers.frames import Json
-
-_DRAFTS_AT_ONCE: Final = 500
-"""In one part of an answer, so that reading a part keeps the serving process for a few milliseconds."""
 
 
 def build(configuration: Json) -> Mapping[str, Handler]:
@@ -28,11 +25,7 @@ def build(configuration: Json) -> Mapping[str, Handler]:
 
     def cut(arguments: Json, content: bytes) -> Iterator[Json]:
         media_type, name = arguments
-        found = read_and_cut(content, media_type, name, limits, count)
-        yield [found.media_type, found.title, list(found.warnings)]
-        for at in range(0, len(found.drafts), _DRAFTS_AT_ONCE):
-            some = found.drafts[at : at + _DRAFTS_AT_ONCE]
-            yield [[draft.content, draft.section, draft.location] for draft in some]
+        yield from write_parts(read_and_cut(content, media_type, name, limits, count))
 
     return {"cut": cut}
 

@@ -1,0 +1,256 @@
+"""How well documents are read, against what a careful person sees: cells, order, hidden text, furniture, facts.
+
+Texts are compared without regard to case, white space, kinds of dashes and quotation marks. A string stands in a fact
+when it stands there as words: ``3 EUR`` is not in ``13 EUR``.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.common.documents import ReadingLimits, read_document
+from services.common.documents.chunking import chunk
+from services.common.documents.document import Block, Document, Table
+from services.common.documents.fact_draft import FactDraft
+from services.common.documents.sentences import split_sentences
+from services.common.errors import CrpError
+from tools.evaluation.document_labels import LabelledDocument, LabelledTable
+
+LIMITS: Final = ReadingLimits(max_bytes=64 << 20, max_pages=2_000, max_chars=64_000_000)
+_ALIKE: Final = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+        **dict.fromkeys("\u2018\u2019\u201b\u2032", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
+        "\u00ad": None,
+        "\u200b": None,
+        "\ufeff": None,
+    }
+)
+_SHORT_CHARS: Final = 12
+"""Shorter hidden or furniture texts count only where a fact is nothing else: ``3`` stands in many facts."""
+_ROW_PART: Final = re.compile(r";\s+")
+_NAMED: Final = re.compile(r"[^:;]+: ")
+
+
+@dataclass(slots=True)
+class Score:
+    """What was right of what was labelled, in one document or several.
+
+    Attributes:
+        rights: by measure, how many were right.
+        wholes: by measure, of how many.
+        facts: how many were made.
+        misses: what was wrong, for people.
+    """
+
+    documents: int = 0
+    unread: int = 0
+    facts: int = 0
+    rights: Counter[str] = field(default_factory=Counter)
+    wholes: Counter[str] = field(default_factory=Counter)
+    misses: list[str] = field(default_factory=list)
+
+    def note(self, measure: str, *, right: bool, miss: str) -> None:
+        """Count one labelled thing."""
+        self.wholes[measure] += 1
+        self.rights[measure] += right
+        if not right:
+            self.misses.append(f"{measure}: {miss}")
+
+    def add(self, other: "Score") -> None:
+        """Count all of another one's."""
+        self.documents += other.documents
+        self.unread += other.unread
+        self.facts += other.facts
+        self.rights.update(other.rights)
+        self.wholes.update(other.wholes)
+
+    def wrong(self, measure: str) -> int:
+        """Return how many were wrong."""
+        return self.wholes[measure] - self.rights[measure]
+
+    def share(self, measure: str) -> float | None:
+        """Return the share that was right; ``None`` where nothing was labelled."""
+        return self.rights[measure] / self.wholes[measure] if self.wholes[measure] else None
+
+
+CELLS: Final = "cells"
+HEADS: Final = "heads"
+ORDER: Final = "order"
+HEADINGS: Final = "headings"
+HIDDEN: Final = "hidden"
+FURNITURE: Final = "furniture"
+TOGETHER: Final = "together"
+APART: Final = "apart"
+SHARES: Final = (CELLS, HEADS, ORDER, HEADINGS, TOGETHER)
+"""Measures that are told as shares of what is right."""
+COUNTS: Final = (HIDDEN, FURNITURE, APART)
+"""Measures that are told as numbers of what is wrong."""
+
+
+def score_document(labelled: LabelledDocument, count: Callable[[str], int]) -> Score:
+    """Read a document, cut it into facts and compare both with its labels; ``count`` counts tokens."""
+    score = Score(documents=1)
+    try:
+        document = read_document(labelled.path.read_bytes(), "", labelled.path.name, LIMITS)
+        drafts: Sequence[FactDraft] = chunk(document, count)
+    except CrpError as error:
+        score.unread = 1
+        score.misses.append(f"unread: {error}")
+        document, drafts = Document("", "", ()), ()
+    blocks = [block for block in document.blocks if _within(block.place.page, labelled.pages)]
+    facts = [draft.content for draft in drafts if _within(draft.place.page, labelled.pages)]
+    score.facts = len(facts)
+    _score_tables(score, labelled.tables, [block.table for block in document.blocks if block.table is not None])
+    _score_order(score, labelled.order, blocks)
+    titles = {bare(block.text) for block in blocks if block.kind == "HEADING"}
+    for _, text in labelled.headings:
+        score.note(HEADINGS, right=bare(text) in titles, miss=repr(text))
+    seen = _seen(labelled)
+    for text in labelled.hidden:
+        score.note(HIDDEN, right=not _told(text, facts, seen), miss=repr(text))
+    for text in labelled.furniture:
+        score.note(FURNITURE, right=not _told(text, facts, seen), miss=repr(text))
+    _score_facts(score, labelled, facts)
+    return score
+
+
+def _within(page: int, pages: tuple[int, int] | None) -> bool:
+    return pages is None or not page or pages[0] <= page <= pages[1]
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared where words count."""
+    return " ".join(unicodedata.normalize("NFKC", text.translate(_ALIKE)).translate(_ALIKE).casefold().split())
+
+
+def bare(text: str) -> str:
+    """Return the letters and digits of a text."""
+    return "".join(character for character in plain(text) if character.isalnum())
+
+
+def _score_tables(score: Score, labelled: Sequence[LabelledTable], found: Sequence[Table]) -> None:
+    """Compare each labelled table with the produced one that has most of its cells; each is taken once."""
+    produced = [[[plain(cell) for cell in row] for row in table.rows] for table in found]
+    wanted = [[[plain(cell) for cell in row] for row in table.grid] for table in labelled]
+    pairs = sorted(
+        ((_equal_cells(want, have), -i, -j) for i, want in enumerate(wanted) for j, have in enumerate(produced)),
+        reverse=True,
+    )
+    of: dict[int, int] = {}
+    for equal, i, j in pairs:
+        if equal and -i not in of and -j not in of.values():
+            of[-i] = -j
+    for index, table in enumerate(labelled):
+        have = produced[of[index]] if index in of else []
+        for row, cells in enumerate(wanted[index]):
+            for column, cell in enumerate(cells):
+                got = _cell(have, row, column)
+                name = f"{table.where or table.caption}, row {row + 1}, column {column + 1}"
+                score.note(CELLS, right=got == cell, miss=f"{name}: {cell!r}, read as {got!r}")
+        heads = (table.header_rows, table.header_columns)
+        read = (found[of[index]].header_rows, found[of[index]].header_columns) if index in of else None
+        score.note(HEADS, right=heads == read, miss=f"{table.where or table.caption}: {heads}, read as {read}")
+
+
+def _equal_cells(want: Sequence[Sequence[str]], have: Sequence[Sequence[str]]) -> int:
+    return sum(
+        bool(cell) and cell == other
+        for cells, others in zip(want, have, strict=False)
+        for cell, other in zip(cells, others, strict=False)
+    )
+
+
+def _cell(rows: Sequence[Sequence[str]], row: int, column: int) -> str | None:
+    return rows[row][column] if row < len(rows) and column < len(rows[row]) else None
+
+
+def _score_order(score: Score, order: Sequence[str], blocks: Iterable[Block]) -> None:
+    """Count adjacent snippets that stand one after the other in the blocks."""
+    stream = bare(" ".join(part for block in blocks for part in _stream(block)))
+    places = [stream.find(bare(snippet)) for snippet in order]
+    for (first, at), (second, then) in zip(
+        zip(order, places, strict=True), list(zip(order, places, strict=True))[1:], strict=False
+    ):
+        missing = [text for text, place in ((first, at), (second, then)) if place < 0]
+        told = f"not found: {missing}" if missing else f"{first!r} after {second!r}"
+        score.note(ORDER, right=0 <= at < then, miss=told)
+
+
+def _stream(block: Block) -> Iterable[str]:
+    yield from (block.number, block.term, block.text)
+    if block.table is not None:
+        yield block.table.caption
+        for index, row in enumerate(block.table.rows):
+            yield from (cell for at, cell in enumerate(row) if (index, at) not in block.table.spanned)
+
+
+def _seen(labelled: LabelledDocument) -> str:
+    """Return what is labelled as seen: a running head that repeats the title is no fault where the title stands."""
+    texts = [*labelled.order, *(text for _, text in labelled.headings)]
+    for table in labelled.tables:
+        texts += [table.caption, *(cell for row in table.grid for cell in row)]
+    texts += [text for group in labelled.together for text in group]
+    return "\n".join(bare(text) for text in texts)
+
+
+def _told(text: str, facts: Sequence[str], seen: str) -> bool:
+    """Say whether a text, or one of its sentences, stands in a fact and is not also labelled as seen."""
+    for part in {text, *split_sentences(text)}:
+        want = bare(part)
+        if not want or (want in seen and part != text) or want in seen.split("\n"):
+            continue
+        if len(want) < _SHORT_CHARS:
+            if any(bare(fact) == want for fact in facts):
+                return True
+        elif want not in seen and any(want in bare(fact) for fact in facts):
+            return True
+    return False
+
+
+def _score_facts(score: Score, labelled: LabelledDocument, facts: Sequence[str]) -> None:
+    plains = [plain(fact) for fact in facts]
+    for group in labelled.together:
+        wanted = [_as_words(text) for text in group]
+        right = any(all(one.search(fact) for one in wanted) for fact in plains)
+        score.note(TOGETHER, right=right, miss=repr(group))
+    lines = [bare(" ".join(line)) for table in labelled.tables for line in _true_rows(table)]
+    for group in labelled.apart:
+        wanted = [_as_words(text) for text in group]
+        true_row = any(all(bare(text) in line for text in group) for line in lines)
+        wrong = next((unit for fact in facts for unit in _units(fact, true_row) if _all(wanted, plain(unit))), None)
+        score.note(APART, right=wrong is None, miss=f"{group!r} in {wrong!r}")
+
+
+def _all(wanted: Sequence[re.Pattern[str]], text: str) -> bool:
+    return all(one.search(text) for one in wanted)
+
+
+def _as_words(text: str) -> re.Pattern[str]:
+    """Return what finds a text as words, and its figures as whole figures."""
+    escaped = re.escape(plain(text))
+    before = r"(?<!\w)(?<!\d[.,])" if escaped and plain(text)[0].isalnum() else ""
+    after = r"(?!\w)(?![.,]\d)" if escaped and plain(text)[-1].isalnum() else ""
+    return re.compile(before + escaped + after)
+
+
+def _true_rows(table: LabelledTable) -> Iterable[list[str]]:
+    """Yield all that stands in a row or above it: what a fact of a row may hold though its cells are not one's."""
+    heads = [cell for row in table.grid[: table.header_rows] for cell in row]
+    for row in table.grid[table.header_rows :]:
+        yield [table.caption, table.where, *heads, *row]
+
+
+def _units(fact: str, true_row: bool) -> Iterable[str]:
+    """Yield the sentences of a fact; where a true row holds the strings, its cells, and its head with each of them."""
+    parts = _ROW_PART.split(fact)
+    if not true_row or len(parts) == 1 or not all(_NAMED.match(part) for part in parts[1:]):
+        yield from split_sentences(fact)
+        return
+    head = parts[0].rsplit(": ", 1)[-1]
+    yield from parts
+    yield from (f"{head}; {part}" for part in parts[1:])
