@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum, unique
 from typing import Protocol
 
+from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
 
 
@@ -29,6 +30,7 @@ class SourceRecord:
         fact_ids_pending: while INGESTING: the ids of the facts being written, so that a restart can tell a complete
             write from half of one.
         stale_on_activation: while INGESTING a changed document: ids of the old version's facts.
+        version: counts the source's versions, from 1: its outline's; 0 where none was written (ADR 0113).
     """
 
     tenant_id: str
@@ -44,6 +46,7 @@ class SourceRecord:
     fact_ids_pending: tuple[str, ...] = ()
     stale_on_activation: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,14 @@ class KnowledgeGraph(Protocol):
     """Sources and communities, each tenant apart. Durability and errors as in ``FactStore``."""
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
-        """Insert or replace; the receipt is stored in the same transaction."""
+        """Insert or replace; the receipt is stored in the same transaction.
+
+        One that is ERASING or ERASED loses its outlines in the same transaction.
+        """
         ...
 
     async def delete_source(self, tenant_id: str, source_id: str) -> None:
-        """Remove the record; only for undoing an ingestion that was never acknowledged."""
+        """Remove the record and its outlines; only for undoing an ingestion that was never acknowledged."""
         ...
 
     async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
@@ -92,6 +98,22 @@ class KnowledgeGraph(Protocol):
 
     async def unfinished_sources(self) -> list[SourceRecord]:
         """Return INGESTING and ERASING sources of all tenants, for recovery at start."""
+        ...
+
+    async def put_outline(self, outline: SourceOutline, *, keep: int) -> None:
+        """Insert or replace a version's outline, and remove all but the ``keep`` latest versions' up to this one."""
+        ...
+
+    async def delete_outline(self, tenant_id: str, source_id: str, version: int) -> None:
+        """Remove a version's outline, if there is one; only for undoing an ingestion that was never acknowledged."""
+        ...
+
+    async def get_outline(self, tenant_id: str, source_id: str, version: int) -> SourceOutline | None:
+        """Return a version's outline or ``None``."""
+        ...
+
+    async def outline_versions(self, tenant_id: str, source_id: str) -> list[OutlineVersion]:
+        """Return the versions of a source of which an outline is kept, the latest first."""
         ...
 
     async def replace_communities(

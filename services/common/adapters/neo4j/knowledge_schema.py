@@ -23,5 +23,9 @@ KNOWLEDGE_SCHEMA: Final = GraphSchema(
             "CREATE CONSTRAINT knowledge_receipt_key IF NOT EXISTS FOR (n:KnowledgeReceipt) REQUIRE n.key IS UNIQUE",
             "CREATE INDEX knowledge_receipts_by_age IF NOT EXISTS FOR (n:KnowledgeReceipt) ON (n.created_us)",
         ),
+        (
+            "CREATE CONSTRAINT outline_key IF NOT EXISTS FOR (n:Outline) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX outlines_by_source IF NOT EXISTS FOR (n:Outline) ON (n.source_key, n.version)",
+        ),
     ),
 )
