@@ -6,18 +6,22 @@ from typing import Final
 
 from services.common.computing import compute
 from services.common.documents.chunking import MAX_FACT_TOKENS
+from services.common.documents.document import NOWHERE
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name
 from services.common.ports.documents import DocumentReader
 from services.common.ports.facts import FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
+from services.common.ports.outline import OutlineEntry
 from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
-from services.envelope.domain.identity import fact_id_for, source_id_for
+from services.envelope.domain.identity import fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE
+from services.envelope.domain.outlines import Outlined, outline
+from services.envelope.drafting import drafted, fresh_source_id
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
@@ -25,6 +29,8 @@ from services.envelope.version_writer import NewFact, SourceVersion, TextModels,
 
 FACTS_MEDIA_TYPE: Final = "application/x-facts"
 """Media type of a source whose facts the caller has cut."""
+MAX_ORDERED_ADDITIONS: Final = 20_000
+"""A source that facts are added to keeps their order up to so many: it is written anew with every addition."""
 
 
 class IngestionApp:
@@ -53,7 +59,9 @@ class IngestionApp:
         self._models = models
         self._reader = reader
         self._communities = communities
-        self._writer = VersionWriter(stores, models, settings.embedding_batch)
+        self._writer = VersionWriter(
+            stores, models, settings.embedding_batch, compares=settings.compare_with_other_sources
+        )
         self._settings = settings
 
     async def ingest_source(
@@ -75,22 +83,32 @@ class IngestionApp:
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
             title = plain_name(parsed.title) or document.uri
             version = await self._document_version(tenant_id, document, former, title)
+            draft = await compute(drafted, version.source_id, parsed)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             weight = document.importance_weight
             if weight is None:
                 weight = IMPORTANCE_BY_SOURCE_TYPE[document.source_type]
             facts = tuple(
                 NewFact(
-                    fact_id_for(record.source_id, draft.section, draft.content),
-                    draft.content,
-                    draft.location,
+                    fact_id,
+                    one.content,
+                    one.location,
                     weight,
                     document.ttl,
                 )
-                for draft in parsed.drafts
+                for fact_id, one in zip(draft.fact_ids, parsed.drafts, strict=True)
             )
             outcome = await self._writer.write(
-                SourceVersion(record, former, facts, replaces_all=True, warnings=parsed.warnings), ticket
+                SourceVersion(
+                    record,
+                    former,
+                    facts,
+                    replaces_all=True,
+                    warnings=parsed.warnings,
+                    outline=draft.outline,
+                    report=draft.report,
+                ),
+                ticket,
             )
         await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
         return outcome
@@ -122,7 +140,10 @@ class IngestionApp:
                 )
                 for entry in entries.facts
             )
-            version = SourceVersion(record, former, facts, replaces_all=False, superseded=superseded)
+            entries_of = await self._added_to(former, facts)
+            version = SourceVersion(
+                record, former, facts, replaces_all=False, superseded=superseded, outline=entries_of
+            )
             outcome = await self._writer.write(version, ticket)
         await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
         return outcome
@@ -136,8 +157,22 @@ class IngestionApp:
             await self._stores.recovery.settle(found)
         return await self._stores.graph.find_source(tenant_id, uri)
 
+    async def _added_to(self, former: SourceRecord | None, facts: tuple[NewFact, ...]) -> tuple[OutlineEntry, ...]:
+        """Return the order of a source's facts with new ones behind them; nothing where it is not known or too long."""
+        known: tuple[OutlineEntry, ...] = ()
+        if former is not None and former.fact_count:
+            if not former.version or former.fact_count > MAX_ORDERED_ADDITIONS:
+                return ()
+            found = await self._stores.graph.get_outline(former.tenant_id, former.source_id, former.version)
+            if found is None:
+                return ()
+            known = found.entries
+        return outline((Outlined(fact.fact_id, fact.location, "", NOWHERE) for fact in facts), known)
+
     async def _is_current(self, source: SourceRecord) -> bool:
-        """Say whether the source's vectors are the present model's."""
+        """Say whether the source has an outline, and vectors of the present model: else it is read anew."""
+        if not source.version:
+            return False
         ids = await self._stores.facts.fact_ids_of_source(source.tenant_id, source.source_id)
         first = await self._stores.facts.get(source.tenant_id, ids[:1])
         return all(fact.embedding_model == self._models.embedding.fingerprint for fact in first)
@@ -155,7 +190,9 @@ class IngestionApp:
     ) -> SourceRecord:
         return SourceRecord(
             tenant_id=tenant_id,
-            source_id=former.source_id if former else await self._fresh_source_id(tenant_id, document.uri),
+            source_id=former.source_id
+            if former
+            else await fresh_source_id(self._stores.graph, tenant_id, document.uri),
             title=document.title or title,
             uri=document.uri,
             source_type=document.source_type.value,
@@ -172,7 +209,7 @@ class IngestionApp:
             return replace(former, title=entries.title or former.title, ingested_at=self._stores.clock.now())
         return SourceRecord(
             tenant_id=tenant_id,
-            source_id=await self._fresh_source_id(tenant_id, entries.uri),
+            source_id=await fresh_source_id(self._stores.graph, tenant_id, entries.uri),
             title=entries.title or entries.uri,
             uri=entries.uri,
             source_type=entries.source_type.value,
@@ -182,15 +219,6 @@ class IngestionApp:
             fact_count=0,
             status=SourceStatus.INGESTING,
         )
-
-    async def _fresh_source_id(self, tenant_id: str, uri: str) -> str:
-        """Return the first id of ``uri`` that no erased source has used."""
-        generation = 0
-        while True:
-            source_id = source_id_for(tenant_id, uri, generation)
-            if await self._stores.graph.get_source(tenant_id, source_id) is None:
-                return source_id
-            generation += 1
 
     async def _require_short(self, entries: FactEntries) -> None:
         texts = [entry.content for entry in entries.facts]

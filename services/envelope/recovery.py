@@ -54,6 +54,7 @@ class Recovery:
             await self._graph.delete_source(record.tenant_id, record.source_id)
         else:
             await self._graph.put_source(former)
+            await self._graph.delete_outline(record.tenant_id, record.source_id, record.version)
 
     async def _is_written(self, record: SourceRecord) -> bool:
         found = await self._facts.get(record.tenant_id, record.fact_ids_pending)

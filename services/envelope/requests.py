@@ -12,6 +12,7 @@ from services.common.ports.tokens import ModelProfile
 from services.envelope.domain.caching import NO_DIRECTIVES, CacheDirectives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
+from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.quality_gap import QualityGap
 from services.envelope.domain.quality_tier import QualityTier, TierVerdict
 from services.envelope.domain.search_mode import SearchMode
@@ -81,7 +82,10 @@ class FactEntries:
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What an ingestion did; ``fact_ids`` is in the order of the input, ``created_fact_ids`` those that are new."""
+    """What an ingestion did; ``fact_ids`` is in the order of the input, ``created_fact_ids`` those that are new.
+
+    ``report`` says how the document was read; ``None`` where none was.
+    """
 
     source: SourceRecord
     facts_created: int
@@ -91,6 +95,7 @@ class IngestOutcome:
     warnings: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
     created_fact_ids: tuple[str, ...] = ()
+    report: DocumentReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

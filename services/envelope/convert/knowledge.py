@@ -9,12 +9,14 @@ from google.protobuf.duration_pb2 import Duration
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
 from services.envelope.convert.common import FACT_STATUS, duration, entity_fields, timestamp
+from services.envelope.convert.ingestion import report_message
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.importance import SourceType
 from services.envelope.domain.namespaces import shown_namespace
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
 from services.envelope.outbox import RESERVED_PREFIX
+from services.envelope.outlines import present_version
 from services.envelope.requests import (
     ClusteringOutcome,
     EraseOutcome,
@@ -118,6 +120,7 @@ def source_message(source: SourceRecord) -> ckf_pb2.Source:
         fact_count=source.fact_count,
         status=_SOURCE_STATUS[source.status],
         metadata=visible(source),
+        version=present_version(source),
     )
 
 
@@ -140,6 +143,7 @@ def ingest_source_response(outcome: IngestOutcome) -> knowledge_service_pb2.Inge
         facts_unchanged=outcome.facts_unchanged,
         unchanged=outcome.unchanged,
         warnings=outcome.warnings,
+        report=None if outcome.report is None else report_message(outcome.report),
     )
 
 

@@ -27,7 +27,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x63rp/ckf/v1/ckf.proto\x12\ncrp.ckf.v1\x1a\x18\x63rp/common/v1/text.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd4\x04\n\x04\x46\x61\x63t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12\x14\n\x0c\x63ontent_hash\x18\x03 \x01(\t\x12\x11\n\tsource_id\x18\x04 \x01(\t\x12\x17\n\x0fsource_location\x18\x05 \x01(\t\x12\x19\n\x11importance_weight\x18\x06 \x01(\x01\x12\x17\n\x0f\x63ommunity_label\x18\x07 \x01(\t\x12/\n\x0bingested_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bmodified_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\n \x01(\x04\x12\x34\n\x10last_accessed_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x03ttl\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12&\n\x06status\x18\r \x01(\x0e\x32\x16.crp.ckf.v1.FactStatus\x12\'\n\x08\x65ntities\x18\x0e \x03(\x0b\x32\x15.crp.common.v1.Entity\x12\x17\n\x0f\x65mbedding_model\x18\x0f \x01(\t\x12\x30\n\x08metadata\x18\x10 \x03(\x0b\x32\x1e.crp.ckf.v1.Fact.MetadataEntry\x12\x11\n\tnamespace\x18\x11 \x01(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xe3\x02\n\x06Source\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0b\n\x03uri\x18\x03 \x01(\t\x12+\n\x0bsource_type\x18\x04 \x01(\x0e\x32\x16.crp.ckf.v1.SourceType\x12\x12\n\nmedia_type\x18\x05 \x01(\t\x12\x15\n\rdocument_hash\x18\x06 \x01(\t\x12/\n\x0bingested_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nfact_count\x18\x08 \x01(\r\x12(\n\x06status\x18\t \x01(\x0e\x32\x18.crp.ckf.v1.SourceStatus\x12\x32\n\x08metadata\x18\n \x03(\x0b\x32 .crp.ckf.v1.Source.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"=\n\tCommunity\x12\r\n\x05label\x18\x01 \x01(\t\x12\x12\n\nfact_count\x18\x02 \x01(\r\x12\r\n\x05\x65poch\x18\x03 \x01(\r*\xc7\x01\n\nSourceType\x12\x1b\n\x17SOURCE_TYPE_UNSPECIFIED\x10\x00\x12\x1a\n\x16SOURCE_TYPE_REGULATION\x10\x01\x12!\n\x1dSOURCE_TYPE_OFFICIAL_DOCUMENT\x10\x02\x12\x18\n\x14SOURCE_TYPE_RESEARCH\x10\x03\x12\x18\n\x14SOURCE_TYPE_INTERNAL\x10\x04\x12\x14\n\x10SOURCE_TYPE_USER\x10\x05\x12\x13\n\x0fSOURCE_TYPE_WEB\x10\x06*\x8e\x01\n\nFactStatus\x12\x1b\n\x17\x46\x41\x43T_STATUS_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46\x41\x43T_STATUS_ACTIVE\x10\x01\x12\x15\n\x11\x46\x41\x43T_STATUS_STALE\x10\x02\x12\x17\n\x13\x46\x41\x43T_STATUS_DELETED\x10\x03\x12\x1b\n\x17\x46\x41\x43T_STATUS_QUARANTINED\x10\x04*\x99\x01\n\x0cSourceStatus\x12\x1d\n\x19SOURCE_STATUS_UNSPECIFIED\x10\x00\x12\x1b\n\x17SOURCE_STATUS_INGESTING\x10\x01\x12\x18\n\x14SOURCE_STATUS_ACTIVE\x10\x02\x12\x19\n\x15SOURCE_STATUS_ERASING\x10\x03\x12\x18\n\x14SOURCE_STATUS_ERASED\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x63rp/ckf/v1/ckf.proto\x12\ncrp.ckf.v1\x1a\x18\x63rp/common/v1/text.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd4\x04\n\x04\x46\x61\x63t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12\x14\n\x0c\x63ontent_hash\x18\x03 \x01(\t\x12\x11\n\tsource_id\x18\x04 \x01(\t\x12\x17\n\x0fsource_location\x18\x05 \x01(\t\x12\x19\n\x11importance_weight\x18\x06 \x01(\x01\x12\x17\n\x0f\x63ommunity_label\x18\x07 \x01(\t\x12/\n\x0bingested_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bmodified_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\n \x01(\x04\x12\x34\n\x10last_accessed_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x03ttl\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12&\n\x06status\x18\r \x01(\x0e\x32\x16.crp.ckf.v1.FactStatus\x12\'\n\x08\x65ntities\x18\x0e \x03(\x0b\x32\x15.crp.common.v1.Entity\x12\x17\n\x0f\x65mbedding_model\x18\x0f \x01(\t\x12\x30\n\x08metadata\x18\x10 \x03(\x0b\x32\x1e.crp.ckf.v1.Fact.MetadataEntry\x12\x11\n\tnamespace\x18\x11 \x01(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xf4\x02\n\x06Source\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0b\n\x03uri\x18\x03 \x01(\t\x12+\n\x0bsource_type\x18\x04 \x01(\x0e\x32\x16.crp.ckf.v1.SourceType\x12\x12\n\nmedia_type\x18\x05 \x01(\t\x12\x15\n\rdocument_hash\x18\x06 \x01(\t\x12/\n\x0bingested_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nfact_count\x18\x08 \x01(\r\x12(\n\x06status\x18\t \x01(\x0e\x32\x18.crp.ckf.v1.SourceStatus\x12\x32\n\x08metadata\x18\n \x03(\x0b\x32 .crp.ckf.v1.Source.MetadataEntry\x12\x0f\n\x07version\x18\x33 \x01(\r\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"=\n\tCommunity\x12\r\n\x05label\x18\x01 \x01(\t\x12\x12\n\nfact_count\x18\x02 \x01(\r\x12\r\n\x05\x65poch\x18\x03 \x01(\r*\xc7\x01\n\nSourceType\x12\x1b\n\x17SOURCE_TYPE_UNSPECIFIED\x10\x00\x12\x1a\n\x16SOURCE_TYPE_REGULATION\x10\x01\x12!\n\x1dSOURCE_TYPE_OFFICIAL_DOCUMENT\x10\x02\x12\x18\n\x14SOURCE_TYPE_RESEARCH\x10\x03\x12\x18\n\x14SOURCE_TYPE_INTERNAL\x10\x04\x12\x14\n\x10SOURCE_TYPE_USER\x10\x05\x12\x13\n\x0fSOURCE_TYPE_WEB\x10\x06*\x8e\x01\n\nFactStatus\x12\x1b\n\x17\x46\x41\x43T_STATUS_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46\x41\x43T_STATUS_ACTIVE\x10\x01\x12\x15\n\x11\x46\x41\x43T_STATUS_STALE\x10\x02\x12\x17\n\x13\x46\x41\x43T_STATUS_DELETED\x10\x03\x12\x1b\n\x17\x46\x41\x43T_STATUS_QUARANTINED\x10\x04*\x99\x01\n\x0cSourceStatus\x12\x1d\n\x19SOURCE_STATUS_UNSPECIFIED\x10\x00\x12\x1b\n\x17SOURCE_STATUS_INGESTING\x10\x01\x12\x18\n\x14SOURCE_STATUS_ACTIVE\x10\x02\x12\x19\n\x15SOURCE_STATUS_ERASING\x10\x03\x12\x18\n\x14SOURCE_STATUS_ERASED\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,20 +38,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FACT_METADATAENTRY']._serialized_options = b'8\001'
   _globals['_SOURCE_METADATAENTRY']._loaded_options = None
   _globals['_SOURCE_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_SOURCETYPE']._serialized_start=1148
-  _globals['_SOURCETYPE']._serialized_end=1347
-  _globals['_FACTSTATUS']._serialized_start=1350
-  _globals['_FACTSTATUS']._serialized_end=1492
-  _globals['_SOURCESTATUS']._serialized_start=1495
-  _globals['_SOURCESTATUS']._serialized_end=1648
+  _globals['_SOURCETYPE']._serialized_start=1165
+  _globals['_SOURCETYPE']._serialized_end=1364
+  _globals['_FACTSTATUS']._serialized_start=1367
+  _globals['_FACTSTATUS']._serialized_end=1509
+  _globals['_SOURCESTATUS']._serialized_start=1512
+  _globals['_SOURCESTATUS']._serialized_end=1665
   _globals['_FACT']._serialized_start=128
   _globals['_FACT']._serialized_end=724
   _globals['_FACT_METADATAENTRY']._serialized_start=677
   _globals['_FACT_METADATAENTRY']._serialized_end=724
   _globals['_SOURCE']._serialized_start=727
-  _globals['_SOURCE']._serialized_end=1082
+  _globals['_SOURCE']._serialized_end=1099
   _globals['_SOURCE_METADATAENTRY']._serialized_start=677
   _globals['_SOURCE_METADATAENTRY']._serialized_end=724
-  _globals['_COMMUNITY']._serialized_start=1084
-  _globals['_COMMUNITY']._serialized_end=1145
+  _globals['_COMMUNITY']._serialized_start=1101
+  _globals['_COMMUNITY']._serialized_end=1162
 # @@protoc_insertion_point(module_scope)
