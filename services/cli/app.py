@@ -16,11 +16,14 @@ from services.cli.session_commands import session_app
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
-    from services.cli.commands import audit, dag, doctor, ingest, keys, search, systems, version
+    from services.cli.commands import audit, dag, doctor, ingest, keys, preview_ingestion, search, systems, version
 else:
-    ask_command, audit, dag, doctor, ingest, keys, search, systems, version = (
+    ask_command, audit, dag, doctor, ingest, keys, preview_ingestion, search, systems, version = (
         Later(f"services.cli.commands.{name}")
-        for name in ("ask", "audit", "dag", "doctor", "ingest", "keys", "search", "systems", "version")
+        for name in (
+            *("ask", "audit", "dag", "doctor", "ingest", "keys"),
+            *("preview_ingestion", "search", "systems", "version"),
+        )
     )
 
 app = typer.Typer(
@@ -104,11 +107,22 @@ def ingest_documents(
     source_type: Annotated[
         str, typer.Option(help="regulation, official-document, research, internal, user or web: sets the importance.")
     ] = "internal",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing: show the facts, and what to look at before.")
+    ] = False,
+    facts: Annotated[int, typer.Option(min=0, max=100_000, help="Most facts of a file that --dry-run shows.")] = 20,
+    skip_comparison: Annotated[
+        bool, typer.Option("--skip-comparison", help="With --dry-run: do not compare with other sources; far faster.")
+    ] = False,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Ingest text, Markdown, HTML and PDF files."""
-    run(partial(ingest.ingest, paths=paths, source_type=source_type), as_json=as_json)
+    """Ingest text, Markdown, HTML and PDF files; or look at what would become of them."""
+    if dry_run:
+        looking = partial(preview_ingestion.preview_all, paths=paths, most=facts, skip_comparison=skip_comparison)
+        run(looking, as_json=as_json)
+    else:
+        run(partial(ingest.ingest, paths=paths, source_type=source_type), as_json=as_json)
 
 
 @app.command("search")
