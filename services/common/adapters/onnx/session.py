@@ -154,8 +154,8 @@ class _Ends:
 def lanes_of(entry: ModelEntry, threads: int) -> int:
     """Return how many parts of a batch are computed side by side, each by one thread.
 
-    A sentence is too little work to be shared: with two threads on one a third of the processors' time went into
-    waiting for one another. The other encoders read long pairs, and few of them at once.
+    A sentence is too little work to be shared: threads on one spend much of the processors' time waiting for one
+    another (ADR 0113). The other encoders read long pairs, and few of them at once.
     """
     return (threads or available_threads()) if entry.kind == "embedding" else 1
 
