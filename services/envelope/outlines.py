@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from services.common.ports.facts import FactRecord
 from services.common.ports.graph import KnowledgeGraph, SourceRecord, SourceStatus
+from services.common.ports.outline import OutlineEntry
 from services.envelope.domain.outlines import OrderedFacts, Standing
 
 CAPACITY_FACTS: Final = 100_000
@@ -52,6 +53,11 @@ class Outlines:
                 found[fact.fact_id] = standing
         return found
 
+    async def in_order(self, tenant_id: str, source_id: str) -> Sequence[OutlineEntry]:
+        """Return the facts of a source's present version in reading order; nothing where the order is not known."""
+        ordered = await self._present((tenant_id, source_id))
+        return () if ordered is None else ordered.entries
+
     def forget(self, tenant_id: str, source_id: str) -> None:
         """Keep nothing of a source any more: it is erased (SPEC-003 §17.2)."""
         for key in [key for key in self._kept if key[:2] == (tenant_id, source_id)]:
@@ -86,5 +92,7 @@ class Outlines:
 
 
 def present_version(source: SourceRecord) -> int:
-    """Return the number of the version that was acknowledged last; 0 where none has an outline."""
+    """Return the number of the version that was acknowledged last; 0 where none has an outline, and of an erased one."""
+    if source.status in {SourceStatus.ERASING, SourceStatus.ERASED}:
+        return 0
     return source.version - 1 if source.status is SourceStatus.INGESTING else source.version
