@@ -160,8 +160,8 @@ class InspectionApp:
             LimitExceededError: MESSAGE_TOO_LARGE, DOCUMENT_TOO_COMPLEX or QUEUE_FULL.
             UnavailableError: a store is down.
         """
-        sides = [await self._side(tenant_id, one) for one in (before, after)]
-        return await compute(source_diff, *sides)
+        first, second = await self._side(tenant_id, before), await self._side(tenant_id, after)
+        return await compute(source_diff, first, second)
 
     async def standing(self, fact: FactRecord) -> Standing | None:
         """Return how a fact stands in the present version of its source, with the facts right before and behind it."""

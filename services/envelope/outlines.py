@@ -48,7 +48,9 @@ class Outlines:
         found = {}
         for fact in facts:
             version = ordered[fact.tenant_id, fact.source_id]
-            standing = version and version.standing(fact.fact_id, each_side, within_section=within_section)
+            if version is None:
+                continue
+            standing = version.standing(fact.fact_id, each_side, within_section=within_section)
             if standing is not None:
                 found[fact.fact_id] = standing
         return found
@@ -92,7 +94,7 @@ class Outlines:
 
 
 def present_version(source: SourceRecord) -> int:
-    """Return the number of the version that was acknowledged last; 0 where none has an outline, and of an erased one."""
+    """Return the number of the version that was acknowledged last; 0 where none has an outline or all are erased."""
     if source.status in {SourceStatus.ERASING, SourceStatus.ERASED}:
         return 0
     return source.version - 1 if source.status is SourceStatus.INGESTING else source.version

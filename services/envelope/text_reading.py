@@ -6,6 +6,7 @@ stands still between two; the recogniser goes through the texts on its own. Prog
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
 from typing import Final, TypeVar
 
 import numpy as np
@@ -39,7 +40,11 @@ async def read_texts(
 async def embed_texts(model: EmbeddingModel, texts: Sequence[str], batch: int) -> Vectors:
     """Return the texts' vectors, one a row, in the order of the texts. Raises as ``read_texts``."""
     count_to(len(texts))
-    rows = await _in_batches(model.embed, texts, batch, counted)
+
+    async def embed(some: Sequence[str]) -> Sequence[Vectors]:
+        return list(await model.embed(some))
+
+    rows = await _in_batches(embed, texts, batch, counted)
     return np.stack(rows) if rows else np.empty((0, model.dimension), dtype=np.float32)
 
 
@@ -76,8 +81,10 @@ async def _in_batches(
 class _together(asyncio.TaskGroup):  # noqa: N801 - read as a verb where it is entered
     """A task group that raises the first error itself, not a group that holds it."""
 
-    async def __aexit__(self, *args: object) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
-            await super().__aexit__(*args)
+            await super().__aexit__(kind, error, trace)
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None

@@ -40,7 +40,7 @@ def place_message(place: Place) -> ingestion_pb2.FactPlace | None:
 _EDGES: Final = ("left", "top", "right", "bottom")
 
 
-def fact_kind(kind: str) -> int:
+def fact_kind(kind: str) -> ingestion_pb2.FactKind:
     """Return a kind's number; 0 for what this program does not know."""
     return _FACT_KIND.get(kind, ingestion_pb2.FACT_KIND_UNSPECIFIED)
 
