@@ -1,6 +1,6 @@
 """How a document's facts compare with those of the tenant's other sources: the same, or other values (ADR 0113)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -8,12 +8,12 @@ import numpy as np
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.ports.facts import FactFilter, FactHit, FactStatus, FactStore, Vectors
-from services.envelope.domain.disagreements import disagreement
-from services.envelope.domain.duplicates import differ_in_values
+from services.envelope.domain.disagreements import Disagreements
+from services.envelope.domain.duplicates import Statements
 from services.envelope.domain.ingestion_report import LISTED, LikeFact, OtherSources
 from services.envelope.domain.similarity import DUPLICATE_COSINE
 
-NEAREST: Final = 6
+NEAREST: Final = 4
 """Stored facts that each fact is compared with; those of its own source among them do not count."""
 RELATED_COSINE: Final = 0.80
 """Below it two facts are on different things, whatever their words."""
@@ -45,41 +45,48 @@ async def compare(
 
 def _like(source_id: str, facts: Sequence[tuple[str, str]], hits: Sequence[Sequence[FactHit]]) -> list[LikeFact]:
     """Return of each fact its best duplicate and its first disagreement, if it has them."""
+    others = [
+        [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= RELATED_COSINE] for nearest in hits
+    ]
+    duplicates = _duplicates([content for _, content in facts], others)
+    comparing = Disagreements()
     found = []
-    for (fact_id, content), nearest in zip(facts, hits, strict=True):
-        others = [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= RELATED_COSINE]
-        content_hash = sha256_hex(content) if others else ""
-        for likeness in (_duplicate(content, content_hash, others), _disagreement(content, others)):
-            if likeness is not None:
-                hit, is_exact, values = likeness
-                found.append(
-                    LikeFact(
-                        fact_id,
-                        content,
-                        hit.fact.fact_id,
-                        hit.fact.source_id,
-                        hit.fact.content,
-                        hit.score,
-                        is_exact,
-                        values,
-                    )
-                )
+    for place, (fact_id, content) in enumerate(facts):
+        if place in duplicates:
+            hit, is_exact = duplicates[place]
+            found.append(_like_fact(fact_id, content, hit, is_exact=is_exact))
+        for hit in others[place]:
+            values = comparing.between(content, hit.fact.content)
+            if values is not None:
+                found.append(_like_fact(fact_id, content, hit, values=values))
+                break
     return found
 
 
-def _duplicate(content: str, content_hash: str, others: Iterable[FactHit]) -> tuple[FactHit, bool, None] | None:
-    near = None
-    for hit in others:
-        if hit.fact.content_hash == content_hash:
-            return hit, True, None
-        if near is None and hit.score > DUPLICATE_COSINE and not differ_in_values(content, hit.fact.content):
-            near = hit, False, None
-    return near
+def _duplicates(contents: Sequence[str], others: Sequence[Sequence[FactHit]]) -> dict[int, tuple[FactHit, bool]]:
+    """Return by place the same text elsewhere, else the nearest that says the same with the same values."""
+    found: dict[int, tuple[FactHit, bool]] = {}
+    near: list[tuple[int, FactHit]] = []
+    for place, hits in enumerate(others):
+        content_hash = sha256_hex(contents[place]) if hits else ""
+        exact = next((hit for hit in hits if hit.fact.content_hash == content_hash), None)
+        if exact is not None:
+            found[place] = exact, True
+        else:
+            near += [(place, hit) for hit in hits if hit.score > DUPLICATE_COSINE]
+    texts = [*(contents[place] for place, _ in near), *(hit.fact.content for _, hit in near)]
+    firsts = np.arange(len(near))
+    differs = Statements(texts).differ(firsts, firsts + len(near)) if near else ()
+    for (place, hit), apart in zip(near, differs, strict=True):
+        if not apart:
+            found.setdefault(place, (hit, False))
+    return found
 
 
-def _disagreement(content: str, others: Iterable[FactHit]) -> tuple[FactHit, bool, tuple[str, str]] | None:
-    for hit in others:
-        values = disagreement(content, hit.fact.content)
-        if values is not None:
-            return hit, False, values
-    return None
+def _like_fact(
+    fact_id: str, content: str, hit: FactHit, *, is_exact: bool = False, values: tuple[str, str] | None = None
+) -> LikeFact:
+    other = hit.fact
+    return LikeFact(
+        fact_id, content, other.fact_id, other.source_id, other.content, hit.score, is_exact=is_exact, values=values
+    )

@@ -31,17 +31,42 @@ _MONTHS: Final = re.compile(
 
 def disagreement(first: str, second: str) -> tuple[str, str] | None:
     """Return the values that two facts give for the same thing where they differ, normalised; else ``None``."""
-    if max(len(first), len(second)) > _MAX_CHARS:
-        return None
-    ours, theirs = stated_values(first), stated_values(second)
-    only_ours, only_theirs = ours - theirs, theirs - ours
-    if len(only_ours) != 1 or len(only_theirs) != 1:
-        return None
-    (one,), (other,) = only_ours, only_theirs
-    if not _measure(one) or _measure(one) != _measure(other):
-        return None
-    said = _said(first)
-    return (one, other) if len(said[0]) >= _FEWEST_WORDS and said == _said(second) else None
+    return Disagreements().between(first, second)
+
+
+class Disagreements:
+    """Compares facts with one another; each is read once at most, and its values only where the words are the same.
+
+    For one call: it holds what it has read.
+    """
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._values: dict[str, frozenset[str]] = {}
+
+    def between(self, first: str, second: str) -> tuple[str, str] | None:
+        """Return what ``disagreement`` does."""
+        if max(len(first), len(second)) > _MAX_CHARS:
+            return None
+        said = self._words(first)
+        if len(said[0]) < _FEWEST_WORDS or said != self._words(second):
+            return None
+        ours, theirs = self._stated(first), self._stated(second)
+        only_ours, only_theirs = ours - theirs, theirs - ours
+        if len(only_ours) != 1 or len(only_theirs) != 1:
+            return None
+        (one,), (other,) = only_ours, only_theirs
+        return (one, other) if _measure(one) and _measure(one) == _measure(other) else None
+
+    def _words(self, text: str) -> tuple[frozenset[str], frozenset[str]]:
+        if text not in self._said:
+            self._said[text] = _said(text)
+        return self._said[text]
+
+    def _stated(self, text: str) -> frozenset[str]:
+        if text not in self._values:
+            self._values[text] = stated_values(text)
+        return self._values[text]
 
 
 def _measure(value: str) -> str:
