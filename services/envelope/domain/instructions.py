@@ -20,7 +20,7 @@ _PATTERNS: Final = {
     r"(?:instructions?|prompts?|guidelines|directions|context|rules\s+above|system\s+message)\b"
     r"|\bnew\s+(?:system\s+)?instructions?\s*:",
     FORGES: r"<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|\[/?INST\]|<</?SYS>>"
-    r"|(?:^|\n)\s*(?:#{2,3}\s*)?(?:system|assistant)\s*:\s+(?:you|ignore|always|never)\b",
+    r"|(?:^|\n)[ \t]{0,8}(?:#{2,3} ?)?(?:system|assistant) ?:\s{1,8}(?:you|ignore|always|never)\b",
     ROLE: r"\byou\s+are\s+(?:now|no\s+longer)\s+(?:an?\s+)?(?:\w+\s+){0,3}(?:ai|assistant|model|chatbot|bot|dan)\b"
     r"|\bact\s+as\s+(?:an?\s+)?(?:\w+\s+){0,2}(?:ai|assistant|chatbot|jailbroken)\b|\bdeveloper\s+mode\b",
     EXFILTRATES: r"\b(?:reveal|print|repeat|output|send|leak|show)\s+(?:\w+\s+){0,4}"
