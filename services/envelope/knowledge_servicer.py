@@ -113,8 +113,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         """Return a fact."""
         validate.fact_id(request)
         fact = await self._knowledge.fact(_tenant(), request.fact_id)
-        standing = shown.standing_fields(await self._inspection.standing(fact))
-        return pb.GetFactResponse(fact=convert.fact_message(fact), **standing)
+        return shown.fact_response(convert.fact_message(fact), await self._inspection.standing(fact))
 
     async def ListFacts(self, request: pb.ListFactsRequest, context: Context) -> pb.ListFactsResponse:
         """List facts."""

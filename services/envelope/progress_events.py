@@ -15,23 +15,23 @@ ResultT = TypeVar("ResultT")
 
 @asynccontextmanager
 async def telling(
-    work: Coroutine[Any, Any, ResultT], every_s: float = EVERY_S
+    work: Coroutine[Any, Any, ResultT],
 ) -> AsyncIterator[tuple[AsyncIterator[Progress], "asyncio.Task[ResultT]"]]:
     """Begin the work; give what is told of it until it is done, and the work itself. It ends with the block."""
     task = asyncio.create_task(work)
     try:
-        yield _changes(task, every_s), task
+        yield _changes(task), task
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError, Exception):
             await task
 
 
-async def _changes(task: "asyncio.Task[Any]", every_s: float) -> AsyncIterator[Progress]:
+async def _changes(task: "asyncio.Task[Any]") -> AsyncIterator[Progress]:
     progress = current_progress()
     told: tuple[str, int, int] | None = None
     while not task.done():
-        await asyncio.wait({task}, timeout=every_s)
+        await asyncio.wait({task}, timeout=EVERY_S)
         if progress is None or task.done():
             continue
         seen = (progress.stage, progress.counted, progress.total)

@@ -11,6 +11,7 @@ from crp.ckf.v1 import knowledge_service_pb2 as pb
 from services.envelope import progress_events
 from tests.fakes.envelope_world import World, fresh_id, refused
 
+INTERNAL = ckf_pb2.SOURCE_TYPE_INTERNAL
 INVALID, NOT_FOUND = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND
 FEES = """# Fees
 
@@ -96,7 +97,7 @@ class TestOrder:
 
     async def test_facts_that_a_caller_has_cut_stand_in_the_order_in_which_they_came(self, alice):
         def some(*texts):
-            return {"facts": [{"content": text} for text in texts], "uri": "u", "source_type": 4}
+            return {"facts": [{"content": text} for text in texts], "uri": "u", "source_type": INTERNAL}
 
         first = await alice.call("IngestFacts", **some("One comes first.", "Two comes second."))
         second = await alice.call("IngestFacts", **some("Three comes third.", "One comes first."))
@@ -276,13 +277,10 @@ async def streamed(alice, request):
 class TestProgress:
     async def test_the_stream_tells_how_far_it_is_and_ends_with_the_answer(self, world, monkeypatch):
         monkeypatch.setattr(progress_events, "EVERY_S", 0.01)
-        monkeypatch.setattr(progress_events.telling.__wrapped__, "__defaults__", (0.01,))
         world.embedding = Slow(world.embedding)
         world.settings = world.settings.model_copy(update={"embedding_batch": 2})
         text = "# Rooms\n\n" + "\n\n".join(f"Room number {n} of the old house is on floor {n}." for n in range(20))
-        request = pb.IngestSourceRequest(
-            request_id=fresh_id(), uri="u.md", content=text.encode(), source_type=ckf_pb2.SOURCE_TYPE_INTERNAL
-        )
+        request = pb.IngestSourceRequest(request_id=fresh_id(), uri="u.md", content=text.encode(), source_type=INTERNAL)
         async with world.serving() as clients:
             events = await streamed(clients(), request)
             again = await clients().call("IngestSource", **{field.name: value for field, value in request.ListFields()})
@@ -299,6 +297,6 @@ class TestProgress:
         assert again == events[-1].result
 
     async def test_what_is_refused_is_refused_in_the_stream(self, alice):
-        request = pb.IngestSourceRequest(request_id=fresh_id(), uri="", content=b"x", source_type=4)
+        request = pb.IngestSourceRequest(request_id=fresh_id(), uri="", content=b"x", source_type=INTERNAL)
         async with refused(INVALID, "INVALID_FIELD", "uri"):
             await streamed(alice, request)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from crp.ckf.v1 import ingestion_pb2, knowledge_service_pb2
+from crp.ckf.v1 import ckf_pb2, ingestion_pb2, knowledge_service_pb2
 
 from services.common.documents.document import NOWHERE, Place
 from services.common.documents.fact_draft import FactKind
@@ -16,7 +16,7 @@ from services.envelope.domain.source_diff import DiffFact, Pair, SourceDiff
 from services.envelope.inspection_app import LookedAt, Preview, PreviewedFact, VersionName
 
 DEFAULT_DIFF_LIMIT: Final = 100
-_FACT_KIND: Final = {kind.value: ingestion_pb2.FactKind.Value(f"FACT_KIND_{kind.value}") for kind in FactKind}
+_FACT_KIND: Final = {kind.value: f"FACT_KIND_{kind.value}" for kind in FactKind}
 _Diff = knowledge_service_pb2.DiffSourcesResponse
 
 
@@ -40,22 +40,23 @@ def place_message(place: Place) -> ingestion_pb2.FactPlace | None:
 _EDGES: Final = ("left", "top", "right", "bottom")
 
 
-def fact_kind(kind: str) -> ingestion_pb2.FactKind:
-    """Return a kind's number; 0 for what this program does not know."""
-    return _FACT_KIND.get(kind, ingestion_pb2.FACT_KIND_UNSPECIFIED)
+def fact_kind(kind: str) -> str:
+    """Return the wire's name of a kind; unspecified for what this program does not know."""
+    return _FACT_KIND.get(kind, "FACT_KIND_UNSPECIFIED")
 
 
-def standing_fields(standing: Standing | None) -> dict[str, object]:
-    """Return the fields of GetFactResponse that say where a fact stands."""
+def fact_response(fact: ckf_pb2.Fact, standing: Standing | None) -> knowledge_service_pb2.GetFactResponse:
+    """Return a fact, with where it stands where that is known."""
     if standing is None:
-        return {}
-    return {
-        "previous_fact_id": "".join(standing.previous[:1]),
-        "next_fact_id": "".join(standing.next[:1]),
-        "section": standing.entry.section,
-        "place": place_message(standing.entry.place),
-        "kind": fact_kind(standing.entry.kind),
-    }
+        return knowledge_service_pb2.GetFactResponse(fact=fact)
+    return knowledge_service_pb2.GetFactResponse(
+        fact=fact,
+        previous_fact_id="".join(standing.previous[:1]),
+        next_fact_id="".join(standing.next[:1]),
+        section=standing.entry.section,
+        place=place_message(standing.entry.place),
+        kind=fact_kind(standing.entry.kind),
+    )
 
 
 def version_messages(versions: Sequence[OutlineVersion]) -> list[ingestion_pb2.SourceVersion]:

@@ -1,6 +1,7 @@
 """Vectors and entities of many texts: batches of like length, one ahead, each text once, errors as they are."""
 
 import asyncio
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,11 +36,15 @@ class Model:
         return [(text,) for text in await self._read(texts)]
 
 
+def made(error: Exception | None = None) -> Any:
+    return Model(error)
+
+
 TEXTS = ["a" * (1 + 7 * number % 23) for number in range(50)]
 
 
 async def test_results_are_in_the_order_of_the_texts_and_each_is_read_once():
-    embedder, recognizer = Model(), Model()
+    embedder, recognizer = made(), made()
     vectors, entities = await read_texts(embedder, recognizer, TEXTS, 4)
     assert [int(vector[0]) for vector in vectors] == [len(text) for text in TEXTS]
     assert entities == [(text,) for text in TEXTS]
@@ -53,20 +58,20 @@ async def test_results_are_in_the_order_of_the_texts_and_each_is_read_once():
 
 async def test_progress_counts_every_text():
     progress = open_progress()
-    await embed_texts(Model(), TEXTS, 4)
+    await embed_texts(made(), TEXTS, 4)
     assert (progress.counted, progress.total, progress.seconds_left) == (50, 50, 0.0)
 
 
 async def test_no_text_is_no_vector():
-    vectors, entities = await read_texts(Model(), Model(), [], 4)
+    vectors, entities = await read_texts(made(), made(), [], 4)
     assert (vectors.shape, entities) == ((0, 1), [])
 
 
 @pytest.mark.parametrize("which", [0, 1])
 async def test_what_a_model_raises_comes_out_as_it_is_and_ends_the_other(which):
     error = UnavailableError(ErrorReason.MODEL_UNAVAILABLE, "gone")
-    models = [Model(), Model()]
-    models[which] = Model(error)
+    models = [made(), made()]
+    models[which] = made(error)
     with pytest.raises(UnavailableError, match="gone"):
         await read_texts(*models, TEXTS, 2)
     assert len(models[1 - which].batches) < 12
@@ -75,7 +80,7 @@ async def test_what_a_model_raises_comes_out_as_it_is_and_ends_the_other(which):
 
 
 async def test_a_caller_who_leaves_takes_the_work_along():
-    model = Model()
+    model = made()
     task = asyncio.create_task(embed_texts(model, TEXTS, 1))
     await asyncio.sleep(0.002)
     task.cancel()
