@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.report import Row, peak_memory_mib, processor_seconds, show
+from services.common.blas import limit_blas_threads
 from services.common.composition import Adapters
 from services.common.ports.facts import FactFilter
 from services.common.settings import Settings
@@ -112,6 +113,7 @@ async def measure(directory: Path, count: int) -> Measured:
 
 
 def _measure_alone(count: int) -> Measured:
+    limit_blas_threads(1)  # as every process that serves does
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-ingestion-") as directory:
         return asyncio.run(measure(Path(directory), count))
 
