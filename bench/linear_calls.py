@@ -5,6 +5,7 @@ token, which validation bounds at ``SHORT_CHARS`` characters or less. ``unplaced
 RPC or field cannot be forgotten.
 """
 
+import base64
 import importlib
 import pkgutil
 import uuid
@@ -83,6 +84,11 @@ def _page(media_type: str) -> dict[str, Any]:
     return {"uri": "page", "source_type": "SOURCE_TYPE_INTERNAL", "media_type": media_type}
 
 
+def _two_sides() -> dict[str, Any]:
+    document = {"name": "page", "media_type": "text/plain", "content": base64.b64encode(FACT.encode()).decode()}
+    return {"before": {"document": document}, "after": {"document": document}}
+
+
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
 _ENVELOPE: Final = {"facts": [{"fact_id": "f1", "content": FACT}]}
 _ANALYSIS: Final = {
@@ -126,6 +132,12 @@ _BUILD_RPC: Final = "EnvelopeService/BuildEnvelope"
 _PREVIEW_RPC: Final = "EnvelopeService/PreviewEnvelope"
 _CALLS: Final = (
     *(Place(_INGEST, "content", 200_000, _page(f"text/{kind}")) for kind in ("plain", "markdown", "html")),
+    Place(_INGEST + "Stream", "source.content", 200_000, {"source": _page("text/plain")}, **_MINOR),
+    Place("KnowledgeService/PreviewIngestion", "content", 200_000, {"uri": "page", "media_type": "text/markdown"}),
+    *(
+        Place("KnowledgeService/DiffSources", f"{side}.document.content", 200_000, _two_sides(), **_MINOR)
+        for side in ("before", "after")
+    ),
     Place("KnowledgeService/IngestFacts", "facts.content", 6_000, {"uri": "f", "source_type": "SOURCE_TYPE_INTERNAL"}),
     Place("KnowledgeService/SearchFacts", "query", 32_768),
     Place("SessionService/AppendEvent", "data", 60_000, {"event_type": "AUDIT_EVENT_TYPE_ERCP_OPERATOR"}, **_MINOR),
@@ -417,7 +429,7 @@ def _identify(message: Any) -> None:
     for known in message.DESCRIPTOR.fields:
         if known.name == "request_id":
             message.request_id = str(uuid.uuid4())
-        elif known.name in {"dispatch", "dispatches"}:
+        elif known.name in {"dispatch", "dispatches"} or (known.name == "source" and known.message_type is not None):
             inner = getattr(message, known.name)
             for each in inner if known.is_repeated else [inner]:
                 _identify(each)

@@ -20,11 +20,11 @@ from services.common.document_kinds import ACCEPTED
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
-    from services.cli.commands import audit, dag, doctor, ingest, search, version
+    from services.cli.commands import audit, dag, doctor, ingest, preview_ingestion, search, version
 else:
-    ask_command, audit, dag, doctor, ingest, search, version = (
+    ask_command, audit, dag, doctor, ingest, preview_ingestion, search, version = (
         Later(f"services.cli.commands.{name}")
-        for name in ("ask", "audit", "dag", "doctor", "ingest", "search", "version")
+        for name in ("ask", "audit", "dag", "doctor", "ingest", "preview_ingestion", "search", "version")
     )
 
 app = typer.Typer(
@@ -123,12 +123,23 @@ def ingest_documents(
     ] = None,
     valid_from: Annotated[str, typer.Option(metavar="DATE", help="First day on which the facts hold.")] = "",
     valid_to: Annotated[str, typer.Option(metavar="DATE", help="Last day on which they do.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing: show the facts, and what to look at before.")
+    ] = False,
+    facts: Annotated[int, typer.Option(min=0, max=100_000, help="Most facts of a file that --dry-run shows.")] = 20,
+    skip_comparison: Annotated[
+        bool, typer.Option("--skip-comparison", help="With --dry-run: do not compare with other sources; far faster.")
+    ] = False,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Ingest documents."""
-    terms = ingest.Terms(source_type, tuple(supersedes or ()), valid_from, valid_to)
-    run(partial(ingest.ingest, paths=paths, terms=terms), as_json=as_json)
+    """Ingest documents, or look at what would become of them."""
+    if dry_run:
+        looking = partial(preview_ingestion.preview_all, paths=paths, most=facts, skip_comparison=skip_comparison)
+        run(looking, as_json=as_json)
+    else:
+        terms = ingest.Terms(source_type, tuple(supersedes or ()), valid_from, valid_to)
+        run(partial(ingest.ingest, paths=paths, terms=terms), as_json=as_json)
 
 
 @app.command("search")

@@ -163,6 +163,10 @@ class Advance:
         """Count one item as done."""
         self._bar.advance(self._task)
 
+    def tell(self, what: str) -> None:
+        """Say what is being done just now."""
+        self._bar.update(self._task, description=spelled(what))
+
 
 def _checked(text: Text) -> Text:
     """Return the text with its styles, or spelled out without them when a character of it does more than draw."""

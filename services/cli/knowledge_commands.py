@@ -9,9 +9,11 @@ from services.cli.forms import AsJson, sure
 from services.cli.later import Later, run
 
 if TYPE_CHECKING:
-    from services.cli.commands import facts, sources
+    from services.cli.commands import facts, source_diff, sources
 else:
-    facts, sources = (Later(f"services.cli.commands.{name}") for name in ("facts", "sources"))
+    facts, source_diff, sources = (
+        Later(f"services.cli.commands.{name}") for name in ("facts", "source_diff", "sources")
+    )
 
 source_app = typer.Typer(no_args_is_help=True, help="The documents that the knowledge was taken from.")
 fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge.")
@@ -21,6 +23,18 @@ fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge
 def list_sources(*, as_json: AsJson = False) -> None:
     """List the sources with their ids; erased ones stay in the list."""
     run(sources.list_sources, as_json=as_json)
+
+
+@source_app.command("diff")
+def diff_sources(
+    before: Annotated[str, typer.Argument(metavar="A", help="A source's id, its id and a version (ID@2), or a file.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same, to compare A with.")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Most facts of each kind of difference.")] = 100,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show the facts that were added, removed, changed and moved between two versions of a document."""
+    run(partial(source_diff.diff_sources, before=before, after=after, limit=limit), as_json=as_json)
 
 
 @source_app.command("erase")

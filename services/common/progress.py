@@ -4,6 +4,7 @@ Whoever writes says so: ``writing`` around a write, ``stored`` once what the cal
 that was refused has left nothing behind. Outside of a call (tools, background work) all of this does nothing.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -45,10 +46,13 @@ class Done(StrEnum):
 class Progress:
     """Of one call; belongs to the event loop."""
 
-    __slots__ = ("_is_stored", "_writing", "_wrote", "stage")
+    __slots__ = ("_began", "_is_stored", "_writing", "_wrote", "counted", "stage", "total")
 
     def __init__(self) -> None:
         self.stage = ""
+        self.counted = 0
+        self.total = 0
+        self._began = 0.0
         self._writing = 0
         self._wrote = False
         self._is_stored = False
@@ -59,6 +63,21 @@ class Progress:
         if self._is_stored:
             return Done.STORED
         return Done.UNKNOWN if self._writing or self._wrote else Done.NOTHING
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long until all is counted, if it goes on as before; ``None`` while nobody knows."""
+        if not self.counted or not self.total:
+            return None
+        return max(0.0, (self.total - self.counted) * (time.monotonic() - self._began) / self.counted)
+
+    def count_to(self, total: int) -> None:
+        """Note how much there is to do from now on."""
+        self.counted, self.total, self._began = 0, total, time.monotonic()
+
+    def count(self, done: int) -> None:
+        """Note that so much more is done."""
+        self.counted += done
 
     def begin(self) -> None:
         """Note that a write begins."""
@@ -93,6 +112,18 @@ def at(stage: str) -> None:
     """Say what the call does from now on, in a word or two: a caller whose time is up is told."""
     if (progress := _current.get()) is not None:
         progress.stage = stage
+
+
+def count_to(total: int) -> None:
+    """Say how many items the call has to work through from now on."""
+    if (progress := _current.get()) is not None:
+        progress.count_to(total)
+
+
+def counted(done: int) -> None:
+    """Say that so many more of them are done."""
+    if (progress := _current.get()) is not None:
+        progress.count(done)
 
 
 def stored() -> None:

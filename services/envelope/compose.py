@@ -28,12 +28,14 @@ from services.envelope.envelope_app import EnvelopeApp
 from services.envelope.envelope_servicer import EnvelopeServicer
 from services.envelope.granted_states import GrantedStates
 from services.envelope.ingestion_app import IngestionApp
+from services.envelope.inspection_app import InspectionApp
 from services.envelope.knowledge_app import KnowledgeApp
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_servicer import KnowledgeServicer
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.metrics import RetrievalMetrics
+from services.envelope.outlines import Outlines
 from services.envelope.ports import FactSearch
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
 from services.envelope.readable_sources import ReadableSources
@@ -51,6 +53,9 @@ MIB: Final = 1024 * 1024
 KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
 KNOWLEDGE_ROLES: Final = {
     "IngestSource": Role.WRITER,
+    "IngestSourceStream": Role.WRITER,
+    "PreviewIngestion": Role.WRITER,
+    "DiffSources": Role.READER,
     "IngestFacts": Role.WRITER,
     "EraseSource": Role.WRITER,
     "QuarantineFact": Role.WRITER,
@@ -123,6 +128,7 @@ class EnvelopeApps:
 
     knowledge: KnowledgeApp
     ingestion: IngestionApp
+    inspection: InspectionApp
     communities: CommunityApp
     envelopes: EnvelopeApp
     searches: RetrievalCounts
@@ -143,6 +149,7 @@ async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
     return EnvelopeApps(
         knowledge=KnowledgeApp(stores, reads, models.embedding, communities),
         ingestion=IngestionApp(stores, reads, models, reader, communities, settings),
+        inspection=InspectionApp(stores, reads, models, reader, settings),
         communities=communities,
         envelopes=EnvelopeApp(parts.facts, selector, models.tokens, reads.states, settings, parts.clock),
         searches=searches,
@@ -160,6 +167,7 @@ def open_reads(parts: EnvelopeParts, states: StateHashes, searches: RetrievalCou
         states=GrantedStates(states, namespaces),
         warm=WarmFacts(parts.settings.warm_facts),
         erased=erased,
+        outlines=Outlines(parts.graph),
     )
 
 
@@ -182,7 +190,7 @@ async def assemble_services(parts: EnvelopeParts) -> list[ServedService]:
 def served(parts: EnvelopeParts, apps: EnvelopeApps) -> list[ServedService]:
     """Return the services of wired applications."""
     limit = parts.settings.max_query_chars
-    knowledge = KnowledgeServicer(apps.knowledge, apps.ingestion, apps.communities, limit)
+    knowledge = KnowledgeServicer(apps.knowledge, apps.ingestion, apps.inspection, apps.communities, limit)
     envelope = EnvelopeServicer(apps.envelopes, limit)
     add_knowledge: Callable[[KnowledgeServicer, grpc.aio.Server], None] = (
         ckf_grpc.add_KnowledgeServiceServicer_to_server

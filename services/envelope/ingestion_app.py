@@ -9,19 +9,23 @@ from typing import Final
 
 from services.common.computing import compute
 from services.common.documents.chunking import MAX_FACT_TOKENS
+from services.common.documents.document import NOWHERE
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name
 from services.common.ports.documents import CutDocument, DocumentReader
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
+from services.common.ports.outline import OutlineEntry
 from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for, fresh_source_id, fresh_source_key
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
+from services.envelope.domain.outlines import Outlined, outline
 from services.envelope.domain.validity import ALWAYS, Passage, Validity, of_head, of_metadata, of_passages
+from services.envelope.drafting import drafted
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of, keyed, visible_metadata
@@ -30,6 +34,8 @@ from services.envelope.version_writer import NewFact, SourceVersion, TextModels,
 
 FACTS_MEDIA_TYPE: Final = "application/x-facts"
 """Media type of a source whose facts the caller has cut."""
+MAX_ORDERED_ADDITIONS: Final = 20_000
+"""A source that facts are added to keeps their order up to so many: it is written anew with every addition."""
 
 
 class IngestionApp:
@@ -58,7 +64,9 @@ class IngestionApp:
         self._models = models
         self._reader = reader
         self._communities = communities
-        self._writer = VersionWriter(stores, models, settings.embedding_batch)
+        self._writer = VersionWriter(
+            stores, models, settings.embedding_batch, compares=settings.compare_with_other_sources
+        )
         self._settings = settings
 
     async def ingest_source(
@@ -87,19 +95,20 @@ class IngestionApp:
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
             title = plain_name(parsed.title) or document.uri
             version = self._document_version(tenant_id, document, former, title)
+            draft = await compute(drafted, version.source_id, key_of(version), parsed)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             given = document.importance_weight
             validities = await compute(_validities, document, parsed, self._settings.validity_from_text)
             facts = tuple(
                 NewFact(
-                    fact_id_for(record.source_id, key_of(record), draft.section, draft.content),
-                    draft.content,
-                    draft.location,
-                    importance_of(document.source_type, draft.kind) if given is None else given,
+                    fact_id,
+                    one.content,
+                    one.location,
+                    importance_of(document.source_type, one.kind) if given is None else given,
                     document.ttl,
                     validity=validity,
                 )
-                for draft, validity in zip(parsed.drafts, validities, strict=True)
+                for fact_id, one, validity in zip(draft.fact_ids, parsed.drafts, validities, strict=True)
             )
             outcome = await self._writer.write(
                 SourceVersion(
@@ -110,6 +119,8 @@ class IngestionApp:
                     superseded=ended,
                     warnings=(*parsed.warnings, *_told(validities)),
                     replaced=replaced,
+                    outline=draft.outline,
+                    report=draft.report,
                 ),
                 ticket,
             )
@@ -144,7 +155,10 @@ class IngestionApp:
                 )
                 for entry in entries.facts
             )
-            version = SourceVersion(record, former, facts, replaces_all=False, superseded=superseded)
+            entries_of = await self._added_to(former, facts)
+            version = SourceVersion(
+                record, former, facts, replaces_all=False, superseded=superseded, outline=entries_of
+            )
             outcome = await self._writer.write(version, ticket)
         await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
         return outcome
@@ -158,8 +172,22 @@ class IngestionApp:
             await self._stores.recovery.settle(found)
         return await self._stores.graph.find_source(tenant_id, uri)
 
+    async def _added_to(self, former: SourceRecord | None, facts: tuple[NewFact, ...]) -> tuple[OutlineEntry, ...]:
+        """Return the order of a source's facts with new ones behind them; nothing where it is not known or too long."""
+        known: tuple[OutlineEntry, ...] = ()
+        if former is not None and former.fact_count:
+            if not former.version or former.fact_count > MAX_ORDERED_ADDITIONS:
+                return ()
+            found = await self._stores.graph.get_outline(former.tenant_id, former.source_id, former.version)
+            if found is None:
+                return ()
+            known = found.entries
+        return outline((Outlined(fact.fact_id, fact.location, "", NOWHERE) for fact in facts), known)
+
     async def _is_current(self, source: SourceRecord, document: SourceDocument) -> bool:
-        """Say whether the source stands, with this validity, and its vectors are the present model's."""
+        """Say whether the source stands, with this validity, an outline and vectors of the present model: else it is read."""
+        if not source.version:
+            return False
         if of_metadata(visible_metadata(source.metadata)) != of_metadata(document.metadata):
             return False
         standing = FactFilter(source_ids=(source.source_id,), statuses=(FactStatus.ACTIVE, FactStatus.QUARANTINED))

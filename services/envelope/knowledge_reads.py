@@ -7,6 +7,7 @@ from services.common.errors import ErrorReason, PermissionDeniedError
 from services.common.ports.graph import KnowledgeGraph
 from services.envelope.domain.namespaces import is_shared
 from services.envelope.granted_states import GrantedStates
+from services.envelope.outlines import Outlines
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
 from services.envelope.readable_sources import ReadableSources
 from services.envelope.retrieval import Retriever
@@ -24,6 +25,7 @@ class KnowledgeReads:
         states: at which version it stands.
         warm: what was retrieved a moment ago.
         erased: sources of which nothing is returned any more.
+        outlines: how facts stand in their sources.
     """
 
     facts: ReadableFacts
@@ -32,12 +34,14 @@ class KnowledgeReads:
     states: GrantedStates
     warm: WarmFacts
     erased: ErasedSources
+    outlines: Outlines
 
     def forget(self, tenant_id: str, source_id: str) -> None:
         """Return nothing of a source from now on, and drop what memory holds of its tenant (SPEC-003 §17.2)."""
         self.erased.add(tenant_id, source_id)
         self.retriever.forget(tenant_id)
         self.warm.forget(tenant_id)
+        self.outlines.forget(tenant_id, source_id)
 
     async def refuse_shared_source(self, tenant_id: str, source_id: str, graph: KnowledgeGraph) -> None:
         """Refuse to write a source that the tenant may only read.

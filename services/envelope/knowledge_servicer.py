@@ -2,7 +2,7 @@
 
 # ruff: noqa: N802, ARG002 - gRPC gives the methods their names and the context its place
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 import grpc
@@ -10,15 +10,20 @@ from crp.ckf.v1 import knowledge_service_pb2 as pb
 from crp.ckf.v1 import knowledge_service_pb2_grpc as pb_grpc
 from google.protobuf.message import Message
 
+from services.common.computing import compute
 from services.common.context import current_call
+from services.common.encoding import sha256_hex
 from services.common.ports.facts import FactRecord
 from services.common.rpc.idempotency import body_hash, replay
-from services.common.rpc.paging import decode_page, encode_page_token
+from services.common.rpc.paging import after_number, decode_page, encode_page_token
 from services.envelope.community_app import CommunityApp
+from services.envelope.convert import ingestion as shown
 from services.envelope.convert import knowledge as convert
 from services.envelope.ingestion_app import IngestionApp
+from services.envelope.inspection_app import InspectionApp
 from services.envelope.keyed_locks import KeyedLocks
 from services.envelope.knowledge_app import KnowledgeApp
+from services.envelope.progress_events import telling
 from services.envelope.requests import ClusteringOutcome, EraseOutcome, IngestOutcome, WriteTicket
 from services.envelope.validate import knowledge as validate
 
@@ -33,15 +38,22 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
     Args:
         knowledge: reads, searches, withholds and erases.
         ingestion: ingests.
+        inspection: looks at documents and compares them.
         communities: clusters.
         max_query_chars: longest search query.
     """
 
     def __init__(
-        self, knowledge: KnowledgeApp, ingestion: IngestionApp, communities: CommunityApp, max_query_chars: int
+        self,
+        knowledge: KnowledgeApp,
+        ingestion: IngestionApp,
+        inspection: InspectionApp,
+        communities: CommunityApp,
+        max_query_chars: int,
     ) -> None:
         self._knowledge = knowledge
         self._ingestion = ingestion
+        self._inspection = inspection
         self._communities = communities
         self._max_query_chars = max_query_chars
         self._repeats = KeyedLocks()
@@ -55,6 +67,37 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
             return await self._ingestion.ingest_source(_tenant(), document, ticket)
 
         return await self._once(request, pb.IngestSourceResponse, convert.ingest_source_response, work)
+
+    async def IngestSourceStream(
+        self, request: pb.IngestSourceStreamRequest, context: Context
+    ) -> AsyncIterator[pb.IngestSourceStreamResponse]:
+        """Ingest a document and say meanwhile how far it is."""
+        async with telling(self.IngestSource(request.source, context)) as (events, work):
+            async for progress in events:
+                yield shown.progress_event(progress)
+            yield pb.IngestSourceStreamResponse(result=await work)
+
+    async def PreviewIngestion(
+        self, request: pb.PreviewIngestionRequest, context: Context
+    ) -> pb.PreviewIngestionResponse:
+        """Say what an ingestion would do."""
+        validate.preview_ingestion(request)
+        digest = await compute(sha256_hex, request.content)
+        bound = ("PreviewIngestion", _tenant(), request.uri, request.media_type, digest)
+        page = decode_page(request.page_size, request.page_token, bound)
+        first = after_number(page) + 1
+        compares = not request.skip_comparison
+        document = shown.looked_at(request)
+        found = await self._inspection.preview(_tenant(), document, first, page.limit, compares=compares)
+        last = first + len(found.facts)
+        token = encode_page_token(str(last - 1), bound) if last < found.report.fact_count and found.facts else ""
+        return shown.preview_response(found, token)
+
+    async def DiffSources(self, request: pb.DiffSourcesRequest, context: Context) -> pb.DiffSourcesResponse:
+        """Compare two versions."""
+        validate.diff_sources(request)
+        before, after = shown.diff_side(request.before), shown.diff_side(request.after)
+        return shown.diff_response(await self._inspection.diff(_tenant(), before, after), request.limit)
 
     async def IngestFacts(self, request: pb.IngestFactsRequest, context: Context) -> pb.IngestFactsResponse:
         """Ingest facts."""
@@ -70,7 +113,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         """Return a fact."""
         validate.fact_id(request)
         fact = await self._knowledge.fact(_tenant(), request.fact_id)
-        return pb.GetFactResponse(fact=convert.fact_message(fact))
+        return shown.fact_response(convert.fact_message(fact), await self._inspection.standing(fact))
 
     async def ListFacts(self, request: pb.ListFactsRequest, context: Context) -> pb.ListFactsResponse:
         """List facts."""
@@ -153,7 +196,8 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         """Return a source."""
         validate.source_id(request)
         source = await self._knowledge.source(_tenant(), request.source_id)
-        return pb.GetSourceResponse(source=convert.source_message(source))
+        versions = shown.version_messages(await self._inspection.versions(source))
+        return pb.GetSourceResponse(source=convert.source_message(source), versions=versions)
 
     async def GetState(self, request: pb.GetStateRequest, context: Context) -> pb.GetStateResponse:
         """Return the state."""

@@ -109,6 +109,7 @@ def _to_json(record: SourceRecord) -> dict[str, object]:
         "ingested_at": iso_micros(record.ingested_at),
         "fact_count": record.fact_count,
         "metadata": dict(record.metadata),
+        "version": record.version,
     }
 
 
@@ -126,4 +127,5 @@ def _from_json(present: SourceRecord, memo: dict[str, object]) -> SourceRecord:
         fact_count=int(str(memo["fact_count"])),
         status=SourceStatus.ACTIVE,
         metadata=dict(metadata) if isinstance(metadata, dict) else {},
+        version=int(str(memo.get("version", 0))),  # absent where an earlier program wrote it
     )

@@ -60,6 +60,7 @@ class Recovery:
             await self._graph.delete_source(record.tenant_id, record.source_id)
         else:
             await self._graph.put_source(before.record)
+            await self._graph.delete_outline(record.tenant_id, record.source_id, record.version)
 
     async def _supersede(self, record: SourceRecord) -> None:
         """End the facts that the version lacks, as of its ingestion."""

@@ -13,6 +13,7 @@ from services.envelope.domain.caching import BESIDE_THE_BUILD, NO_DIRECTIVES, Ca
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
+from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.quality_gap import QualityGap
 from services.envelope.domain.quality_tier import QualityTier, TierVerdict
 from services.envelope.domain.search_mode import SearchMode
@@ -84,7 +85,10 @@ class FactEntries:
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What an ingestion did; ``fact_ids`` is in the order of the input, ``created_fact_ids`` those that are new."""
+    """What an ingestion did; ``fact_ids`` is in the order of the input, ``created_fact_ids`` those that are new.
+
+    ``report`` says how the document was read; ``None`` where none was.
+    """
 
     source: SourceRecord
     facts_created: int
@@ -94,6 +98,7 @@ class IngestOutcome:
     warnings: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
     created_fact_ids: tuple[str, ...] = ()
+    report: DocumentReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,26 +5,37 @@ Everything slow or refusable (entities, vectors) happens before the first write.
 settles what a crash leaves.
 """
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Final
+
+import numpy as np
 
 from services.common.encoding import sha256_hex
 from services.common.errors import CrpError
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import SourceRecord
+from services.common.ports.outline import OutlineEntry, OutlineVersion, SourceOutline
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.tokens import TokenCounter
-from services.common.progress import stored
+from services.common.progress import at, stored
+from services.envelope.comparison import compare
+from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
 from services.envelope.domain.validity import ALWAYS, Validity
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import activated, ingesting
 from services.envelope.requests import IngestOutcome, WriteTicket
+from services.envelope.text_reading import read_texts
 from services.envelope.uninterrupted import uninterrupted
+
+KEPT_VERSIONS: Final = 10
+"""Versions of a document of which the order of the facts is kept; ``sources diff`` compares them."""
+KEPT_ADDITIONS: Final = 2
+"""Of a source that facts are added to: the present one, and the one before until the present one is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,8 @@ class SourceVersion:
         replaces_all: the version is the whole document, so what it lacks is superseded.
         superseded: facts, of any source, that are superseded as well.
         replaced: other sources of which nothing stands any more.
+        outline: the facts in reading order, each once; empty where nobody knows it.
+        report: how the document was read; ``None`` for facts that a caller has cut.
     """
 
     record: SourceRecord
@@ -68,6 +81,8 @@ class SourceVersion:
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     replaced: tuple[SourceRecord, ...] = ()
+    outline: tuple[OutlineEntry, ...] = field(default=(), repr=False)
+    report: DocumentReport | None = field(default=None, repr=False)
 
 
 class VersionWriter:
@@ -77,12 +92,14 @@ class VersionWriter:
         stores: where the knowledge goes.
         models: what reads the text.
         batch: facts embedded in one call.
+        compares: whether a document's facts are compared with those of other sources.
     """
 
-    def __init__(self, stores: KnowledgeStores, models: TextModels, batch: int) -> None:
+    def __init__(self, stores: KnowledgeStores, models: TextModels, batch: int, *, compares: bool = True) -> None:
         self._stores = stores
         self._models = models
         self._batch = batch
+        self._compares = compares
 
     async def write(self, version: SourceVersion, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         """Write the version and return what it did; the caller holds the source's lock."""
@@ -97,9 +114,12 @@ class VersionWriter:
         change = replace(change, stale=tuple(sorted({*change.stale, *version.superseded} - set(change.written))))
         records = await self._records(version, change, stored)
         count = await self._present(version, change, stored)
-        version = replace(version, record=replace(version.record, fact_count=count))
+        number = 1 + (version.former.version if version.former is not None else 0)
+        version = replace(version, record=replace(version.record, fact_count=count, version=number))
+        version = replace(version, report=await self._report(version, records))
         ended = {fact_id: fact.superseded_at for fact_id, fact in stored.items()}
         pending = ingesting(version.record, version.former, change, ended)
+        at("writing")
         return await uninterrupted(self._commit(version, change, pending, records, ticket))
 
     async def _stored(self, version: SourceVersion) -> dict[str, FactRecord]:
@@ -124,43 +144,48 @@ class VersionWriter:
     async def _records(
         self, version: SourceVersion, change: VersionChange, stored: Mapping[str, FactRecord]
     ) -> list[FactRecord]:
-        """Find entities and vectors of the facts to write, batch by batch."""
+        """Find entities and vectors of the facts to write."""
         wanted = set(change.written)
         first = {fact.fact_id: fact for fact in reversed(version.facts) if fact.fact_id in wanted}
         facts = [first[fact_id] for fact_id in change.written]
-        records: list[FactRecord] = []
-        for start in range(0, len(facts), self._batch):
-            batch = facts[start : start + self._batch]
-            texts = [fact.content for fact in batch]
-            vectors, entities = await asyncio.gather(
-                self._models.embedding.embed(texts), self._models.entities.recognize(texts)
+        at("embedding the facts")
+        texts = [fact.content for fact in facts]
+        vectors, entities = await read_texts(self._models.embedding, self._models.entities, texts, self._batch)
+        now = self._stores.clock.now()
+        return [
+            FactRecord(
+                tenant_id=version.record.tenant_id,
+                fact_id=fact.fact_id,
+                content=fact.content,
+                content_hash=sha256_hex(fact.content),
+                source_id=version.record.source_id,
+                source_location=fact.location,
+                importance_weight=fact.importance_weight,
+                ingested_at=now,
+                modified_at=now,
+                status=FactStatus.ACTIVE,
+                embedding=vector,
+                embedding_model=self._models.embedding.fingerprint,
+                community_label=before.community_label if (before := stored.get(fact.fact_id)) else "",
+                ttl=fact.ttl,
+                entities=found,
+                metadata=fact.metadata,
+                valid_from=fact.validity.valid_from,
+                valid_to=fact.validity.valid_to,
             )
-            now = self._stores.clock.now()
-            for fact, vector, found in zip(batch, vectors, entities, strict=True):
-                before = stored.get(fact.fact_id)
-                records.append(
-                    FactRecord(
-                        tenant_id=version.record.tenant_id,
-                        fact_id=fact.fact_id,
-                        content=fact.content,
-                        content_hash=sha256_hex(fact.content),
-                        source_id=version.record.source_id,
-                        source_location=fact.location,
-                        importance_weight=fact.importance_weight,
-                        ingested_at=now,
-                        modified_at=now,
-                        status=FactStatus.ACTIVE,
-                        embedding=vector,
-                        embedding_model=self._models.embedding.fingerprint,
-                        community_label=before.community_label if before else "",
-                        ttl=fact.ttl,
-                        entities=found,
-                        metadata=fact.metadata,
-                        valid_from=fact.validity.valid_from,
-                        valid_to=fact.validity.valid_to,
-                    )
-                )
-        return records
+            for fact, vector, found in zip(facts, vectors, entities, strict=True)
+        ]
+
+    async def _report(self, version: SourceVersion, records: list[FactRecord]) -> DocumentReport | None:
+        """Return the document's report, its facts compared with those of other sources."""
+        if version.report is None or not self._compares or not records:
+            return version.report
+        at("comparing with other sources")
+        facts = [(record.fact_id, record.content) for record in records]
+        vectors = np.stack([record.embedding for record in records])
+        source = version.record
+        others = await compare(self._stores.facts, source.tenant_id, source.source_id, facts, vectors)
+        return replace(version.report, others=others)
 
     async def _commit(
         self,
@@ -179,11 +204,13 @@ class VersionWriter:
             warnings=version.warnings,
             fact_ids=tuple(fact.fact_id for fact in version.facts),
             created_fact_ids=tuple(change.written),
+            report=version.report,
         )
         receipt = ticket.receipt(tenant_id, outcome, stores.clock.now())
         stores.states.written(tenant_id)
         try:
             await stores.graph.put_source(pending)
+            await self._put_outline(version)
             await stores.facts.upsert(records)
             now = stores.clock.now()
             await stores.facts.supersede(tenant_id, change.stale, ended_at=pending.ingested_at, at=now)
@@ -201,6 +228,21 @@ class VersionWriter:
             for source in version.replaced:
                 await stores.graph.put_source(replace(source, fact_count=0))
         return outcome
+
+    async def _put_outline(self, version: SourceVersion) -> None:
+        """Write the order of the version's facts; the one before stays until this version counts, and longer."""
+        if version.outline:
+            source, entries = version.record, version.outline
+            about = OutlineVersion(
+                source.tenant_id,
+                source.source_id,
+                source.version,
+                source.document_hash,
+                source.ingested_at,
+                len(entries),
+            )
+            keep = KEPT_VERSIONS if version.replaces_all else KEPT_ADDITIONS
+            await self._stores.graph.put_outline(SourceOutline(about, entries), keep=keep)
 
 
 def _stored_fact(fact: FactRecord, asked: Validity | None) -> StoredFact:

@@ -26,12 +26,20 @@ def _facts_units(request: pb.IngestFactsRequest) -> int:
     return CALL_UNITS + _FACT_UNITS * len(request.facts) + characters // _READ
 
 
+def _diff_units(request: pb.DiffSourcesRequest) -> int:
+    sides = (request.before, request.after)
+    return CALL_UNITS + sum(len(side.document.content) for side in sides) // _COUNTED
+
+
 def _question_units(query: str, mode: int) -> int:
     return _QUESTION_UNITS + len(query) // _READ + (_RESCORED_UNITS if mode in _RESCORED else 0)
 
 
 KNOWLEDGE_WORK: Final[Mapping[str, Work]] = {
     "IngestSource": Work(lambda request: CALL_UNITS + len(request.content) // _READ),
+    "IngestSourceStream": Work(lambda request: CALL_UNITS + len(request.source.content) // _READ),
+    "PreviewIngestion": Work(lambda request: CALL_UNITS + len(request.content) // _READ),
+    "DiffSources": Work(_diff_units, computes=False),
     "IngestFacts": Work(_facts_units),
     "SearchFacts": Work(lambda request: _question_units(request.query, request.mode), computes=False),
     "RebuildCommunities": Work(lambda _: _COMMUNITIES_UNITS, computes=False),

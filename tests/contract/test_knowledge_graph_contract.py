@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from services.common.documents.document import NOWHERE, Place
 from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceStatus
+from services.common.ports.outline import OutlineEntry, OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
 from tests.contract.adapters import KNOWLEDGE_GRAPHS, durable, parameters
 from tests.contract.records import HOSTILE, LATER, NOW, receipt, source
@@ -37,6 +39,7 @@ def full_source(source_id: str):
         fact_ids_pending=("f1", "f2"),
         stale_on_activation=("f0",),
         metadata={"author": 'O\'Neill "x"'},
+        version=7,
     )
 
 
@@ -118,6 +121,72 @@ class TestSources:
         assert found == [("t0", SourceStatus.INGESTING), ("t2", SourceStatus.ERASING)]
 
 
+def outline(version: int, source_id: str = "s1", **changes):
+    places = (
+        NOWHERE,
+        Place(3, (0.1, 0.25, 0.5, 1.0), "sheet Rätes", 2, (2, 3), (1, 1)),
+        Place(path="$.items[2]"),
+    )
+    entries = tuple(
+        OutlineEntry(f"{version}-{number}", kind, number // 2, place)
+        for number, (kind, place) in enumerate(zip(("STATEMENT", "TABLE_ROW", ""), places, strict=True))
+    )
+    values: dict[str, Any] = {"tenant_id": "tenant-a", "source_id": source_id, "document_hash": "0" * 64}
+    about = OutlineVersion(version=version, ingested_at=NOW, fact_count=len(entries), **(values | changes))
+    return SourceOutline(about, entries)
+
+
+class TestOutlines:
+    async def test_every_field_comes_back(self, graph):
+        await graph.put_outline(outline(1), keep=10)
+        assert await graph.get_outline("tenant-a", "s1", 1) == outline(1)
+        assert await graph.get_outline("tenant-a", "s1", 2) is None
+        assert await graph.get_outline("tenant-b", "s1", 1) is None
+
+    async def test_the_latest_versions_are_kept_the_latest_first(self, graph):
+        for version in range(1, 6):
+            await graph.put_outline(outline(version), keep=3)
+        await graph.put_outline(outline(1, "s2"), keep=3)
+        assert [one.version for one in await graph.outline_versions("tenant-a", "s1")] == [5, 4, 3]
+        assert await graph.outline_versions("tenant-a", "s2") == [outline(1, "s2").about]
+        assert await graph.outline_versions("tenant-b", "s1") == []
+
+    async def test_put_replaces_and_delete_removes_one(self, graph):
+        for source_id in ("other", "s1"):
+            await graph.put_outline(outline(1, source_id), keep=3)
+            await graph.put_outline(outline(2, source_id), keep=3)
+        changed = SourceOutline(outline(2, document_hash="1" * 64).about, outline(2).entries)
+        await graph.put_outline(changed, keep=3)
+        assert await graph.get_outline("tenant-a", "s1", 2) == changed
+        for _ in range(2):
+            await graph.delete_outline("tenant-a", "s1", 2)
+        assert [one.version for one in await graph.outline_versions("tenant-a", "s1")] == [1]
+        assert [one.version for one in await graph.outline_versions("tenant-a", "other")] == [2, 1]
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    async def test_any_text_is_kept(self, graph, text):
+        entry = OutlineEntry(text, "STATEMENT", 0, Place(path=text))
+        about = OutlineVersion(text, text, 1, "", NOW, 1)
+        await graph.put_outline(SourceOutline(about, (entry,)), keep=1)
+        assert await graph.get_outline(text, text, 1) == SourceOutline(about, (entry,))
+
+    @pytest.mark.parametrize("status", [SourceStatus.ERASING, SourceStatus.ERASED])
+    async def test_an_erased_source_has_none(self, graph, status):
+        for source_id in ("s1", "other"):
+            await graph.put_source(source(source_id))
+            await graph.put_outline(outline(1, source_id), keep=3)
+        await graph.put_source(source("s1", status=status))
+        assert await graph.outline_versions("tenant-a", "s1") == []
+        assert await graph.get_outline("tenant-a", "s1", 1) is None
+        assert await graph.get_outline("tenant-a", "other", 1) == outline(1, "other")
+
+    async def test_a_source_that_is_removed_takes_them_along(self, graph):
+        await graph.put_source(source("s1"))
+        await graph.put_outline(outline(1), keep=3)
+        await graph.delete_source("tenant-a", "s1")
+        assert await graph.outline_versions("tenant-a", "s1") == []
+
+
 class TestCommunities:
     async def test_a_tenant_that_was_never_clustered_has_epoch_0(self, graph):
         assert await graph.clustering("tenant-a") == ClusteringRecord("tenant-a", 0, None, 0, "")
@@ -195,10 +264,12 @@ class TestLife:
     async def test_what_was_written_is_there_after_reopening(self, durable_adapter, tmp_path):
         first = await durable_adapter.open(tmp_path)
         await first.put_source(full_source("s1"), receipt("r1"))
+        await first.put_outline(outline(7), keep=3)
         await first.close()
         second = await durable_adapter.open(tmp_path)
         assert await second.unfinished_sources() == [full_source("s1")]
         assert await second.get_receipt("tenant-a", "IngestSource", "r1") == receipt("r1")
+        assert await second.get_outline("tenant-a", "s1", 7) == outline(7)
         await second.close()
 
     async def test_check_and_close_can_be_repeated(self, graph):

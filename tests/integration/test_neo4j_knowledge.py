@@ -11,11 +11,12 @@ import pytest
 from pydantic import SecretStr
 
 from services.common.adapters.neo4j import Neo4jKnowledgeGraph, knowledge_statements
-from services.common.adapters.neo4j.knowledge import source_properties
+from services.common.adapters.neo4j.knowledge import outline_properties, source_properties
 from services.common.adapters.neo4j.receipts import receipt_key
 from services.common.adapters.neo4j.values import key, micros
 from services.common.errors import CrpError, ErrorReason, UnavailableError
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceStatus
+from services.common.ports.outline import OutlineVersion
 from services.common.settings.neo4j import Neo4jSettings
 from tests.contract.records import NOW, receipt, source
 from tests.integration.neo4j_profile import hits, plan_of, scans
@@ -72,7 +73,15 @@ def parameters() -> dict[str, dict[str, object]]:
     whose = {"key": key(TENANT, "s007")}
     page = {"key": key(TENANT), "sort_key": "", "after": "", "limit": 10}
     answered = {"key": receipt_key(TENANT, "IngestSource", "q7")}
+    about = OutlineVersion(TENANT, "s007", 1, "", NOW, 0)
+    outline = outline_properties(about, b"x")
     return {
+        "PUT_OUTLINE": {"key": outline["key"], "outline": outline},
+        "FORGET_OUTLINES": {"source_key": key(TENANT, "s007"), "last": 1},
+        "DELETE_OUTLINE": {"key": outline["key"]},
+        "DELETE_OUTLINES": {"source_key": key(TENANT, "s007")},
+        "GET_OUTLINE": {"key": outline["key"]},
+        "OUTLINE_VERSIONS": {"source_key": key(TENANT, "s007")},
         "PUT_SOURCE": whose | {"source": source_properties(source("s007"))},
         "DELETE_SOURCE": whose,
         "GET_SOURCE": whose,

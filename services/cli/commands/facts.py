@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from crp.ckf.v1 import ckf_pb2 as ckf
+from crp.ckf.v1 import ingestion_pb2 as reading
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
@@ -26,13 +27,15 @@ async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     if not _PREFIX.fullmatch(fact_id):
         raise InvalidRequestError.of(FieldViolation("ID", "must be a fact's id, or its first 4 or more characters"))
     async with connect(settings, Part.KNOWLEDGE) as suite:
-        fact = await _fact(suite, fact_id)
+        found = await _fact(suite, fact_id)
+        fact = found.fact
         asked = knowledge.GetSourceRequest(source_id=fact.source_id)
         source = (await suite.call(suite.knowledge.GetSource, asked)).source
     output.say(fact.content, style="bold")
     rows = [
         ("document", source.title or source.uri),
         ("where", fact.source_location or "-"),
+        *_standing(found),
         ("uri", source.uri),
         ("status", render.coloured(enum_text(ckf.FactStatus, fact.status))),
         *_times(fact),
@@ -42,7 +45,8 @@ async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
         ("source id", fact.source_id),
     ]
     output.table("", ("what", "value"), rows)
-    output.result({"fact": render.response_json(fact), "source": render.response_json(source)})
+    shown = {name: value for name, value in render.response_json(found).items() if name != "fact"}
+    output.result({"fact": render.response_json(fact), "source": render.response_json(source), **shown})
     return Exit.OK
 
 
@@ -60,7 +64,29 @@ def _times(fact: ckf.Fact) -> list[tuple[str, str]]:
     return rows
 
 
-async def _fact(suite: Suite, fact_id: str) -> ckf.Fact:
+def _standing(found: knowledge.GetFactResponse) -> list[tuple[str, str]]:
+    """Return where a fact stands in the original, and what stands around it."""
+    place, rows = found.place, []
+    if found.kind:
+        rows.append(("kind", enum_text(reading.FactKind, found.kind).lower().replace("_", " ")))
+    if place.page:
+        rows.append(("page", str(place.page)))
+    if place.HasField("box"):
+        box = place.box
+        rows.append(("box (% of the page)", f"{box.left:.0%}, {box.top:.0%} to {box.right:.0%}, {box.bottom:.0%}"))
+    if place.path:
+        rows.append(("in the original", place.path))
+    if place.table:
+        cells = f"rows {place.first_row}-{place.last_row}, columns {place.first_column}-{place.last_column}"
+        rows.append(("table", f"{place.table}, {cells}"))
+    if found.HasField("section"):
+        rows.append(("section", str(found.section + 1)))
+        rows.append(("previous fact", found.previous_fact_id or "-"))
+        rows.append(("next fact", found.next_fact_id or "-"))
+    return rows
+
+
+async def _fact(suite: Suite, fact_id: str) -> knowledge.GetFactResponse:
     """Return the fact that is meant.
 
     Raises:
@@ -68,8 +94,7 @@ async def _fact(suite: Suite, fact_id: str) -> ckf.Fact:
         InvalidRequestError: INVALID_FIELD: several begin so.
     """
     if len(fact_id) == UUID_CHARS:
-        found = await suite.call(suite.knowledge.GetFact, knowledge.GetFactRequest(fact_id=fact_id))
-        return found.fact  # type: ignore[no-any-return]  # calls are untyped
+        return await _get(suite, fact_id)
     request = knowledge.ListFactsRequest(fact_id_prefix=fact_id, page_size=_SHOWN_SIMILAR + 1)
     facts: list[ckf.Fact] = list((await suite.call(suite.knowledge.ListFacts, request)).facts)
     if not facts:
@@ -78,4 +103,11 @@ async def _fact(suite: Suite, fact_id: str) -> ckf.Fact:
         named = ", ".join(fact.fact_id for fact in facts[:_SHOWN_SIMILAR])
         more = " and more" if len(facts) > _SHOWN_SIMILAR else ""
         raise InvalidRequestError.of(FieldViolation("ID", f"several facts begin with {fact_id}: {named}{more}"))
-    return facts[0]
+    return await _get(suite, facts[0].fact_id)
+
+
+async def _get(suite: Suite, fact_id: str) -> knowledge.GetFactResponse:
+    found: knowledge.GetFactResponse = await suite.call(
+        suite.knowledge.GetFact, knowledge.GetFactRequest(fact_id=fact_id)
+    )
+    return found

@@ -3,27 +3,40 @@
 import asyncio
 import uuid
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
+from services.cli import render
 from services.cli.connection import Suite, connect
-from services.cli.console import Output
+from services.cli.console import Advance, Output
 from services.cli.exits import Exit, exit_of
 from services.common.document_kinds import SUFFIXES
-from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
+from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, UnavailableError
 from services.common.settings import Settings
 
 _SOURCE_TYPES: Final = "regulation, official-document, research, internal, user, web"
 
 
+REFUSALS: Final = frozenset(
+    {
+        ErrorReason.INVALID_FIELD,
+        ErrorReason.UNSUPPORTED_MEDIA,
+        ErrorReason.DOCUMENT_WITHOUT_TEXT,
+        ErrorReason.SOURCE_NOT_FOUND,
+        ErrorReason.MESSAGE_TOO_LARGE,
+    }
+)
+"""What is wrong with one file, and no reason not to go on with the next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of one file."""
+    """What became of one file; ``report`` says how it was read."""
 
     path: str
     source_id: str = ""
@@ -32,6 +45,7 @@ class Ingested:
     unchanged: bool = False
     error: str = ""
     reason: str = ""
+    report: dict[str, Any] = field(default_factory=dict)
 
 
 def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -96,38 +110,35 @@ async def ingest_all(suite: Suite, files: list[tuple[Path, str]], terms: Terms, 
     results = []
     with output.progress("ingesting", total=len(files)) as bar:
         for path, name in files:
-            results.append(await _ingest_one(suite, path, name, terms))
+            results.append(await _ingest_one(suite, path, uri_of(name), terms, bar))
             bar.step()
     return results
 
 
-async def _ingest_one(suite: Suite, path: Path, name: str, terms: Terms) -> Ingested:
-    # A name is bytes to the system; those that are no UTF-8 are written as escapes, the same at each ingestion.
-    name = name.encode(errors="backslashreplace").decode()
+def uri_of(name: str) -> str:
+    """Return the uri of a file by its name below the path that was given.
+
+    A name is bytes to the system; those that are no UTF-8 are written as escapes, the same at each ingestion.
+    """
+    return f"file:{name.encode(errors='backslashreplace').decode()}"
+
+
+async def _ingest_one(suite: Suite, path: Path, uri: str, terms: Terms, bar: Advance) -> Ingested:
     try:
         content = await asyncio.to_thread(path.read_bytes)
-        response = await suite.call(
-            suite.knowledge.IngestSource,
-            knowledge.IngestSourceRequest(
-                request_id=str(uuid.uuid4()),
-                uri=f"file:{name}",
-                source_type=terms.source_type,
-                content=content,
-                metadata=terms.metadata,
-                supersedes_uris=terms.supersedes,
-            ),
+        source = knowledge.IngestSourceRequest(
+            request_id=str(uuid.uuid4()),
+            uri=uri,
+            source_type=terms.source_type,
+            content=content,
+            metadata=terms.metadata,
+            supersedes_uris=terms.supersedes,
         )
+        response = await _told(suite, source, bar)
     except OSError as error:
         return Ingested(str(path), error=error.strerror or "cannot be read", reason="FILE_UNREADABLE")
     except CrpError as error:
-        if error.reason in {
-            ErrorReason.INVALID_FIELD,
-            ErrorReason.UNSUPPORTED_MEDIA,
-            ErrorReason.DOCUMENT_WITHOUT_TEXT,
-            ErrorReason.SOURCE_NOT_FOUND,
-        }:
-            return Ingested(str(path), error=error.message, reason=error.reason.value)
-        if error.reason is ErrorReason.MESSAGE_TOO_LARGE:
+        if error.reason in REFUSALS:
             return Ingested(str(path), error=error.message, reason=error.reason.value)
         raise
     return Ingested(
@@ -136,7 +147,27 @@ async def _ingest_one(suite: Suite, path: Path, name: str, terms: Terms) -> Inge
         facts_created=response.facts_created,
         facts_stale=response.facts_stale,
         unchanged=response.unchanged,
+        report=render.response_json(response.report) if response.HasField("report") else {},
     )
+
+
+async def _told(suite: Suite, source: knowledge.IngestSourceRequest, bar: Advance) -> knowledge.IngestSourceResponse:
+    """Return what an ingestion did; the bar says meanwhile how far it is."""
+    request = knowledge.IngestSourceStreamRequest(source=source)
+    async for event in suite.stream(suite.knowledge.IngestSourceStream, request):
+        if event.WhichOneof("event") == "result":
+            result: knowledge.IngestSourceResponse = event.result
+            return result
+        bar.tell(_so_far(event.progress))
+    raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, "the server ended the ingestion without an answer")
+
+
+def _so_far(progress: knowledge.IngestionProgress) -> str:
+    """Return how far an ingestion is: ``embedding the facts, 120 of 600, 14 s left``."""
+    if not progress.facts_total or progress.facts_done >= progress.facts_total:
+        return str(progress.stage)
+    counted = f"{progress.stage}, {progress.facts_done} of {progress.facts_total}"
+    return f"{counted}, {progress.seconds_left:.0f} s left" if progress.HasField("seconds_left") else counted
 
 
 def show(results: list[Ingested], output: Output) -> None:
@@ -150,6 +181,22 @@ def show(results: list[Ingested], output: Output) -> None:
         for r in results
     ]
     output.table("Documents", ("file", "result", "superseded"), rows)
+    for one in results:
+        for told in _remarks(one.report):
+            output.say(f"{one.path}: {told}", style="yellow")
+    if any(_remarks(one.report) for one in results):
+        output.say("`groundtrail ingest --dry-run FILE` shows them.", style="dim")
+
+
+def _remarks(report: dict[str, Any]) -> list[str]:
+    """Return what is worth a look before a document is trusted."""
+    counted = (
+        ("suspected_instruction_count", "texts that speak to a model"),
+        ("hidden_text_count", "hidden texts left out"),
+        ("doubtful_table_count", "tables that may have been read wrong"),
+        ("disagreement_count", "facts with other values than other sources"),
+    )
+    return [f"{report[name]} {what}" for name, what in counted if report.get(name)]
 
 
 async def ingest(settings: Settings, output: Output, paths: list[Path], terms: Terms) -> Exit:

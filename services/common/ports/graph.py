@@ -7,6 +7,7 @@ from enum import StrEnum, unique
 from typing import Protocol
 
 from services.common.errors import ConflictError, ErrorReason
+from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
 
 
@@ -37,6 +38,7 @@ class SourceRecord:
         fact_ids_pending: while INGESTING: the ids of the facts being written, so that a restart can tell a complete
             write from half of one.
         stale_on_activation: while INGESTING a changed document: ids of the old version's facts.
+        version: counts the source's versions, from 1: its outline's; 0 where none was written (ADR 0113).
     """
 
     tenant_id: str
@@ -52,6 +54,7 @@ class SourceRecord:
     fact_ids_pending: tuple[str, ...] = ()
     stale_on_activation: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,8 @@ class KnowledgeGraph(Protocol):
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace; the receipt is stored in the same transaction.
 
-        With an ERASED one the answers about it are destroyed: they hold its name and hashes of what was sent.
+        With an ERASED one the answers about it are destroyed: they hold its name and hashes of what was sent. One that is
+        ERASING or ERASED loses its outlines in the same transaction.
 
         Raises:
             ConflictError: COMMIT_RACE: another source of this tenant, that is not ERASED, has the URI.
@@ -89,7 +93,7 @@ class KnowledgeGraph(Protocol):
         ...
 
     async def delete_source(self, tenant_id: str, source_id: str) -> None:
-        """Remove the record; only for undoing an ingestion that was never acknowledged."""
+        """Remove the record and its outlines; only for undoing an ingestion that was never acknowledged."""
         ...
 
     async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
@@ -106,6 +110,22 @@ class KnowledgeGraph(Protocol):
 
     async def unfinished_sources(self) -> list[SourceRecord]:
         """Return INGESTING and ERASING sources of all tenants, for recovery at start."""
+        ...
+
+    async def put_outline(self, outline: SourceOutline, *, keep: int) -> None:
+        """Insert or replace a version's outline, and remove all but the ``keep`` latest versions' up to this one."""
+        ...
+
+    async def delete_outline(self, tenant_id: str, source_id: str, version: int) -> None:
+        """Remove a version's outline, if there is one; only for undoing an ingestion that was never acknowledged."""
+        ...
+
+    async def get_outline(self, tenant_id: str, source_id: str, version: int) -> SourceOutline | None:
+        """Return a version's outline or ``None``."""
+        ...
+
+    async def outline_versions(self, tenant_id: str, source_id: str) -> list[OutlineVersion]:
+        """Return the versions of a source of which an outline is kept, the latest first."""
         ...
 
     async def replace_communities(

@@ -148,6 +148,10 @@ class EnvelopeSettings(BaseModel):
     embedding_batch: int = Field(default=64, ge=1, le=1024)
     """Facts embedded and searched for entities in one call during ingestion. 1-1024, default 64."""
 
+    compare_with_other_sources: bool = True
+    """Whether a document's facts are compared with those of the tenant's other sources while it is ingested, for the
+    report: one search for each new fact. Default on."""
+
     recluster_after_facts: int = Field(default=50, ge=0)
     """New facts after which communities are computed again (CRP-SPEC-009). Default 50; 0 = only on demand."""
 

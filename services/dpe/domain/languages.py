@@ -9,33 +9,12 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.function_words import FUNCTION_WORDS
 from services.dpe.domain.lexicon import AUXILIARIES, NEGATORS, STOPWORDS
 from services.dpe.domain.words import words
 
 _ENGLISH: Final = STOPWORDS | NEGATORS | AUXILIARIES
-_OTHERS: Final = {
-    "German": "der die das und ist nicht ein eine einen einem einer des dem den mit von für auf sich auch es im zu zur"
-    " zum wird werden wurde sind oder bei nach wie aber sie er wir kann als aus dass durch über nur noch muss beträgt",
-    "French": "le la les un une des du de et est pas que qui dans pour sur avec par ce cette ces il elle ils sont au"
-    " aux ne se plus ou mais été être doit peut leur son sa ses",
-    "Spanish": "el la los las un una unos de del y es no que en por para con su sus se al lo como más pero son está"
-    " fue ser este esta estos puede debe también o",
-    "Italian": "il lo la gli le un una di del della dei delle e è che non per con si da dal nel nella alla sono come"
-    " più anche ma o deve può questo questa essere",
-    "Portuguese": "o os as um uma de do da dos das e é que não em no na nos nas por para com se ao mais mas são foi ser"
-    " este esta pode deve também",
-    "Dutch": "de het een van en is niet dat die op te zijn met voor aan er bij ook maar wordt worden werd als naar uit"
-    " om door over kan moet deze dit",
-    "Swedish": "och att det som är en ett av för den på inte med till har om från eller kan ska måste de vi",
-    "Danish": "og at det som er en et af for den på ikke med til har om fra eller kan skal der de vi",
-    "Polish": "i w na z nie się jest do to że o jak po co ale od za przez dla są być może oraz który która",
-    "Czech": "a v na se je že z do o k pro by ale jako od po za jsou nebo být který která",
-    "Turkish": "ve bir bu da de için ile olarak olan daha çok gibi değil ne kadar sonra her en ise veya",
-    "Romanian": "și de la în cu pe nu este un o care sau din să mai pentru sunt prin ce se a",
-    "Finnish": "ja on ei se että oli hän ovat mutta myös kuin tai joka sen voi ole kun",
-    "Hungarian": "a az és nem hogy egy is van meg volt csak már de vagy ha mint lehet kell",
-}  # fmt: skip
-_LISTS: Final = tuple(frozenset(listed.split()) - _ENGLISH for listed in _OTHERS.values())
+_LISTS: Final = tuple(frozenset(listed.split()) - _ENGLISH for listed in FUNCTION_WORDS.values())
 _LISTED_IN: Final = {
     word: tuple(number for number, listed in enumerate(_LISTS) if word in listed) for word in frozenset().union(*_LISTS)
 }

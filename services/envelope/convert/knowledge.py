@@ -16,12 +16,14 @@ from services.envelope.convert.common import (
     stale_reason,
     timestamp,
 )
+from services.envelope.convert.ingestion import report_message
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.importance import SourceType
 from services.envelope.domain.namespaces import shown_namespace
 from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
 from services.envelope.outbox import visible_metadata
+from services.envelope.outlines import present_version
 from services.envelope.requests import (
     ClusteringOutcome,
     EraseOutcome,
@@ -130,6 +132,7 @@ def source_message(source: SourceRecord) -> ckf_pb2.Source:
         fact_count=source.fact_count,
         status=_SOURCE_STATUS[source.status],
         metadata=visible(source),
+        version=present_version(source),
     )
 
 
@@ -152,6 +155,7 @@ def ingest_source_response(outcome: IngestOutcome) -> knowledge_service_pb2.Inge
         facts_unchanged=outcome.facts_unchanged,
         unchanged=outcome.unchanged,
         warnings=outcome.warnings,
+        report=None if outcome.report is None else report_message(outcome.report),
     )
 
 

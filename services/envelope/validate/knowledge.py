@@ -20,6 +20,7 @@ MAX_FACT_CHARS: Final = 65_536
 MAX_FACTS: Final = 1000
 MAX_FILTERS: Final = 100
 MAX_SEARCH_HITS: Final = 100
+MAX_DIFF_FACTS: Final = 1000
 MAX_METADATA: Final = 64
 MAX_KEY_CHARS: Final = 128
 MAX_VALUE_CHARS: Final = 1024
@@ -51,6 +52,35 @@ def ingest_source(request: knowledge_service_pb2.IngestSourceRequest) -> None:
         found.require(0 < len(uri) <= MAX_URI_CHARS, path, f"must have 1 to {MAX_URI_CHARS} characters")
         found.require(uri != request.uri, path, "must not be the document's own uri: a new version replaces the former")
     found.raise_if_any()
+
+
+def preview_ingestion(request: knowledge_service_pb2.PreviewIngestionRequest) -> None:
+    """Check a PreviewIngestionRequest; paging checks itself."""
+    found = Violations()
+    _uri_and_title(found, request.uri, "")
+    found.require(request.content, "content", "must not be empty")
+    found.raise_if_any()
+
+
+def diff_sources(request: knowledge_service_pb2.DiffSourcesRequest) -> None:
+    """Check a DiffSourcesRequest."""
+    found = Violations()
+    for name, side in (("before", request.before), ("after", request.after)):
+        which = side.WhichOneof("side")
+        found.require(which, name, "must be a stored source or a document")
+        if which == "stored":
+            is_uuid = _UUID.fullmatch(side.stored.source_id)
+            found.require(is_uuid, f"{name}.stored.source_id", "must be a UUID")
+        elif which == "document":
+            _name(found, f"{name}.document.name", side.document.name)
+            found.require(side.document.content, f"{name}.document.content", "must not be empty")
+    found.require(request.limit <= MAX_DIFF_FACTS, "limit", f"must be 1 to {MAX_DIFF_FACTS}")
+    found.raise_if_any()
+
+
+def _name(found: Violations, path: str, name: str) -> None:
+    found.require(0 < len(name) <= MAX_URI_CHARS, path, f"must have 1 to {MAX_URI_CHARS} characters")
+    found.require(is_plain_name(name), path, ALLOWED)
 
 
 def ingest_facts(request: knowledge_service_pb2.IngestFactsRequest) -> None:

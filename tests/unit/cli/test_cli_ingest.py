@@ -36,13 +36,16 @@ def test_two_files_of_one_name_do_not_become_versions_of_one_document(tmp_path):
 async def test_a_name_that_is_no_unicode_is_sent_as_escapes(tmp_path):
     sent: list[knowledge_service_pb2.IngestSourceRequest] = []
 
-    async def call(_method, request):
-        sent.append(request)
-        return knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+    async def stream(_method, request):
+        sent.append(request.source)
+        far = knowledge_service_pb2.IngestionProgress(stage="embedding", facts_done=1, facts_total=2, seconds_left=3)
+        yield knowledge_service_pb2.IngestSourceStreamResponse(progress=far)
+        result = knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+        yield knowledge_service_pb2.IngestSourceStreamResponse(result=result)
 
     path = tmp_path / os.fsdecode(b"caf\xe9.md")
     written(path)
-    suite = SimpleNamespace(call=call, knowledge=SimpleNamespace(IngestSource=None))
+    suite = SimpleNamespace(stream=stream, knowledge=SimpleNamespace(IngestSourceStream=None))
     (result,) = await ingest_all(suite, documents([path]), Terms("SOURCE_TYPE_INTERNAL"), Output(as_json=True))
     assert (result.error, result.facts_created) == ("", 1)
     assert (sent[0].uri, sent[0].title) == ("file:caf\\udce9.md", "")  # the document's own, or its address

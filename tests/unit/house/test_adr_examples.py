@@ -74,6 +74,7 @@ from services.dpe.domain.sentences import sentences
 from services.dpe.domain.statements import conflict, read_statement
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.decomposition import decompose
+from services.envelope.domain.disagreements import disagreement
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.expansion import COMMUNITY_SIZE, thin_communities
 from services.envelope.domain.fusion import blend, fuse
@@ -84,6 +85,7 @@ from services.envelope.domain.ordering import sandwich
 from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.quality_tier import QualityTier, TierSignals
 from services.envelope.domain.quality_tier import classify as classify_tier
+from services.envelope.domain.source_diff import DiffFact, source_diff
 from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.gateway.domain.summaries import within
@@ -723,3 +725,18 @@ def test_0107_a_strip_of_white_and_a_turned_page():
     frame = Frame((0.0, 0.0, 595.0, 842.0), rotation=1, turn=0)
     shown = frame.shown((60.0, -710.0, 120.0, -700.0))
     assert f"({shown[0]:.4f}, {shown[1]:.4f}) to ({shown[2]:.4f}, {shown[3]:.4f})" in " ".join(record(107).split())
+
+
+def test_0113_values_that_disagree_and_a_fact_that_changed():
+    text = " ".join(record(113).partition("## Worked")[2].split())
+    travel, bounded = "The travel deductible is {} EUR.", "The travel deductible is at least 300 EUR."
+    values = disagreement(travel.format(250), travel.format(300))
+    assert values is not None
+    assert all(f"`{value}`" in text for value in values)
+    assert disagreement(travel.format(250), bounded) is None
+    versions = [f"Version {number} supports the new format." for number in (2, 3)]
+    assert disagreement(*versions) is None
+    fees = [f"The fee for a passport is {fee} euros." for fee in (60, 75)]
+    assert all(f'"{one}"' in text for one in (travel.format(250), travel.format(300), bounded, *versions, *fees))
+    (pair,) = source_diff(*([DiffFact(fee, "")] for fee in fees)).changed
+    assert f"similarity {pair.similarity}" in text

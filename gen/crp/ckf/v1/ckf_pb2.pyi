@@ -122,7 +122,7 @@ class Fact(_message.Message):
     def __init__(self, fact_id: _Optional[str] = ..., content: _Optional[str] = ..., content_hash: _Optional[str] = ..., source_id: _Optional[str] = ..., source_location: _Optional[str] = ..., importance_weight: _Optional[float] = ..., community_label: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., modified_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., access_count: _Optional[int] = ..., last_accessed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., entities: _Optional[_Iterable[_Union[_text_pb2.Entity, _Mapping]]] = ..., embedding_model: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ..., namespace: _Optional[str] = ..., stale_reason: _Optional[_Union[StaleReason, str]] = ..., superseded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("source_id", "title", "uri", "source_type", "media_type", "document_hash", "ingested_at", "fact_count", "status", "metadata")
+    __slots__ = ("source_id", "title", "uri", "source_type", "media_type", "document_hash", "ingested_at", "fact_count", "status", "metadata", "version")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -140,6 +140,7 @@ class Source(_message.Message):
     FACT_COUNT_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
     source_id: str
     title: str
     uri: str
@@ -150,7 +151,8 @@ class Source(_message.Message):
     fact_count: int
     status: SourceStatus
     metadata: _containers.ScalarMap[str, str]
-    def __init__(self, source_id: _Optional[str] = ..., title: _Optional[str] = ..., uri: _Optional[str] = ..., source_type: _Optional[_Union[SourceType, str]] = ..., media_type: _Optional[str] = ..., document_hash: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., fact_count: _Optional[int] = ..., status: _Optional[_Union[SourceStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    version: int
+    def __init__(self, source_id: _Optional[str] = ..., title: _Optional[str] = ..., uri: _Optional[str] = ..., source_type: _Optional[_Union[SourceType, str]] = ..., media_type: _Optional[str] = ..., document_hash: _Optional[str] = ..., ingested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., fact_count: _Optional[int] = ..., status: _Optional[_Union[SourceStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., version: _Optional[int] = ...) -> None: ...
 
 class Community(_message.Message):
     __slots__ = ("label", "fact_count", "epoch")

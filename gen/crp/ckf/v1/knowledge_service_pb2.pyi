@@ -1,6 +1,7 @@
 import datetime
 
 from crp.ckf.v1 import ckf_pb2 as _ckf_pb2
+from crp.ckf.v1 import ingestion_pb2 as _ingestion_pb2
 from google.api import annotations_pb2 as _annotations_pb2
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -60,20 +61,142 @@ class IngestSourceRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., uri: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., source_type: _Optional[_Union[_ckf_pb2.SourceType, str]] = ..., content: _Optional[bytes] = ..., metadata: _Optional[_Mapping[str, str]] = ..., importance_weight: _Optional[float] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., supersedes_uris: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class IngestSourceResponse(_message.Message):
-    __slots__ = ("source", "facts_created", "facts_stale", "facts_unchanged", "unchanged", "warnings")
+    __slots__ = ("source", "facts_created", "facts_stale", "facts_unchanged", "unchanged", "warnings", "report")
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     FACTS_CREATED_FIELD_NUMBER: _ClassVar[int]
     FACTS_STALE_FIELD_NUMBER: _ClassVar[int]
     FACTS_UNCHANGED_FIELD_NUMBER: _ClassVar[int]
     UNCHANGED_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
     source: _ckf_pb2.Source
     facts_created: int
     facts_stale: int
     facts_unchanged: int
     unchanged: bool
     warnings: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ..., facts_created: _Optional[int] = ..., facts_stale: _Optional[int] = ..., facts_unchanged: _Optional[int] = ..., unchanged: _Optional[bool] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+    report: _ingestion_pb2.IngestionReport
+    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ..., facts_created: _Optional[int] = ..., facts_stale: _Optional[int] = ..., facts_unchanged: _Optional[int] = ..., unchanged: _Optional[bool] = ..., warnings: _Optional[_Iterable[str]] = ..., report: _Optional[_Union[_ingestion_pb2.IngestionReport, _Mapping]] = ...) -> None: ...
+
+class IngestSourceStreamRequest(_message.Message):
+    __slots__ = ("source",)
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    source: IngestSourceRequest
+    def __init__(self, source: _Optional[_Union[IngestSourceRequest, _Mapping]] = ...) -> None: ...
+
+class IngestionProgress(_message.Message):
+    __slots__ = ("stage", "facts_done", "facts_total", "seconds_left")
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_DONE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_LEFT_FIELD_NUMBER: _ClassVar[int]
+    stage: str
+    facts_done: int
+    facts_total: int
+    seconds_left: float
+    def __init__(self, stage: _Optional[str] = ..., facts_done: _Optional[int] = ..., facts_total: _Optional[int] = ..., seconds_left: _Optional[float] = ...) -> None: ...
+
+class IngestSourceStreamResponse(_message.Message):
+    __slots__ = ("progress", "result")
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    progress: IngestionProgress
+    result: IngestSourceResponse
+    def __init__(self, progress: _Optional[_Union[IngestionProgress, _Mapping]] = ..., result: _Optional[_Union[IngestSourceResponse, _Mapping]] = ...) -> None: ...
+
+class PreviewIngestionRequest(_message.Message):
+    __slots__ = ("uri", "media_type", "content", "skip_comparison", "page_size", "page_token")
+    URI_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    SKIP_COMPARISON_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    uri: str
+    media_type: str
+    content: bytes
+    skip_comparison: bool
+    page_size: int
+    page_token: str
+    def __init__(self, uri: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ..., skip_comparison: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class PreviewIngestionResponse(_message.Message):
+    __slots__ = ("report", "facts", "next_page_token", "source_id", "facts_created", "facts_stale", "facts_unchanged", "unchanged")
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    FACTS_CREATED_FIELD_NUMBER: _ClassVar[int]
+    FACTS_STALE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_UNCHANGED_FIELD_NUMBER: _ClassVar[int]
+    UNCHANGED_FIELD_NUMBER: _ClassVar[int]
+    report: _ingestion_pb2.IngestionReport
+    facts: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.PreviewedFact]
+    next_page_token: str
+    source_id: str
+    facts_created: int
+    facts_stale: int
+    facts_unchanged: int
+    unchanged: bool
+    def __init__(self, report: _Optional[_Union[_ingestion_pb2.IngestionReport, _Mapping]] = ..., facts: _Optional[_Iterable[_Union[_ingestion_pb2.PreviewedFact, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., source_id: _Optional[str] = ..., facts_created: _Optional[int] = ..., facts_stale: _Optional[int] = ..., facts_unchanged: _Optional[int] = ..., unchanged: _Optional[bool] = ...) -> None: ...
+
+class StoredVersion(_message.Message):
+    __slots__ = ("source_id", "version")
+    SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    source_id: str
+    version: int
+    def __init__(self, source_id: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
+
+class UnstoredDocument(_message.Message):
+    __slots__ = ("name", "media_type", "content")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    media_type: str
+    content: bytes
+    def __init__(self, name: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ...) -> None: ...
+
+class DiffSide(_message.Message):
+    __slots__ = ("stored", "document")
+    STORED_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    stored: StoredVersion
+    document: UnstoredDocument
+    def __init__(self, stored: _Optional[_Union[StoredVersion, _Mapping]] = ..., document: _Optional[_Union[UnstoredDocument, _Mapping]] = ...) -> None: ...
+
+class DiffSourcesRequest(_message.Message):
+    __slots__ = ("before", "after", "limit")
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    before: DiffSide
+    after: DiffSide
+    limit: int
+    def __init__(self, before: _Optional[_Union[DiffSide, _Mapping]] = ..., after: _Optional[_Union[DiffSide, _Mapping]] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class DiffSourcesResponse(_message.Message):
+    __slots__ = ("added", "added_count", "removed", "removed_count", "changed", "changed_count", "moved", "moved_count", "unchanged_count")
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    ADDED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MOVED_FIELD_NUMBER: _ClassVar[int]
+    MOVED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    UNCHANGED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    added: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.ComparedFact]
+    added_count: int
+    removed: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.ComparedFact]
+    removed_count: int
+    changed: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.FactPair]
+    changed_count: int
+    moved: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.FactPair]
+    moved_count: int
+    unchanged_count: int
+    def __init__(self, added: _Optional[_Iterable[_Union[_ingestion_pb2.ComparedFact, _Mapping]]] = ..., added_count: _Optional[int] = ..., removed: _Optional[_Iterable[_Union[_ingestion_pb2.ComparedFact, _Mapping]]] = ..., removed_count: _Optional[int] = ..., changed: _Optional[_Iterable[_Union[_ingestion_pb2.FactPair, _Mapping]]] = ..., changed_count: _Optional[int] = ..., moved: _Optional[_Iterable[_Union[_ingestion_pb2.FactPair, _Mapping]]] = ..., moved_count: _Optional[int] = ..., unchanged_count: _Optional[int] = ...) -> None: ...
 
 class FactInput(_message.Message):
     __slots__ = ("content", "source_location", "importance_weight", "ttl", "metadata", "supersedes_fact_ids")
@@ -133,10 +256,20 @@ class GetFactRequest(_message.Message):
     def __init__(self, fact_id: _Optional[str] = ...) -> None: ...
 
 class GetFactResponse(_message.Message):
-    __slots__ = ("fact",)
+    __slots__ = ("fact", "previous_fact_id", "next_fact_id", "section", "place", "kind")
     FACT_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    NEXT_FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    SECTION_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     fact: _ckf_pb2.Fact
-    def __init__(self, fact: _Optional[_Union[_ckf_pb2.Fact, _Mapping]] = ...) -> None: ...
+    previous_fact_id: str
+    next_fact_id: str
+    section: int
+    place: _ingestion_pb2.FactPlace
+    kind: _ingestion_pb2.FactKind
+    def __init__(self, fact: _Optional[_Union[_ckf_pb2.Fact, _Mapping]] = ..., previous_fact_id: _Optional[str] = ..., next_fact_id: _Optional[str] = ..., section: _Optional[int] = ..., place: _Optional[_Union[_ingestion_pb2.FactPlace, _Mapping]] = ..., kind: _Optional[_Union[_ingestion_pb2.FactKind, str]] = ...) -> None: ...
 
 class ListFactsRequest(_message.Message):
     __slots__ = ("source_ids", "communities", "statuses", "page_size", "page_token", "fact_id_prefix")
@@ -287,10 +420,12 @@ class GetSourceRequest(_message.Message):
     def __init__(self, source_id: _Optional[str] = ...) -> None: ...
 
 class GetSourceResponse(_message.Message):
-    __slots__ = ("source",)
+    __slots__ = ("source", "versions")
     SOURCE_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
     source: _ckf_pb2.Source
-    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ...) -> None: ...
+    versions: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.SourceVersion]
+    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ..., versions: _Optional[_Iterable[_Union[_ingestion_pb2.SourceVersion, _Mapping]]] = ...) -> None: ...
 
 class ListSourcesRequest(_message.Message):
     __slots__ = ("page_size", "page_token")

@@ -43,6 +43,21 @@ class KnowledgeServiceStub:
                 request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceRequest.SerializeToString,
                 response_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceResponse.FromString,
                 _registered_method=True)
+        self.IngestSourceStream = channel.unary_stream(
+                '/crp.ckf.v1.KnowledgeService/IngestSourceStream',
+                request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceStreamRequest.SerializeToString,
+                response_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceStreamResponse.FromString,
+                _registered_method=True)
+        self.PreviewIngestion = channel.unary_unary(
+                '/crp.ckf.v1.KnowledgeService/PreviewIngestion',
+                request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.PreviewIngestionRequest.SerializeToString,
+                response_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.PreviewIngestionResponse.FromString,
+                _registered_method=True)
+        self.DiffSources = channel.unary_unary(
+                '/crp.ckf.v1.KnowledgeService/DiffSources',
+                request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.DiffSourcesRequest.SerializeToString,
+                response_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.DiffSourcesResponse.FromString,
+                _registered_method=True)
         self.IngestFacts = channel.unary_unary(
                 '/crp.ckf.v1.KnowledgeService/IngestFacts',
                 request_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestFactsRequest.SerializeToString,
@@ -120,6 +135,38 @@ class KnowledgeServiceServicer:
         Reasons: INVALID_FIELD, SOURCE_NOT_FOUND (a superseded document), UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT,
         DOCUMENT_TOO_COMPLEX, REQUEST_ID_REUSED,
         MODEL_UNAVAILABLE, SERVICE_UNAVAILABLE, QUEUE_FULL, STORAGE_FULL.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def IngestSourceStream(self, request, context):
+        """Does what IngestSource does and says meanwhile how far it is; the last message is IngestSource's answer. A request id
+        that was answered there is answered here with the same, and the other way round. Idempotent by request_id; role writer.
+
+        Reasons: as IngestSource.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PreviewIngestion(self, request, context):
+        """Says what IngestSource would make of a document, and writes nothing: the facts, and what to look at before it is
+        trusted. Read only, safe to repeat; role writer, since it costs what an ingestion costs.
+
+        Reasons: INVALID_FIELD, UNSUPPORTED_MEDIA, DOCUMENT_WITHOUT_TEXT, DOCUMENT_TOO_COMPLEX, MODEL_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, QUEUE_FULL.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DiffSources(self, request, context):
+        """Compares two sources, two versions of one, or a source with a document that is not stored: facts that were added,
+        removed, changed and moved. Read only; role reader.
+
+        Reasons: INVALID_FIELD, SOURCE_NOT_FOUND (also a version of which nothing is kept), UNSUPPORTED_MEDIA,
+        DOCUMENT_WITHOUT_TEXT, DOCUMENT_TOO_COMPLEX, SERVICE_UNAVAILABLE, QUEUE_FULL.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -248,6 +295,21 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceRequest.FromString,
                     response_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceResponse.SerializeToString,
             ),
+            'IngestSourceStream': grpc.unary_stream_rpc_method_handler(
+                    servicer.IngestSourceStream,
+                    request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceStreamRequest.FromString,
+                    response_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceStreamResponse.SerializeToString,
+            ),
+            'PreviewIngestion': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewIngestion,
+                    request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.PreviewIngestionRequest.FromString,
+                    response_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.PreviewIngestionResponse.SerializeToString,
+            ),
+            'DiffSources': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiffSources,
+                    request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.DiffSourcesRequest.FromString,
+                    response_serializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.DiffSourcesResponse.SerializeToString,
+            ),
             'IngestFacts': grpc.unary_unary_rpc_method_handler(
                     servicer.IngestFacts,
                     request_deserializer=crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestFactsRequest.FromString,
@@ -340,6 +402,87 @@ class KnowledgeService:
             '/crp.ckf.v1.KnowledgeService/IngestSource',
             crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceRequest.SerializeToString,
             crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def IngestSourceStream(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/crp.ckf.v1.KnowledgeService/IngestSourceStream',
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceStreamRequest.SerializeToString,
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.IngestSourceStreamResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PreviewIngestion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.ckf.v1.KnowledgeService/PreviewIngestion',
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.PreviewIngestionRequest.SerializeToString,
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.PreviewIngestionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiffSources(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.ckf.v1.KnowledgeService/DiffSources',
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.DiffSourcesRequest.SerializeToString,
+            crp_dot_ckf_dot_v1_dot_knowledge__service__pb2.DiffSourcesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,7 +5,10 @@ from datetime import datetime
 
 from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
+from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import ERASING_RPC, Receipt
+
+_ERASED = (SourceStatus.ERASING, SourceStatus.ERASED)
 
 
 class MemoryKnowledgeGraph:
@@ -15,6 +18,7 @@ class MemoryKnowledgeGraph:
         self._sources: dict[tuple[str, str], SourceRecord] = {}
         self._communities: dict[str, list[CommunityRecord]] = {}
         self._clusterings: dict[str, ClusteringRecord] = {}
+        self._outlines: dict[tuple[str, str], dict[int, SourceOutline]] = {}
         self._receipts = MemoryReceipts()
         self._answered: dict[tuple[str, str], set[tuple[str, str]]] = {}
 
@@ -28,6 +32,8 @@ class MemoryKnowledgeGraph:
         elif standing is not None and standing.source_id != source.source_id:
             raise uri_taken()
         self._sources[source.tenant_id, source.source_id] = source
+        if source.status in _ERASED:
+            self._outlines.pop((source.tenant_id, source.source_id), None)
         self._receipts.put(receipt)
         if receipt is not None and receipt.rpc != ERASING_RPC:
             answered = self._answered.setdefault((source.tenant_id, source.source_id), set())
@@ -36,6 +42,7 @@ class MemoryKnowledgeGraph:
     async def delete_source(self, tenant_id: str, source_id: str) -> None:
         """Remove the record."""
         self._sources.pop((tenant_id, source_id), None)
+        self._outlines.pop((tenant_id, source_id), None)
 
     async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
         """Return the source or ``None``."""
@@ -56,6 +63,27 @@ class MemoryKnowledgeGraph:
         """Return INGESTING and ERASING sources of all tenants."""
         open_states = {SourceStatus.INGESTING, SourceStatus.ERASING}
         return [self._sources[key] for key in sorted(self._sources) if self._sources[key].status in open_states]
+
+    async def put_outline(self, outline: SourceOutline, *, keep: int) -> None:
+        """Insert or replace a version's outline; keep the latest."""
+        about = outline.about
+        kept = self._outlines.setdefault((about.tenant_id, about.source_id), {})
+        kept[about.version] = outline
+        for version in [version for version in kept if version <= about.version - keep]:
+            del kept[version]
+
+    async def delete_outline(self, tenant_id: str, source_id: str, version: int) -> None:
+        """Remove a version's outline."""
+        self._outlines.get((tenant_id, source_id), {}).pop(version, None)
+
+    async def get_outline(self, tenant_id: str, source_id: str, version: int) -> SourceOutline | None:
+        """Return a version's outline or ``None``."""
+        return self._outlines.get((tenant_id, source_id), {}).get(version)
+
+    async def outline_versions(self, tenant_id: str, source_id: str) -> list[OutlineVersion]:
+        """Return the versions that are kept, the latest first."""
+        kept = self._outlines.get((tenant_id, source_id), {})
+        return [kept[version].about for version in sorted(kept, reverse=True)]
 
     async def replace_communities(
         self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None

@@ -13,13 +13,17 @@ from services.common.adapters.neo4j.knowledge_schema import KNOWLEDGE_SCHEMA
 from services.common.adapters.neo4j.migrations import open_migrated
 from services.common.adapters.neo4j.receipts import Neo4jReceipts, ReceiptStatements
 from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
+from services.common.adapters.outline_bytes import pack, unpack
+from services.common.computing import compute
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import ERASING_RPC, Receipt
 from services.common.settings.neo4j import Neo4jSettings
 
 _RECEIPTS: Final = ReceiptStatements(statements.REMEMBER, statements.GET_RECEIPT, statements.FORGET_RECEIPTS)
 _FORGET_EVERY: Final = timedelta(0)
 """Beside each write: documents are ingested far less often than windows are committed."""
+_GONE: Final = (SourceStatus.ERASING, SourceStatus.ERASED)
 _UNFINISHED: Final = (SourceStatus.INGESTING, SourceStatus.ERASING)
 
 
@@ -55,6 +59,8 @@ class Neo4jKnowledgeGraph:
 
         async def job(transaction: AsyncManagedTransaction) -> None:
             await rows_of(transaction, statements.PUT_SOURCE, key=properties["key"], source=properties)
+            if source.status in _GONE:
+                await rows_of(transaction, statements.DELETE_OUTLINES, source_key=properties["key"])
             if source.status is SourceStatus.ERASED:
                 scrubbed = {"key": properties["key"], "erasing": ERASING_RPC, "nothing": b""}
                 await rows_of(transaction, statements.SCRUB_RECEIPTS, **scrubbed)
@@ -63,8 +69,14 @@ class Neo4jKnowledgeGraph:
         await self._write(job, receipt)
 
     async def delete_source(self, tenant_id: str, source_id: str) -> None:
-        """Remove the record."""
-        await self._database.rows(statements.DELETE_SOURCE, key=key(tenant_id, source_id))
+        """Remove the record and its outlines."""
+        whose = key(tenant_id, source_id)
+
+        async def job(transaction: AsyncManagedTransaction) -> None:
+            await rows_of(transaction, statements.DELETE_SOURCE, key=whose)
+            await rows_of(transaction, statements.DELETE_OUTLINES, source_key=whose)
+
+        await self._database.run(job)
 
     async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
         """Return the source or ``None``."""
@@ -86,6 +98,35 @@ class Neo4jKnowledgeGraph:
         """Return INGESTING and ERASING sources of all tenants."""
         rows = await self._database.rows(statements.UNFINISHED_SOURCES)
         return sorted((source_of(row["source"]) for row in rows), key=lambda one: (one.tenant_id, one.source_id))
+
+    async def put_outline(self, outline: SourceOutline, *, keep: int) -> None:
+        """Insert or replace a version's outline; keep the latest."""
+        properties = outline_properties(outline.about, await compute(pack, outline.entries))
+        last = outline.about.version - keep
+
+        async def job(transaction: AsyncManagedTransaction) -> None:
+            await rows_of(transaction, statements.PUT_OUTLINE, key=properties["key"], outline=properties)
+            await rows_of(transaction, statements.FORGET_OUTLINES, source_key=properties["source_key"], last=last)
+
+        await self._database.run(job)
+
+    async def delete_outline(self, tenant_id: str, source_id: str, version: int) -> None:
+        """Remove a version's outline."""
+        await self._database.rows(statements.DELETE_OUTLINE, key=_outline_key(tenant_id, source_id, version))
+
+    async def get_outline(self, tenant_id: str, source_id: str, version: int) -> SourceOutline | None:
+        """Return a version's outline or ``None``."""
+        rows = await self._database.rows(statements.GET_OUTLINE, key=_outline_key(tenant_id, source_id, version))
+        if not rows:
+            return None
+        found = rows[0]["outline"]
+        return SourceOutline(_outline_version(found), await compute(unpack, bytes(found["entries"])))
+
+    async def outline_versions(self, tenant_id: str, source_id: str) -> list[OutlineVersion]:
+        """Return the versions that are kept, the latest first."""
+        rows = await self._database.rows(statements.OUTLINE_VERSIONS, source_key=key(tenant_id, source_id))
+        found = (_outline_version(row["outline"]) for row in rows)
+        return sorted(found, key=lambda one: one.version, reverse=True)
 
     async def replace_communities(
         self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
@@ -171,6 +212,7 @@ def source_properties(source: SourceRecord) -> Properties:
         "fact_ids_pending": list(source.fact_ids_pending),
         "stale_on_activation": list(source.stale_on_activation),
         "metadata": json.dumps(dict(source.metadata), ensure_ascii=False),
+        "version": source.version,
     }
     if source.status in _UNFINISHED:
         values["unfinished"] = True
@@ -195,6 +237,37 @@ def source_of(row: Properties) -> SourceRecord:
         fact_ids_pending=tuple(row["fact_ids_pending"]),
         stale_on_activation=tuple(row["stale_on_activation"]),
         metadata=json.loads(row["metadata"]),
+        version=row.get("version", 0),  # absent where an earlier program wrote it
+    )
+
+
+def outline_properties(about: OutlineVersion, packed: bytes) -> Properties:
+    """Return an outline's properties."""
+    return {
+        "key": _outline_key(about.tenant_id, about.source_id, about.version),
+        "source_key": key(about.tenant_id, about.source_id),
+        "tenant_id": about.tenant_id,
+        "source_id": about.source_id,
+        "version": about.version,
+        "document_hash": about.document_hash,
+        "ingested_us": micros(about.ingested_at),
+        "fact_count": about.fact_count,
+        "entries": packed,
+    }
+
+
+def _outline_key(tenant_id: str, source_id: str, version: int) -> str:
+    return key(tenant_id, source_id, str(version))
+
+
+def _outline_version(row: Properties) -> OutlineVersion:
+    return OutlineVersion(
+        tenant_id=row["tenant_id"],
+        source_id=row["source_id"],
+        version=row["version"],
+        document_hash=row["document_hash"],
+        ingested_at=moment(row["ingested_us"]),
+        fact_count=row["fact_count"],
     )
 
 

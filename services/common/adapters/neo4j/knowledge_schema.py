@@ -29,5 +29,9 @@ KNOWLEDGE_SCHEMA: Final = GraphSchema(
             "CREATE INDEX knowledge_receipts_by_source IF NOT EXISTS FOR (n:KnowledgeReceipt) ON (n.source_key)",
             "MATCH (n:Source {status: 'ERASED'}) SET n.uri = '', n.document_hash = ''",
         ),
+        (
+            "CREATE CONSTRAINT outline_key IF NOT EXISTS FOR (n:Outline) REQUIRE n.key IS UNIQUE",
+            "CREATE INDEX outlines_by_source IF NOT EXISTS FOR (n:Outline) ON (n.source_key, n.version)",
+        ),
     ),
 )

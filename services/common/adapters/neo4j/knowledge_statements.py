@@ -31,6 +31,28 @@ RETURN s {.*} AS source
 
 UNFINISHED_SOURCES: Final = "MATCH (s:Source {unfinished: true}) RETURN s {.*} AS source"
 
+PUT_OUTLINE: Final = """
+MERGE (o:Outline {key: $key})
+SET o = $outline
+"""
+
+FORGET_OUTLINES: Final = """
+MATCH (o:Outline {source_key: $source_key})
+WHERE o.version <= $last
+DELETE o
+"""
+
+DELETE_OUTLINE: Final = "MATCH (o:Outline {key: $key}) DELETE o"
+
+DELETE_OUTLINES: Final = "MATCH (o:Outline {source_key: $source_key}) DELETE o"
+
+GET_OUTLINE: Final = "MATCH (o:Outline {key: $key}) RETURN o {.*} AS outline"
+
+OUTLINE_VERSIONS: Final = """
+MATCH (o:Outline {source_key: $source_key})
+RETURN o {.tenant_id, .source_id, .version, .document_hash, .ingested_us, .fact_count} AS outline
+"""
+
 REPLACE_COMMUNITIES: Final = """
 MERGE (c:Clustering {key: $key})
 SET c = $clustering

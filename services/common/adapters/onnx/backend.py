@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.on_demand import OnDemandEncoder
-from services.common.adapters.onnx.session import OnnxEncoder, check_inputs
+from services.common.adapters.onnx.session import OnnxEncoder, check_inputs, lanes_of
 from services.common.adapters.onnx.turns import ComputeTurns, processors_turns
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
 from services.common.queue_counts import QueueCounts
@@ -118,7 +118,8 @@ def _open(
     inner: Tensor | None = None,
 ) -> OnnxBackend:
     check_inputs(entry)
-    policy = _policy(repository.config(entry.name), settings)
+    lanes = lanes_of(entry, settings.intra_op_threads)
+    policy = _policy(repository.config(entry.name), settings, lanes)
 
     def load() -> OnnxEncoder:
         repository.verified(entry.name)  # once more: the files may have been changed since they were verified
@@ -132,11 +133,11 @@ def _open(
     return OnnxBackend(entry, encoder, policy, turns)
 
 
-def _policy(config: ModelConfig, settings: InferenceSettings) -> BatchPolicy:
+def _policy(config: ModelConfig, settings: InferenceSettings, lanes: int) -> BatchPolicy:
     sizes = config.preferred_batch_sizes or (max(config.max_batch_size, 1),)
     return BatchPolicy(
         min_size=sizes[0],
-        max_size=sizes[-1],
+        max_size=max(sizes[-1], min(config.max_batch_size, sizes[-1] * lanes)),
         max_delay_s=config.max_queue_delay_us / 1e6,
         queue_items=settings.queue_items,
     )

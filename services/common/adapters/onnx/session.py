@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from functools import cache, partial
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,7 +46,8 @@ class OnnxEncoder:
     Args:
         repository: where the model lies; its files must have been verified.
         entry: the model's manifest entry; the graph's tensors must be those it names.
-        threads: threads of one inference; 0 = as many as the process may run on.
+        threads: threads of one inference, of an embedder's each for a part of the batch; 0 = as many as the process may
+            run on.
         inner: a value inside the graph that becomes one more output, the last; the file stays as it is.
 
     Raises:
@@ -62,7 +64,9 @@ class OnnxEncoder:
         self.entry: Final = entry
         """The manifest's entry, with the inner value among its outputs."""
         self._entry = entry
-        self._session = _open_session(path, threads, inner)
+        self._lanes = lanes_of(entry, threads)
+        self._beside = ThreadPoolExecutor(max(1, self._lanes - 1), thread_name_prefix=f"{entry.name}-lane")
+        self._session = _open_session(path, 1 if self._lanes > 1 else threads, inner)
         check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
         check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
         self._outputs = [tensor.name for tensor in entry.outputs]
@@ -77,6 +81,37 @@ class OnnxEncoder:
             UnavailableError: MODEL_UNAVAILABLE: ONNX Runtime could not compute it (out of memory, for instance), or
                 what came back is not finite or not of its shape.
         """
+        try:
+            with ended_by(ends := _Ends()):
+                return self._side_by_side(batch, ends)
+        except UnavailableError:
+            raise
+        except Exception as error:
+            raise UnavailableError(
+                ErrorReason.MODEL_UNAVAILABLE,
+                f"Model {self._entry.name} failed to compute a batch of {len(batch)} texts.",
+                model=self._entry.name,
+                cause=type(error).__name__,
+            ) from error
+
+    def _side_by_side(self, batch: Sequence[TokenIds], ends: "_Ends") -> list[Outputs]:
+        """Compute a batch in parts of like lengths, one a lane; the calling thread takes the longest items."""
+        parts = parts_of([len(ids) for ids in batch], self._lanes)
+        work = [([batch[place] for place in places], ends.options()) for places in parts]
+        others = [self._beside.submit(self._run, *one) for one in work[1:]]
+        try:
+            computed = [self._run(*work[0])]
+        finally:
+            wait(others)
+        computed += [other.result() for other in others]
+        outputs = {
+            place: found
+            for places, part in zip(parts, computed, strict=True)
+            for place, found in zip(places, part, strict=True)
+        }
+        return [outputs[place] for place in range(len(batch))]
+
+    def _run(self, batch: Sequence[TokenIds], options: Any) -> list[Outputs]:
         lengths = [len(ids) for ids in batch]
         # What stands at padding is masked, so that one id serves the models of every vocabulary.
         width = self._width(max(lengths))
@@ -85,23 +120,63 @@ class OnnxEncoder:
         for row, ids in enumerate(batch):
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
-        try:
-            options = _runtime().RunOptions()
-            with ended_by(partial(setattr, options, "terminate", True)):  # noqa: FBT003 - setattr's signature
-                outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask}, options)
-        except Exception as error:
-            raise UnavailableError(
-                ErrorReason.MODEL_UNAVAILABLE,
-                f"Model {self._entry.name} failed to compute a batch of {len(batch)} texts.",
-                model=self._entry.name,
-                cause=type(error).__name__,
-            ) from error
+        outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask}, options)
         return checked(self._entry, list(map(np.asarray, outputs)), lengths, width=width)
 
     def _width(self, longest: int) -> int:
         """Return the next step of width, but no more than the model reads."""
         stepped = -(-longest // self._step) * self._step
         return max(longest, min(stepped, self._entry.max_tokens or stepped))
+
+
+class _Ends:
+    """Ends every part of a batch that computes; called from any thread."""
+
+    def __init__(self) -> None:
+        self._options: list[Any] = []
+        self._ended = False
+
+    def options(self) -> Any:
+        """Return the options of one more part."""
+        options = _runtime().RunOptions()
+        self._options.append(options)
+        if self._ended:
+            options.terminate = True
+        return options
+
+    def __call__(self) -> None:
+        """End them."""
+        self._ended = True
+        for options in list(self._options):
+            options.terminate = True
+
+
+def lanes_of(entry: ModelEntry, threads: int) -> int:
+    """Return how many parts of a batch are computed side by side, each by one thread.
+
+    A sentence is too little work to be shared: threads on one spend much of the processors' time waiting for one
+    another (ADR 0113). The other encoders read long pairs, and few of them at once.
+    """
+    return (threads or available_threads()) if entry.kind == "embedding" else 1
+
+
+def parts_of(lengths: Sequence[int], lanes: int) -> list[list[int]]:
+    """Return the places of items in at most ``lanes`` parts of like lengths and equal work, the longest first.
+
+    One lane takes them as they are.
+    """
+    if lanes == 1:
+        return [list(range(len(lengths)))]
+    order = sorted(range(len(lengths)), key=lambda place: (-lengths[place], place))
+    share = sum(lengths) / lanes
+    parts: list[list[int]] = []
+    taken = 0
+    for place in order:
+        if not parts or (taken >= share * len(parts) and len(parts) < lanes):
+            parts.append([])
+        parts[-1].append(place)
+        taken += lengths[place]
+    return parts
 
 
 def check_inputs(entry: ModelEntry) -> None:

@@ -8,9 +8,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
+from services.common.adapters.outline_bytes import pack
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch
+from services.common.adapters.sqlite.outlines import (
+    OUTLINES_SCHEMA,
+    delete_outline,
+    delete_outlines,
+    get_outline,
+    outline_versions,
+    put_outline,
+)
 from services.common.adapters.sqlite.receipts import (
     RECEIPTS_OF_SOURCES,
     RECEIPTS_SCHEMA,
@@ -29,9 +38,11 @@ from services.common.adapters.sqlite.values import (
     strings,
 )
 from services.common.adapters.sqlite.writer import WriteTraits
-from services.common.adapters.stored_values import UNREADABLE, shown
+from services.common.adapters.stored_values import UNREADABLE, number_of, shown
+from services.common.computing import compute
 from services.common.errors import UnreadableRecordError
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
+from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
 from services.common.settings.stores import StoreSettings
 
@@ -84,11 +95,12 @@ _SCHEMA: Final = Schema(
             *RECEIPTS_SCHEMA,
         ),
         (*RECEIPTS_OF_SOURCES, "UPDATE sources SET uri = '', document_hash = '' WHERE status = 'ERASED'"),
+        ("ALTER TABLE sources ADD COLUMN version INTEGER NOT NULL DEFAULT 0", *OUTLINES_SCHEMA),
     ),
 )
 _COLUMNS: Final = (
     "tenant_id, source_id, status, uri, title, source_type, media_type, document_hash, ingested_us, fact_count, "
-    "fact_ids_pending, stale_on_activation, metadata"
+    "fact_ids_pending, stale_on_activation, metadata, version"
 )
 _PUT_SOURCE: Final = f"INSERT OR REPLACE INTO sources ({_COLUMNS}) VALUES ({marks(_COLUMNS.split(','))})"  # noqa: S608
 _SOURCES: Final = f"SELECT {_COLUMNS} FROM sources "  # noqa: S608
@@ -116,6 +128,7 @@ class SqliteKnowledgeGraph:
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace, with the receipt in the same transaction."""
+        erasing = source.status in (SourceStatus.ERASING, SourceStatus.ERASED)
 
         def job(connection: sqlite3.Connection) -> None:
             _require_alone(connection, source)
@@ -123,14 +136,19 @@ class SqliteKnowledgeGraph:
                 scrub_receipts(connection, source.tenant_id, source.source_id)
             put_receipt(connection, receipt, source_id=source.source_id)
             connection.execute(_PUT_SOURCE, _source_values(source))
+            if erasing:
+                delete_outlines(connection, source.tenant_id, source.source_id)
 
-        erasing = source.status in (SourceStatus.ERASING, SourceStatus.ERASED)
         await self._database.write(job, _ERASURE if erasing else WriteTraits())
 
     async def delete_source(self, tenant_id: str, source_id: str) -> None:
-        """Remove the record."""
-        statement = "DELETE FROM sources WHERE tenant_id = ? AND source_id = ?"
-        await self._database.write(lambda c: c.execute(statement, (tenant_id, source_id)).rowcount, _UNDOING)
+        """Remove the record and its outlines."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM sources WHERE tenant_id = ? AND source_id = ?", (tenant_id, source_id))
+            delete_outlines(connection, tenant_id, source_id)
+
+        await self._database.write(job, _UNDOING)
 
     async def get_source(self, tenant_id: str, source_id: str) -> SourceRecord | None:
         """Return the source or ``None``."""
@@ -153,6 +171,23 @@ class SqliteKnowledgeGraph:
         statement = f"{_SOURCES}WHERE status IN ('INGESTING', 'ERASING') ORDER BY tenant_id, source_id"
         rows = await self._database.read(lambda c: fetch(c, statement))
         return [source for row in rows if (source := _readable(row)) is not None]
+
+    async def put_outline(self, outline: SourceOutline, *, keep: int) -> None:
+        """Insert or replace a version's outline; keep the latest."""
+        packed = await compute(pack, outline.entries)
+        await self._database.write(lambda c: put_outline(c, outline.about, packed, keep))
+
+    async def delete_outline(self, tenant_id: str, source_id: str, version: int) -> None:
+        """Remove a version's outline."""
+        await self._database.write(lambda c: delete_outline(c, tenant_id, source_id, version), _UNDOING)
+
+    async def get_outline(self, tenant_id: str, source_id: str, version: int) -> SourceOutline | None:
+        """Return a version's outline or ``None``."""
+        return await self._database.read(lambda c: get_outline(c, tenant_id, source_id, version))
+
+    async def outline_versions(self, tenant_id: str, source_id: str) -> list[OutlineVersion]:
+        """Return the versions that are kept, the latest first."""
+        return await self._database.read(lambda c: outline_versions(c, tenant_id, source_id))
 
     async def replace_communities(
         self, clustering: ClusteringRecord, communities: Sequence[CommunityRecord], receipt: Receipt | None = None
@@ -254,6 +289,7 @@ def _source_values(source: SourceRecord) -> tuple[Any, ...]:
         json_list(source.fact_ids_pending),
         json_list(source.stale_on_activation),
         json_object(source.metadata),
+        source.version,
     )
 
 
@@ -275,7 +311,7 @@ def _source(row: Sequence[Any]) -> SourceRecord:
 
 def _read_source(row: Sequence[Any]) -> SourceRecord:
     tenant_id, source_id, status, uri, title, source_type, media_type, document_hash, *rest = row
-    ingested, fact_count, pending, stale, metadata = rest
+    ingested, fact_count, pending, stale, metadata, version = rest
     return SourceRecord(
         tenant_id=tenant_id,
         source_id=source_id,
@@ -290,4 +326,5 @@ def _read_source(row: Sequence[Any]) -> SourceRecord:
         fact_ids_pending=strings(pending),
         stale_on_activation=strings(stale),
         metadata=json.loads(metadata),
+        version=number_of(version),
     )

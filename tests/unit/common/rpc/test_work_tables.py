@@ -38,6 +38,21 @@ GROWING = [
     (DPE_WORK, "Check", dpe.CheckRequest, {"documents": [dpe.CheckDocument(content=TEXT.encode())]}, 0.1),
     (DPE_WORK, "Check", dpe.CheckRequest, {"facts": [dpe.CheckFact(content=TEXT)]}, 0.1),
     (KNOWLEDGE_WORK, "IngestSource", ckf.IngestSourceRequest, {"content": TEXT.encode()}, 0.049),
+    (
+        KNOWLEDGE_WORK,
+        "IngestSourceStream",
+        ckf.IngestSourceStreamRequest,
+        {"source": ckf.IngestSourceRequest(content=TEXT.encode())},
+        0.049,
+    ),
+    (KNOWLEDGE_WORK, "PreviewIngestion", ckf.PreviewIngestionRequest, {"content": TEXT.encode()}, 0.049),
+    (
+        KNOWLEDGE_WORK,
+        "DiffSources",
+        ckf.DiffSourcesRequest,
+        {"after": ckf.DiffSide(document=ckf.UnstoredDocument(content=TEXT.encode()))},
+        0.001,
+    ),
     (KNOWLEDGE_WORK, "IngestFacts", ckf.IngestFactsRequest, {"facts": [ckf.FactInput(content=TEXT)]}, 0.049),
     (KNOWLEDGE_WORK, "SearchFacts", ckf.SearchFactsRequest, {"query": TEXT}, 0.049),
     (KNOWLEDGE_WORK, "SearchFacts", ckf.SearchFactsRequest, {"mode": ckf.SEARCH_MODE_RERANKED}, 0.1),
@@ -80,6 +95,7 @@ def test_only_what_computes_for_long_takes_a_place():
     tables = {**DPE_WORK, **KNOWLEDGE_WORK, **ENVELOPE_WORK, **GATEWAY_WORK, **ERCP_WORK}
     assert {name for name, work in tables.items() if work.computes} == {
         "Analyze", "AnalyzeStream", "SegmentClaims", "VerifySummary", "Check", "IngestSource", "IngestFacts",
+        "IngestSourceStream", "PreviewIngestion",
     }  # fmt: skip
 
 

@@ -1,0 +1,92 @@
+"""How a document's facts compare with those of the tenant's other sources: the same, or other values (ADR 0113)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from services.common.computing import compute
+from services.common.encoding import sha256_hex
+from services.common.ports.facts import FactFilter, FactHit, FactStatus, FactStore, Vectors
+from services.envelope.domain.disagreements import Disagreements
+from services.envelope.domain.duplicates import Statements
+from services.envelope.domain.ingestion_report import LISTED, LikeFact, OtherSources
+from services.envelope.domain.similarity import DUPLICATE_COSINE
+
+NEAREST: Final = 4
+"""Stored facts that each fact is compared with; those of its own source among them do not count."""
+RELATED_COSINE: Final = 0.80
+"""Below it two facts are on different things, whatever their words."""
+_AT_ONCE: Final = 256
+_CURRENT: Final = FactFilter(statuses=(FactStatus.ACTIVE,))
+
+
+async def compare(
+    store: FactStore, tenant_id: str, source_id: str, facts: Sequence[tuple[str, str]], vectors: Vectors
+) -> OtherSources:
+    """Look for each fact's like among the tenant's current facts of other sources.
+
+    Args:
+        store: searched, never written.
+        tenant_id: whose facts.
+        source_id: the facts' own source, which does not count.
+        facts: ids and texts.
+        vectors: theirs, one a row.
+    """
+    found: list[LikeFact] = []
+    for start in range(0, len(facts), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        hits = await store.search(tenant_id, np.asarray(vectors[some]), limit=NEAREST, where=_CURRENT)
+        found += await compute(_like, source_id, facts[some], hits)
+    duplicates = [one for one in found if one.values is None]
+    disagreements = [one for one in found if one.values is not None]
+    return OtherSources(tuple(duplicates[:LISTED]), len(duplicates), tuple(disagreements[:LISTED]), len(disagreements))
+
+
+def _like(source_id: str, facts: Sequence[tuple[str, str]], hits: Sequence[Sequence[FactHit]]) -> list[LikeFact]:
+    """Return of each fact its best duplicate and its first disagreement, if it has them."""
+    others = [
+        [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= RELATED_COSINE] for nearest in hits
+    ]
+    duplicates = _duplicates([content for _, content in facts], others)
+    comparing = Disagreements()
+    found = []
+    for place, (fact_id, content) in enumerate(facts):
+        if place in duplicates:
+            hit, is_exact = duplicates[place]
+            found.append(_like_fact(fact_id, content, hit, is_exact=is_exact))
+        for hit in others[place]:
+            values = comparing.between(content, hit.fact.content)
+            if values is not None:
+                found.append(_like_fact(fact_id, content, hit, values=values))
+                break
+    return found
+
+
+def _duplicates(contents: Sequence[str], others: Sequence[Sequence[FactHit]]) -> dict[int, tuple[FactHit, bool]]:
+    """Return by place the same text elsewhere, else the nearest that says the same with the same values."""
+    found: dict[int, tuple[FactHit, bool]] = {}
+    near: list[tuple[int, FactHit]] = []
+    for place, hits in enumerate(others):
+        content_hash = sha256_hex(contents[place]) if hits else ""
+        exact = next((hit for hit in hits if hit.fact.content_hash == content_hash), None)
+        if exact is not None:
+            found[place] = exact, True
+        else:
+            near += [(place, hit) for hit in hits if hit.score > DUPLICATE_COSINE]
+    texts = [*(contents[place] for place, _ in near), *(hit.fact.content for _, hit in near)]
+    firsts = np.arange(len(near))
+    differs = Statements(texts).differ(firsts, firsts + len(near)) if near else ()
+    for (place, hit), apart in zip(near, differs, strict=True):
+        if not apart:
+            found.setdefault(place, (hit, False))
+    return found
+
+
+def _like_fact(
+    fact_id: str, content: str, hit: FactHit, *, is_exact: bool = False, values: tuple[str, str] | None = None
+) -> LikeFact:
+    other = hit.fact
+    return LikeFact(
+        fact_id, content, other.fact_id, other.source_id, other.content, hit.score, is_exact=is_exact, values=values
+    )

@@ -1,0 +1,56 @@
+"""Which language a fact is in, by its function words and its script; no model (ADR 0113).
+
+For people who look at a document: the rules and the default models were made for English.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from typing import Final
+
+from services.common.function_words import FUNCTION_WORDS
+from services.common.grounding.words import STOP_WORDS
+
+UNDETERMINED: Final = "und"
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_LISTED_IN: Final[dict[str, list[str]]] = {}
+for _code, _listed in FUNCTION_WORDS.items():
+    for _word in _listed.split():
+        _LISTED_IN.setdefault(_word, []).append(_code)
+for _word in STOP_WORDS - {"d", "ll", "m", "o", "re", "s", "t", "ve"}:
+    _LISTED_IN.setdefault(_word, []).append("en")
+_SCRIPTS: Final = {
+    "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "CJK": "Hani", "HANGUL": "Hang",
+    "DEVANAGARI": "Deva", "THAI": "Thai", "ARMENIAN": "Armn", "GEORGIAN": "Geor", "BENGALI": "Beng", "TAMIL": "Taml",
+}  # fmt: skip
+_MAX_CHARS: Final = 2_000
+
+
+def language_of(text: str) -> str:
+    """Return an ISO 639-1 code, or ``und``, with the script where it is not Latin.
+
+    The language with most of the function words wins; English where it is one of several.
+    """
+    text = text[:_MAX_CHARS]
+    if not text.isascii() and (script := _other_script(text)):
+        return f"{UNDETERMINED}-{script}"
+    counts = Counter(code for word in _WORD.findall(text.lower()) for code in _LISTED_IN.get(word, ()))
+    if not counts:
+        return UNDETERMINED
+    most = max(counts.values())
+    return "en" if counts["en"] == most else min(code for code, count in counts.items() if count == most)
+
+
+def _other_script(text: str) -> str:
+    """Return the script of most letters where that is not the Latin one, else nothing."""
+    letters = [char for char in text if char.isalpha()]
+    beyond = [char for char in letters if not char.isascii()]
+    if 2 * len(beyond) <= len(letters):
+        return ""
+    names = Counter(unicodedata.name(char, "").partition(" ")[0] for char in beyond)
+    if 2 * names["LATIN"] >= len(beyond):
+        return ""
+    if names["HIRAGANA"] or names["KATAKANA"]:
+        return "Jpan"
+    found = next((name for name, _ in names.most_common() if name in _SCRIPTS), "")
+    return _SCRIPTS.get(found, "Zyyy")

@@ -1,0 +1,62 @@
+"""An embedder's batch in parts, side by side: every item once, like lengths together, the same bits, ended together."""
+
+import random
+import threading
+
+import pytest
+
+from services.common.adapters.onnx.abandonment import Abandonment
+from services.common.adapters.onnx.session import OnnxEncoder, lanes_of, parts_of
+from services.common.errors import UnavailableError
+from services.common.model_repository import open_repository
+from services.common.settings.inference import InferenceSettings
+
+REPOSITORY = open_repository(InferenceSettings())
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 8])
+def test_every_item_is_in_one_part_and_the_work_is_nearly_equal(lanes):
+    rng = random.Random(lanes)
+    for _ in range(200):
+        lengths = [rng.randint(3, 60) for _ in range(rng.randint(1, 24))]
+        parts = parts_of(lengths, lanes)
+        assert sorted(place for part in parts for place in part) == list(range(len(lengths)))
+        assert 1 <= len(parts) <= lanes
+        assert all(parts)
+        work = [sum(lengths[place] for place in part) for part in parts]
+        assert max(work) < sum(lengths) / lanes + max(lengths) + 1
+        shortest = [min(lengths[place] for place in part) for part in parts]
+        assert shortest == sorted(shortest, reverse=True)
+
+
+def test_one_lane_takes_the_batch_as_it_is():
+    assert parts_of([3, 9, 4], 1) == [[0, 1, 2]]
+
+
+def test_only_embedders_are_computed_side_by_side():
+    assert lanes_of(REPOSITORY.entry("embedder"), 4) == 4
+    assert lanes_of(REPOSITORY.entry("nli"), 4) == 1
+
+
+@pytest.fixture(scope="module")
+def encoders():
+    entry = REPOSITORY.verified("embedder")
+    return [OnnxEncoder(REPOSITORY, entry, threads=threads) for threads in (1, 3)]
+
+
+def test_the_bits_are_the_same_however_many_lanes(encoders):
+    rng = random.Random(5)
+    batch = [(101, *(rng.randint(1000, 20_000) for _ in range(rng.randint(3, 40))), 102) for _ in range(16)]
+    alone, beside = (encoder.encode(batch) for encoder in encoders)
+    for one, other in zip(alone, beside, strict=True):
+        assert one[0].tobytes() == other[0].tobytes()
+
+
+def test_a_batch_that_nobody_waits_for_ends_in_every_lane(encoders):
+    abandonment = Abandonment()
+    batch = [(101, *([2000 + number] * 500), 102) for number in range(60)]
+    timer = threading.Timer(0.05, abandonment.ask)
+    timer.start()
+    with abandonment.heeded(), pytest.raises(UnavailableError):
+        encoders[1].encode(batch)
+    timer.join()
