@@ -110,7 +110,7 @@ Superseded = Annotated[
 
 
 @app.command("ingest", help=f"Ingest documents: {ACCEPTED}.")
-def ingest_documents(
+def ingest_documents(  # noqa: PLR0913, PLR0917 - the options of a command
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
     source_type: Annotated[
         str, typer.Option(help="regulation, official-document, research, internal, user or web: sets the importance.")

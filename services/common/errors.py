@@ -197,7 +197,9 @@ class LogInconsistentError(CrpError):
     def of(cls, detail: str, **metadata: str) -> "LogInconsistentError":
         """Build the error; ``detail`` says what does not hold, without content."""
         text = f"the tenant's transparency log does not hold together: {detail}; nothing is written to it until it does"
-        return cls(ErrorReason.LOG_INCONSISTENT, text, detail=detail, **metadata)
+        error = cls(ErrorReason.LOG_INCONSISTENT, text, detail=detail)
+        error.metadata = {**error.metadata, **metadata}
+        return error
 
 
 class UnreadableRecordError(ChainBrokenError):

@@ -19,7 +19,7 @@ class Drafted:
 
 
 def drafted(source_id: str, key: str, cut: CutDocument) -> Drafted:
-    """Give the facts of a document their ids, under the source's key, their order and their report. CPU-bound, linear."""
+    """Give the facts of a document their ids, under the source's key, order and report. CPU-bound, linear."""
     fact_ids = tuple(fact_id_for(source_id, key, draft.section, draft.content) for draft in cut.drafts)
     entries = outline(
         Outlined(fact_id, draft.section, draft.kind.value, draft.place)

@@ -21,7 +21,7 @@ from services.common.progress import at, stored, writing
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
-from services.envelope.domain.identity import fact_id_for, fresh_source_id, fresh_source_key
+from services.envelope.domain.identity import fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
 from services.envelope.domain.outlines import Outlined, outline
 from services.envelope.domain.validity import ALWAYS, Passage, Validity, of_head, of_metadata, of_passages
@@ -30,6 +30,7 @@ from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of, keyed, visible_metadata
 from services.envelope.requests import FactEntries, IngestOutcome, SourceDocument, WriteTicket
+from services.envelope.source_identity import fresh_source_id, fresh_source_key
 from services.envelope.version_writer import NewFact, SourceVersion, TextModels, VersionWriter
 
 FACTS_MEDIA_TYPE: Final = "application/x-facts"
@@ -185,7 +186,7 @@ class IngestionApp:
         return outline((Outlined(fact.fact_id, fact.location, "", NOWHERE) for fact in facts), known)
 
     async def _is_current(self, source: SourceRecord, document: SourceDocument) -> bool:
-        """Say whether the source stands, with this validity, an outline and vectors of the present model: else it is read."""
+        """Say whether the source stands, with this validity, an outline, and vectors of the present model."""
         if not source.version:
             return False
         if of_metadata(visible_metadata(source.metadata)) != of_metadata(document.metadata):

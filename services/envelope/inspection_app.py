@@ -18,7 +18,6 @@ from services.common.progress import at
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.comparison import compare
 from services.envelope.domain.fragments import is_fragment
-from services.envelope.domain.identity import fresh_source_id, fresh_source_key
 from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, SourceDiff, source_diff
@@ -28,6 +27,7 @@ from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of
 from services.envelope.outlines import present_version
+from services.envelope.source_identity import fresh_source_id, fresh_source_key
 from services.envelope.text_reading import embed_texts
 from services.envelope.version_writer import TextModels
 

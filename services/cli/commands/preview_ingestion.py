@@ -9,7 +9,7 @@ from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
 from services.cli import render
-from services.cli.commands.ingest import REFUSALS, documents, media_type_of, uri_of
+from services.cli.commands.ingest import REFUSALS, documents, uri_of
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
@@ -44,7 +44,7 @@ async def _preview_one(
 ) -> dict[str, Any]:
     try:
         content = await asyncio.to_thread(path.read_bytes)
-        found, facts = await _read(suite, path, uri_of(name), content, most, skip_comparison=skip_comparison)
+        found, facts = await _read(suite, uri_of(name), content, most, skip_comparison=skip_comparison)
     except OSError as error:
         return _refused(output, path, error.strerror or "cannot be read", "FILE_UNREADABLE")
     except CrpError as error:
@@ -66,12 +66,11 @@ def _refused(output: Output, path: Path, error: str, reason: str) -> dict[str, A
 
 
 async def _read(
-    suite: Suite, path: Path, uri: str, content: bytes, most: int, *, skip_comparison: bool
+    suite: Suite, uri: str, content: bytes, most: int, *, skip_comparison: bool
 ) -> tuple[knowledge.PreviewIngestionResponse, list[reading.PreviewedFact]]:
     """Return what the first page says, and so many facts of it and those behind it."""
     request = knowledge.PreviewIngestionRequest(
         uri=uri,
-        media_type=media_type_of(path),
         content=content,
         skip_comparison=skip_comparison,
         page_size=min(max(1, most), _PAGE),

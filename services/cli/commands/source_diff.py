@@ -11,7 +11,6 @@ from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
 from services.cli import render
-from services.cli.commands.ingest import media_type_of
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -82,5 +81,5 @@ def _side(argument: str, text: str) -> knowledge.DiffSide:
         content = path.read_bytes()
     except OSError as error:
         raise InvalidRequestError.of(FieldViolation(argument, error.strerror or "cannot be read")) from None
-    document = knowledge.UnstoredDocument(name=name, media_type=media_type_of(path), content=content)
+    document = knowledge.UnstoredDocument(name=name, content=content)
     return knowledge.DiffSide(document=document)

@@ -4,23 +4,12 @@ They are under a key of the source, which its erasure destroys: what is left of 
 """
 
 import hmac
-import secrets
 import uuid
 from typing import Final
 
 _SEPARATOR: Final = "\x1f"
 _NAMESPACE: Final = uuid.UUID("6f0b3b0a-6f8e-5a44-9d0c-3a1c53f3a7b1")
 """Fixed; chosen once for this project."""
-
-
-def fresh_source_id() -> str:
-    """Return an id that no source has or had; it tells nothing of the document's name."""
-    return str(uuid.uuid4())
-
-
-def fresh_source_key() -> str:
-    """Return a key of 32 random bytes in hex, for the ids of one source's facts."""
-    return secrets.token_hex(32)
 
 
 def fact_id_for(source_id: str, key: str, section: str, content: str) -> str:

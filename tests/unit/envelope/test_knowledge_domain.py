@@ -26,12 +26,13 @@ from services.envelope.domain.clustering import (
     unique_labels,
 )
 from services.envelope.domain.decomposition import decompose
-from services.envelope.domain.identity import carried_fact_id_for, fact_id_for, fresh_source_id, fresh_source_key
+from services.envelope.domain.identity import carried_fact_id_for, fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, SourceType
 from services.envelope.domain.neighbours import NOBODY, Neighbours
 from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.supersession import StoredFact, version_change
 from services.envelope.leiden import LeidenCommunityDetector
+from services.envelope.source_identity import fresh_source_id, fresh_source_key
 
 NOW = datetime(2026, 5, 24, 9, 0, tzinfo=UTC)
 ACTIVE, STALE, QUARANTINED = FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUARANTINED
