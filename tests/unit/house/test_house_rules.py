@@ -32,6 +32,10 @@ ALLOWED_HOME = {
 }
 
 
+OTHERS_TEXT = re.compile(r"tests/vectors/search/[a-z]+/documents/")
+"""Manuals that others wrote: the paths in them are theirs."""
+
+
 @cache
 def tracked() -> tuple[Path, ...]:
     """Return what is committed or staged."""
@@ -183,7 +187,7 @@ def test_tracked_text_holds_no_secret_and_no_machine():
         found += [
             f"{name_of(path)}: {label}" for label, pattern in SECRETS.items() if pattern.search(text) and not sample
         ]
-        if name_of(path) not in ALLOWED_HOME:
+        if name_of(path) not in ALLOWED_HOME and not OTHERS_TEXT.match(name_of(path)):
             found += [f"{name_of(path)}: machine path {match}" for match in HOME.findall(text)]
             found += [f"{name_of(path)}: package index {match}" for match in INDEX.findall(text)]
     assert found == []
