@@ -408,14 +408,14 @@ async def test_the_command_line_previews_and_lists_an_envelope(tmp_path, capsys)
         key = dict(caller.metadata)["authorization"].removeprefix("Bearer ")
         settings = Settings(client=ClientSettings(server=caller.system.address, api_key=key))
         people, script = Output(as_json=False), Output(as_json=True)
-        asked = preview_command.Wanted(QUERY, "", 90, "context-strict")
-        assert await preview_command.preview(settings, people, asked) is Exit.OK
+        wanted = preview_command.Wanted(QUERY, "", 90, "context-strict")
+        assert await preview_command.preview(settings, people, wanted) is Exit.OK
         previewed = capsys.readouterr().out
-        assert await preview_command.envelope(settings, people, asked) is Exit.OK
+        assert await preview_command.envelope(settings, people, wanted) is Exit.OK
         listed = capsys.readouterr().out
-        assert await preview_command.preview(settings, script, asked) is Exit.OK
+        assert await preview_command.preview(settings, script, wanted) is Exit.OK
         document = printed(capsys.readouterr().out)
-        assert await preview_command.envelope(settings, script, asked) is Exit.OK
+        assert await preview_command.envelope(settings, script, wanted) is Exit.OK
         built = printed(capsys.readouterr().out)
     assert "CRP-Context-Saturation" in previewed
     assert "█" in previewed
