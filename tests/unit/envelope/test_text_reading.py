@@ -73,7 +73,7 @@ async def test_what_a_model_raises_comes_out_as_it_is_and_ends_the_other(which):
     models = [made(), made()]
     models[which] = made(error)
     with pytest.raises(UnavailableError, match="gone"):
-        await read_texts(*models, TEXTS, 2)
+        await read_texts(models[0], models[1], TEXTS, 2)
     assert len(models[1 - which].batches) < 12
     await asyncio.sleep(0.01)
     assert all(model._now == 0 for model in models) or len(asyncio.all_tasks()) == 1
