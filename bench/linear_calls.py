@@ -29,6 +29,7 @@ SHORT_CHARS: Final = 8_192
 """No string outside ``PLACES`` may be longer: one such string costs no more than a page of prose."""
 SHORT: Final = frozenset(
     """
+    supersedes_uris
     request_id uri title media_type key value fact_id fact_ids supersedes_fact_ids source_id source_ids communities
     community page_token policy_hash agent_session_parent trace_id session_token continuation_ids session_id window_id
     model reason source_location source_window_id transfer_type facts_seen deferred_fact_ids if_match_etag if_match
@@ -41,8 +42,11 @@ SHORT: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be six times as long
 )
 """Names of fields that hold identifiers, names, tokens and the like."""
-STORED: Final = ("report.", "analysis_inputs.", "deferred_facts.", "transfers.", "envelope.facts.entities.")
-"""What dag keeps as it is, with digests over it, and entities that were found already: nothing of it is read."""
+STORED: Final = (
+    *("report.", "analysis_inputs.", "deferred_facts.", "transfers."),
+    *("envelope.facts.entities.", "envelope.conflicts."),
+)
+"""What dag keeps as it is, with digests over it; entities and disagreements that were found already. None is read."""
 QUESTION: Final = "Within how many days must an accident be reported?"
 FACT: Final = "An accident must be reported within seven days. The fee is 5 euros."
 

@@ -35,6 +35,7 @@ from services.envelope.knowledge_servicer import KnowledgeServicer
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.leiden import LeidenCommunityDetector
 from services.envelope.metrics import RetrievalMetrics
+from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.outlines import Outlines
 from services.envelope.ports import FactSearch
 from services.envelope.readable_facts import ErasedSources, ReadableFacts
@@ -145,7 +146,8 @@ async def open_apps(parts: EnvelopeParts) -> EnvelopeApps:
     searches = RetrievalCounts()
     reads = open_reads(parts, states, searches)
     reader = parts.reader or ThreadDocumentReader(CuttingLimits.of(settings), settings.tokenizer_model, models.tokens)
-    selector = Selector(reads, models.embedding, models.tokens, settings)
+    neighbours = NeighbourFacts(reads.outlines, settings.neighbours_each_side)
+    selector = Selector(reads, models.embedding, models.tokens, settings, neighbours)
     return EnvelopeApps(
         knowledge=KnowledgeApp(stores, reads, models.embedding, communities),
         ingestion=IngestionApp(stores, reads, models, reader, communities, settings),

@@ -27,7 +27,7 @@ from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of
 from services.envelope.outlines import present_version
-from services.envelope.source_identity import fresh_source_id, fresh_source_key
+from services.envelope.source_identity import look_of
 from services.envelope.text_reading import embed_texts
 from services.envelope.version_writer import TextModels
 
@@ -119,8 +119,7 @@ class InspectionApp:
         at("reading the document")
         former = await self._stores.graph.find_source(tenant_id, document.name)
         cut = await self._reader.read(document.content, document.media_type, document.name)
-        source_id = fresh_source_id() if former is None else former.source_id
-        key = fresh_source_key() if former is None else key_of(former)
+        source_id, key = look_of(tenant_id, document.name) if former is None else (former.source_id, key_of(former))
         draft = await compute(drafted, source_id, key, cut)
         stored = await self._stored(tenant_id, source_id)
         fingerprint = self._models.embedding.fingerprint

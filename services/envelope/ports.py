@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from services.common.ports.facts import FactFilter, FactHit, Vectors
-from services.envelope.domain.adjacency import OrderedFact
+from services.common.ports.facts import FactFilter, FactHit, FactRecord, Vectors
 from services.envelope.domain.neighbours import Places
+from services.envelope.domain.outlines import Standing
 
 
 class FactSearch(Protocol):
@@ -27,8 +27,8 @@ class FactSearch(Protocol):
 class SourceOutlines(Protocol):
     """The reading order of sources."""
 
-    async def in_order(self, tenant_id: str, source_id: str) -> Sequence[OrderedFact]:
-        """Return the facts of a source's present version in reading order; nothing where the order is not known."""
+    async def neighbours(self, facts: Sequence[FactRecord], each_side: int) -> Mapping[str, Standing]:
+        """Return how facts stand in their sections of the present versions of their sources, by id."""
         ...
 
 

@@ -181,7 +181,7 @@ async def test_a_seen_fact_comes_again_when_its_content_was_updated(alice):
 
 
 async def test_pull_retrieves_more():
-    settings = EnvelopeSettings(retrieval_k=2, retrieval_k_pull=4)
+    settings = EnvelopeSettings(retrieval_k=2, retrieval_k_pull=4, neighbours_of=0)
     async with World(settings=settings).serving() as clients:
         await clients().ingest("\n\n".join(FACTS), uri="rules.txt")
         pushed = await clients().build(QUERY)
@@ -192,7 +192,7 @@ async def test_pull_retrieves_more():
 async def test_a_thin_community_is_looked_into_again():
     words = "motor accident vehicle driver garage repair collision bumper"
     group = "\n\n".join(f"{words} number{n} case{n} file{n}." for n in range(12))
-    settings = EnvelopeSettings(retrieval_k=2, expansion_slack_cosine=1.0)
+    settings = EnvelopeSettings(retrieval_k=2, expansion_slack_cosine=1.0, neighbours_of=0)
     async with World(settings=settings).serving() as clients:
         alice = clients()
         await alice.ingest(group, uri="group.txt")

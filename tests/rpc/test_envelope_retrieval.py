@@ -204,7 +204,7 @@ async def test_words_add_to_the_nearest_and_take_none_away():
     texts = [f"The fee of class {number} is due on day {number}." for number in range(1, 13)]
     found = {}
     for added in (0, 2):
-        settings = {"retrieval_k": 2, "hybrid_candidates": added, "expansion_communities": 0}
+        settings = {"retrieval_k": 2, "hybrid_candidates": added, "expansion_communities": 0, "neighbours_of": 0}
         async with world(**settings).serving() as client:
             alice = client()
             await alice.ingest("\n\n".join(texts), uri="fees.txt")

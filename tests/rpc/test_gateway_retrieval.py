@@ -25,7 +25,7 @@ QUERY = "How long is the deadline for a motor accident?"
 NEAR = "The deadline for a motor accident is seven days from the event."
 FAR = "A replacement car is paid for up to fourteen days under the plus plan."
 OTHER = "The cafeteria of the head office opens at noon."
-ONE = EnvelopeSettings(retrieval_k=1)
+ONE = EnvelopeSettings(retrieval_k=1, neighbours_of=0)
 MODES = ("DENSE", "TEXT", "HYBRID")
 
 

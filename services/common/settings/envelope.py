@@ -81,9 +81,9 @@ class EnvelopeSettings(BaseModel):
     """Read-only knowledge of the operator and the tenants that read it (CRP-SPEC-009), as JSON:
     ``{"shared:regulations": ["*"], "shared:clinics": ["acme"]}``. ``*`` = every tenant. Default: none."""
 
-    neighbours_of: int = Field(default=5, ge=0, le=100)
+    neighbours_of: int = Field(default=2, ge=0, le=100)
     """Best facts of each sub-query whose neighbours in their section become candidates too, where the store keeps the
-    order of a source's facts (ADR 0110). 0-100, default 5; 0 turns it off."""
+    order of a source's facts (ADR 0110). 0-100, default 2; 0 turns it off."""
 
     neighbours_each_side: int = Field(default=1, ge=1, le=10)
     """Neighbours before such a fact, and as many behind it. 1-10, default 1."""

@@ -54,13 +54,14 @@ async def test_a_name_that_is_no_unicode_is_sent_as_escapes(tmp_path):
 async def test_what_is_said_of_a_file_travels_with_it(tmp_path):
     sent: list[knowledge_service_pb2.IngestSourceRequest] = []
 
-    async def call(_method, request):
-        sent.append(request)
-        return knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+    async def stream(_method, request):
+        sent.append(request.source)
+        result = knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+        yield knowledge_service_pb2.IngestSourceStreamResponse(result=result)
 
     path = tmp_path / "fees.md"
     written(path)
-    suite = SimpleNamespace(call=call, knowledge=SimpleNamespace(IngestSource=None))
+    suite = SimpleNamespace(stream=stream, knowledge=SimpleNamespace(IngestSourceStream=None))
     terms = Terms("SOURCE_TYPE_INTERNAL", ("file:old.md",), "2026-01-01", "2026-12-31")
     await ingest_all(suite, documents([path]), terms, Output(as_json=True))
     assert list(sent[0].supersedes_uris) == ["file:old.md"]

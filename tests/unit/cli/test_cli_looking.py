@@ -67,7 +67,7 @@ async def looked(capsys, *paths, most=20, as_json=True):
 
 
 async def ingested(capsys, path):
-    assert await ingest.ingest(Settings(), Output(as_json=True), [path], "internal") is Exit.OK
+    assert await ingest.ingest(Settings(), Output(as_json=True), [path], ingest.Terms("internal")) is Exit.OK
     return json.loads(capsys.readouterr().out)["documents"][0]
 
 
@@ -102,7 +102,7 @@ async def test_a_file_that_would_be_refused_does_not_stop_the_others(alice, path
 
 async def test_an_ingestion_says_what_is_worth_a_look(alice, path, capsys):
     path.write_text(NEW, encoding="utf-8")
-    await ingest.ingest(Settings(), Output(as_json=False), [path], "internal")
+    await ingest.ingest(Settings(), Output(as_json=False), [path], ingest.Terms("internal"))
     assert "1 texts that speak to a model" in capsys.readouterr().out
 
 

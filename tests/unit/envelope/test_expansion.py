@@ -30,7 +30,7 @@ class RecordedSearches(MemoryFactStore):
 async def knowledge_of(communities, **settings):
     """Open knowledge in which fact ``x3`` of community x is the fourth nearest of it to the query."""
     store = RecordedSearches(DIMENSION)
-    knowledge = await open_knowledge(store, expansion_slack_cosine=SLACK, warm_facts=0, **settings)
+    knowledge = await open_knowledge(store, expansion_slack_cosine=SLACK, warm_facts=0, neighbours_of=0, **settings)
     names = {}
     for label, cosines in communities.items():
         ids = await knowledge.ingest("t", label, [f"{label}{place} {label}" for place in range(len(cosines))])

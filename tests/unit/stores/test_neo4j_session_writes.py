@@ -61,8 +61,9 @@ class FakeNeo4j:
     def answer(self, name, given):
         match name:
             case "LOCK_SESSION":
-                self.asked.append((name, given["session_id"]))
-                version = self.versions[given["session_id"]]
+                session_id = next(one for one in self.versions if key("tenant-a", one) == given["key"])
+                self.asked.append((name, session_id))
+                version = self.versions[session_id]
                 return [{"version": version, "last_sequence": version - 1}]
             case "CREATE_SESSION":
                 self.asked.append((name, given["session"]["session_id"]))
