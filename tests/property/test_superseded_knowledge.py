@@ -5,6 +5,7 @@ tables (decision 25, ADR 0109). What stands in which document is kept beside the
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from crp.dpe.v1 import provenance_service_pb2 as dpe_pb
@@ -56,8 +57,8 @@ def provenance():
 class World:
     """A deployment, and what its documents say by topic; ``former`` is what stood in one that was not erased."""
 
-    knowledge: object
-    dpe: object = field(default_factory=provenance)
+    knowledge: Any
+    dpe: Any = field(default_factory=provenance)
     documents: dict = field(default_factory=dict)
     names: dict = field(default_factory=dict)
     former: dict = field(default_factory=dict)

@@ -36,13 +36,13 @@ def paragraphs(*texts, kind=BlockKind.PARAGRAPH):
 @pytest.mark.parametrize("comments", [1, 2, 60, 4_000])
 def test_comments_before_what_is_no_html(comments):
     text = "<!-- a -->\n" * comments
-    assert detect_media_type((text + "x").encode(), "", "page")[0] is MediaType.TEXT
-    assert detect_media_type((text + "<html>").encode(), "", "page")[0] is MediaType.HTML
+    assert detect_media_type((text + "x").encode(), "", "page").media is MediaType.TEXT
+    assert detect_media_type((text + "<html>").encode(), "", "page").media is MediaType.HTML
 
 
 def test_a_comment_ends_at_its_first_closer():
-    assert detect_media_type(b"<!-- a -- b --><!----><!doctype html>", "", "page")[0] is MediaType.HTML
-    assert detect_media_type(b"<!-- a --> b --><html>", "", "page")[0] is MediaType.TEXT
+    assert detect_media_type(b"<!-- a -- b --><!----><!doctype html>", "", "page").media is MediaType.HTML
+    assert detect_media_type(b"<!-- a --> b --><html>", "", "page").media is MediaType.TEXT
 
 
 def test_an_element_of_countless_attributes_is_refused():

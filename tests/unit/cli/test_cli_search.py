@@ -115,7 +115,7 @@ async def test_what_does_not_hold_now_is_shown_where_it_is_asked_for_and_marked(
                 await suite.call(suite.knowledge.IngestFacts, request)
                 yield suite
 
-        connect = search_command.connect
+        connect = vars(search_command)["connect"]
         monkeypatch.setattr(search_command, "connect", with_validity)
         await search(Settings(), Output(as_json=False), "theft", "text", 3)
         assert "48 hours" not in capsys.readouterr().out

@@ -347,7 +347,7 @@ def test_initials_of_a_name_are_no_list():
 
 def test_a_line_alone_with_text_indented_below_it_is_defined_by_it():
     def draw(canvas):
-        y = 780
+        y = 780.0
         for term, text in (("--keep", "Keeps the input files."), ("--quiet", "Says nothing but errors.")):
             y = write(canvas, 60, y, [term], font="Courier", size=9)
             y = write(canvas, 90, y, [text]) - 6
@@ -362,7 +362,7 @@ def test_a_line_alone_with_text_indented_below_it_is_defined_by_it():
 
 def test_items_that_are_terms_with_text_indented_below_them_are_defined_by_it():
     def draw(canvas):
-        y = 780
+        y = 780.0
         for term, text in (
             ("Global list", "All names that the server returns."),
             ("Source", "What instances are made of."),

@@ -257,7 +257,7 @@ def test_names_in_the_margin_stand_beside_the_whole_of_their_texts():
     texts = [PROSE, PROSE[::-1].replace(".", ","), PROSE]
 
     def draw(canvas):
-        y = 780
+        y = 780.0
         for name, text in zip(("Scope", "Premium", "Losses"), texts, strict=True):
             write(canvas, 60, y, [name], font="Helvetica-Bold", size=9)
             y = write(canvas, 180, y, wrapped(text, 360)) - 14
