@@ -38,6 +38,7 @@ def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[R
     """Return the table that lines make which strips of white divide."""
     cuts = _finer(rows, cuts)
     lines = _split_at(rows, cuts)
+    _spread_sections(lines)
     joined = _with_one_head(_joined_rows(lines, rules))
     texts = [row.texts() for row in joined]
     spanned: set[tuple[int, int]] = set()
@@ -178,6 +179,19 @@ def _split_at(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[_Row]:
                 line.cells[column].append(words_text(words))
         lines.append(line)
     return lines
+
+
+def _spread_sections(lines: list[_Row]) -> None:
+    """Let headings alone in their line cover it: bold at the left, below a bold head, between lines that are not."""
+    marked = [all(piece.bold for piece in line.pieces) for line in lines]
+    head = marked.index(False) if False in marked else len(lines)
+    first = next((number for number in range(1, head) if len(lines[number].pieces) == 1), head)
+    if not first or max(len(line.pieces) for line in lines[:first]) < len(lines[0].words):
+        return
+    for number in range(first, len(lines) - 1):
+        line = lines[number]
+        if marked[number] and len(line.pieces) == 1 and line.words[0] and not marked[number + 1]:
+            line.spans = [(0, len(line.words) - 1)]
 
 
 def _joined_rows(lines: list[_Row], rules: list[Rule]) -> list[_Row]:

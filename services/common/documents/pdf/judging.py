@@ -27,6 +27,7 @@ _NEXT_LINE: Final = 1.4
 _ALIGNED_EM: Final = 0.6
 _TITLE: Final = 1.08
 _MUCH_WHITE: Final = 2.2
+_HEAD_ROWS: Final = 3
 _APART: Final = 0.6
 _APART_TEXT: Final = 0.25
 _LOOSE: Final = 1.4
@@ -195,23 +196,37 @@ def is_side_by_side(rows: list[list[Piece]], cuts: tuple[float, ...]) -> bool:
     return len(columns) == 2 and all(map(_is_prose, columns)) and not _rows_agree(columns)  # noqa: PLR2004
 
 
-def table_breaks(rows: list[list[Piece]]) -> list[int]:
-    """Return the numbers of lines at which another table, or what is none, begins: headings, and much white."""
+def table_breaks(rows: list[list[Piece]]) -> tuple[list[int], list[int]]:
+    """Return the numbers of lines at which another table, or what is none, begins, and those of headings alone."""
     gaps = [after[0].base - before[0].base for before, after in itertools.pairwise(rows)]
     usual = sorted(gaps)[len(gaps) // 2] if gaps else 0.0
     sizes = sorted(piece.size for row in rows for piece in row)
     size = sizes[len(sizes) // 2]
     cells = sorted(len(row) for row in rows)
     breaks: list[int] = []
+    titles: list[int] = []
     for number, row in enumerate(rows):
         above = gaps[number - 1] if number else 0.0
         alone = len(row) == 1 and cells[len(cells) // 2] > 1
         title = alone and (row[0].size > _TITLE * size or (number > 0 and above > 1.45 * usual))
+        if title:
+            titles.append(number)
         if title or above > max(_MUCH_WHITE * usual, 2.0 * size):
             breaks.append(number)
         if title and number + 1 < len(rows):
             breaks.append(number + 1)
-    return sorted({number for number in breaks if 0 < number < len(rows)})
+    return sorted({number for number in breaks if 0 < number < len(rows)}), titles
+
+
+def are_sections(rows: list[list[Piece]], titles: list[int], columns: int) -> bool:
+    """Say whether headings alone divide one table into groups: bold, at its left, below a bold head of all columns."""
+    if not titles or not 0 < titles[0] <= _HEAD_ROWS or titles[-1] + 1 >= len(rows):
+        return False
+    head, left = rows[: titles[0]], min(piece.left for row in rows for piece in row)
+    named = max(map(len, head)) >= max(columns, _HEAD_ROWS) and all(piece.bold for row in head for piece in row)
+    apart = all(rows[at][0].bold and abs(rows[at][0].left - left) < rows[at][0].size for at in titles)
+    plain = sum(row[0].bold for number, row in enumerate(rows[titles[0] :], titles[0]) if number not in set(titles))
+    return named and apart and plain <= len(rows) // 4
 
 
 def table_edges(rows: list[list[Piece]]) -> tuple[int, int]:
@@ -220,14 +235,19 @@ def table_edges(rows: list[list[Piece]]) -> tuple[int, int]:
     if not several:
         return 0, len(rows) - 1
     first, last = several[0], several[-1]
-    while last + 1 < len(rows) and _continues(rows[last], rows[last + 1][0]):
+    left = min(row[0].left for row in rows[first : last + 1])
+    while last + 1 < len(rows) and _continues(rows[last], rows[last + 1][0], left):
         last += 1
     return first, last
 
 
-def _continues(above: list[Piece], piece: Piece) -> bool:
-    """Say whether a single piece goes on with a cell of the line above it: close below it, in its column."""
+def _continues(above: list[Piece], piece: Piece, left: float) -> bool:
+    """Say whether a single piece goes on with a cell of the line above it: close below it, in its column.
+
+    Names of rows begin at the left of the table: what is level with one begins a row, unless it goes on with a word.
+    """
     if piece.base - above[0].base > _NEXT_LINE * piece.size:
         return False
     near = [abs(one.left - piece.left) < _ALIGNED_EM * piece.size for one in above]
-    return any(near[1:]) or (near[0] and (len(above) == 1 or piece.text[:1].islower()))
+    inner = above[0].left > left + piece.size
+    return any(near[1:]) or (near[0] and (inner or len(above) == 1 or piece.text[:1].islower()))

@@ -135,7 +135,8 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
     frame = frame_of(page, words)
     _move(words, frame)
     drawings = read_drawings(page)
-    words = _with_underscores(words, [turned_box(frame.turn, box) for box in drawings.dashes])
+    dashes = [turned_box(frame.turn, box) for box in drawings.dashes]
+    words = _with_underscores(words, [box for box in dashes if box[2] - box[0] > box[3] - box[1]])
     seen, hidden, recognised = split_hidden(page, words, drawings, frame)
     content = PageContent(number, frame, recognised=recognised)
     content.hidden = _hidden_texts(hidden, frame, number)

@@ -6,7 +6,9 @@ from typing import Final
 
 from services.common.documents.pdf.lines import END_OF_SHIFT, SUBSCRIPT, SUPERSCRIPT
 
-_SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{SUPERSCRIPT}-{END_OF_SHIFT}]*){END_OF_SHIFT}")
+_SHIFTED: Final = re.compile(
+    f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{SUPERSCRIPT}-{END_OF_SHIFT}]*){END_OF_SHIFT}(?:\\s+(?=[,;.:)\\]](?:\\s|$)))?"
+)
 _WORD_CHARS: Final = 80
 _LAST_WORD: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]++-$")
 _FIRST_WORD: Final = re.compile(r"^[^\W\d_]+")
