@@ -113,7 +113,7 @@ def place_shifted(words: list[Word]) -> None:
     for index, word in enumerate(words):
         before = words[index - 1] if index else None
         after = words[index + 1] if index + 1 < len(words) else None
-        if before is not None and after is not None and _is_between(before, word, after):
+        if before is not None and not before.shift and after is not None and _is_between(before, word, after):
             word.base = before.base
             continue
         if before is not None and before.shift:

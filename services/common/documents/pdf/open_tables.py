@@ -18,6 +18,7 @@ from services.common.documents.pdf.ruled import Rule
 _SAME_PT: Final = 3.0
 _DOUBLE_PT: Final = 4.0
 _MAX_LENGTHS: Final = 100
+_MAX_STRIPS: Final = 100
 _MIN_RULES: Final = 3
 _HEAD_LINES: Final = 4
 _MIN_EM: Final = 0.5
@@ -116,8 +117,7 @@ def _tables(group: list[Rule], parts: list[list[list[Piece]]]) -> list[OpenTable
         if end and not is_side_by_side(rows, cuts):
             box = (group[at].start, group[at].at, group[end].end, group[end].at)
             tables.append(OpenTable(box, rows, cuts))
-            at = end
-        at += 1
+        at = max(end, at + 1)
     return tables
 
 
@@ -129,7 +129,10 @@ def _end(group: list[Rule], parts: list[list[list[Piece]]], at: int) -> tuple[in
     if not headed or not several or len(several) < _SEVERAL * len(body):
         return 0, _Columns()
     lines = [row for row in head if len(row) > 1] + several
-    columns = _Columns([strip for strip in _strips(several) if sum(_parts_row(row, strip) for row in lines) > 1])
+    strips = _strips(several)
+    if len(strips) > _MAX_STRIPS:
+        return 0, _Columns()
+    columns = _Columns([strip for strip in strips if sum(_parts_row(row, strip) for row in lines) > 1])
     for row in [*(row for row in body if len(row) == 1), *reversed(head)]:
         columns.narrow(row)
     if not any(_parts_row(row, strip) for row in head for strip in columns.strips):

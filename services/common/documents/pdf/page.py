@@ -249,12 +249,14 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
 
 def _without_open_tables(content: PageContent, pieces: list[Piece], wholes: list[Whole]) -> list[Piece]:
     """Take the lines of tables that level rules hold together out of the others: each is read as one."""
+    gone: set[int] = set()
     for found in find_open_tables(pieces, content.rules):
-        table = read_aligned(found.rows, found.cuts, content.rules, content.frame, content.number)
-        wholes.append(Whole(found.box, table))
-        gone = {id(piece) for row in found.rows for piece in row}
-        pieces = [piece for piece in pieces if id(piece) not in gone]
-    return pieces
+        here = {id(piece) for row in found.rows for piece in row}
+        if gone.isdisjoint(here):
+            gone |= here
+            table = read_aligned(found.rows, found.cuts, content.rules, content.frame, content.number)
+            wholes.append(Whole(found.box, table))
+    return [piece for piece in pieces if id(piece) not in gone]
 
 
 def _holds(box: Box, word: Word) -> bool:
