@@ -109,6 +109,16 @@ def test_text_in_two_columns_between_rules_is_text():
     assert not [block for block in document.blocks if block.table is not None]
 
 
+def test_rules_between_all_rows_make_rows_of_two_long_cells():
+    def draw(canvas):
+        level(canvas, *(700 - 14 * number for number in range(5)))
+        for number, row in enumerate(DUTIES):
+            place(canvas, 690 - 14 * number, (64, 300), row[:2])
+
+    (table,) = tables(drawn(draw))
+    assert table.rows == tuple(tuple(row[:2]) for row in DUTIES)
+
+
 def test_rows_of_long_cells_without_rules_agree_by_the_leading_of_the_column_that_wraps():
     def draw(canvas):
         for number, row in enumerate(DUTIES[1:]):

@@ -20,6 +20,8 @@ _DOUBLE_PT: Final = 4.0
 _MAX_LENGTHS: Final = 100
 _MAX_STRIPS: Final = 100
 _MIN_RULES: Final = 3
+_RULED_ROWS: Final = 4
+"""Rules that part the lines below a head as often leave no doubt that they are rows."""
 _HEAD_LINES: Final = 4
 _MIN_EM: Final = 0.5
 _SEVERAL: Final = 0.5
@@ -114,7 +116,7 @@ def _tables(group: list[Rule], parts: list[list[list[Piece]]]) -> list[OpenTable
         end, columns = _end(group, parts, at)
         rows = [row for part in parts[at:end] for row in part]
         cuts = tuple((left + right) / 2 for left, right in columns.strips)
-        if end and not is_side_by_side(rows, cuts):
+        if end and (end - at >= _RULED_ROWS or not is_side_by_side(rows, cuts)):
             box = (group[at].start, group[at].at, group[end].end, group[end].at)
             tables.append(OpenTable(box, rows, cuts))
         at = max(end, at + 1)
