@@ -33,6 +33,8 @@ _SHOWN_WIDE: Final = re.compile(
 )
 _LENGTH: Final = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(px|em|rem|vw|vh|%|pt|ch|in|cm)?$")
 _PX: Final = {"em": 16.0, "rem": 16.0, "vw": 12.0, "vh": 8.0, "%": 12.0, "pt": 4 / 3, "ch": 8.0, "in": 96.0, "cm": 38.0}
+_OF_WINDOW: Final = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(vw|vh|%)$")
+_WHOLE_WINDOW: Final = 100.0
 _FAR_PX: Final = 900.0
 _TINY_PX: Final = 1.0
 _TINY_FONT_PX: Final = 2.0
@@ -77,6 +79,17 @@ def _by_style(style: Declarations) -> str:
     return _by_place(style) or _by_size(style)
 
 
+def _is_beyond_window(position: str, side: str, value: str) -> bool:
+    """Say whether a length is that of the window or more: nobody scrolls to the side of it, nor to what is fixed."""
+    match = _OF_WINDOW.match(value)
+    if match is None or abs(float(match[1])) < _WHOLE_WINDOW:
+        return False
+    across = side in {"left", "right"}
+    return (match[2] == "vw" and across and position != "relative") or (
+        position == "fixed" and (match[2] == "%" or (match[2] == "vh" and not across))
+    )
+
+
 def _by_place(style: Declarations) -> str:
     indent = _px(style.get("text-indent", ""))
     if indent is not None and abs(indent) >= _FAR_PX:
@@ -86,7 +99,8 @@ def _by_place(style: Declarations) -> str:
             at = _px(style.get(side, ""))
             if at is not None and at <= -_FAR_PX:
                 return f"off-screen, {side}:{style[side]}"
-            if at is not None and at >= 5 * _FAR_PX:
+            beyond = _is_beyond_window(style["position"], side, style.get(side, ""))
+            if (at is not None and at >= 5 * _FAR_PX) or beyond:
                 return f"off-screen, {side}:{style[side]}"
     for side in ("margin-left", "margin-top"):
         at = _px(style.get(side, ""))

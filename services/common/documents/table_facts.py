@@ -17,6 +17,7 @@ _MAX_GROUP_CHARS: Final = 120
 _MAX_NOTE_CHARS: Final = 300
 MAX_NAME_NOTE_CHARS: Final = 80
 _MIN_GROUP_WIDTH: Final = 3
+_BARE_ROWS: Final = 2
 _PAIR: Final = 2
 
 Note = Callable[[str], str]
@@ -48,6 +49,7 @@ def rows_of(table: Table, note: Note) -> Iterator[RowText]:
     group = ", ".join(titles)
     above: dict[int, str] = {}
     runs: list[bool] = []
+    bare = _ends_bare(table)
     for index in range(len(table.rows)):
         runs = _runs_on(table, index, runs)
         if index < table.header_rows:
@@ -56,7 +58,7 @@ def rows_of(table: Table, note: Note) -> Iterator[RowText]:
         if not any(row):
             continue
         single = _single(row, runs)
-        if single and _is_group(table, index, single):
+        if single and _is_group(table, index, single) and (all(runs[1:]) or not bare):
             group, above = single, {}
             continue
         for column, told in _told_notes(notes, index, row, note):
@@ -113,6 +115,13 @@ def _single(row: Sequence[str], runs: Sequence[bool]) -> str:
         return row[0]
     filled = [column for column, cell in enumerate(row) if cell]
     return row[0] if filled == [0] and len(row) >= _MIN_GROUP_WIDTH else ""
+
+
+def _ends_bare(table: Table) -> bool:
+    """Say whether the last rows are names alone: here they are rows whose cells are empty, and head none."""
+    last = table.rows[max(table.header_rows, len(table.rows) - _BARE_ROWS) :]
+    alone = [len(row) >= _MIN_GROUP_WIDTH and bool(row[0]) and not any(row[1:]) for row in last]
+    return len(last) == _BARE_ROWS and all(alone) and not any(row[0].endswith(_CLOSED) for row in last)
 
 
 def _is_group(table: Table, index: int, text: str) -> bool:

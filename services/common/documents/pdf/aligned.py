@@ -20,6 +20,7 @@ _MIN_VALUES: Final = 3
 _VALUES_SHARE: Final = 0.6
 _CLOSE_EM: Final = 0.2
 _LABEL_SHARE: Final = 0.8
+_APART_EM: Final = 8.0
 
 
 @dataclass(slots=True)
@@ -37,6 +38,7 @@ def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[R
     """Return the table that lines make which strips of white divide."""
     cuts = _finer(rows, cuts)
     lines = _split_at(rows, cuts)
+    _spread_sections(lines)
     joined = _with_one_head(_joined_rows(lines, rules))
     texts = [row.texts() for row in joined]
     spanned: set[tuple[int, int]] = set()
@@ -80,6 +82,7 @@ def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[str]:
             cells[index][column] = f"{cells[index][column]} {piece.text}".strip()
     columns = list(zip(*cells, strict=True))
     labels = {number for number, column in enumerate(columns[:-1]) if _is_labels(column)}
+    labels |= _bold_labels(rows, cuts)
     if not labels:
         return []
     lines: list[str] = []
@@ -97,6 +100,25 @@ def pairs_of(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[str]:
 def _is_labels(column: tuple[str, ...]) -> bool:
     texts = [text for text in column if text]
     return len(texts) > 1 and sum(text.endswith(":") for text in texts) >= _LABEL_SHARE * len(texts)
+
+
+def _bold_labels(rows: list[list[Piece]], cuts: tuple[float, ...]) -> set[int]:
+    """Return the columns, far beside another text, whose texts are bold while that before and the values are not."""
+    columns: list[list[Piece]] = [[] for _ in range(len(cuts) + 1)]
+    for row in rows:
+        for piece in row:
+            columns[column_of(piece, cuts)].append(piece)
+    found: set[int] = set()
+    for number in range(1, len(columns) - 1):
+        before, column, values = columns[number - 1], columns[number], columns[number + 1]
+        if len(column) < 2 or len(values) != len(column) or not before:  # noqa: PLR2004
+            continue
+        far = min(piece.left for piece in column) - max(piece.right for piece in before) > _APART_EM * column[0].size
+        plain = not any(piece.bold for piece in values) and sum(piece.bold for piece in before) < len(before) / 2
+        text = sum(is_value(piece.text) for piece in before) < len(before) / 2
+        if far and plain and text and all(piece.bold for piece in column):
+            found.add(number)
+    return found
 
 
 def _labelled(labels: tuple[str, ...], values: tuple[str, ...]) -> list[str]:
@@ -157,6 +179,19 @@ def _split_at(rows: list[list[Piece]], cuts: tuple[float, ...]) -> list[_Row]:
                 line.cells[column].append(words_text(words))
         lines.append(line)
     return lines
+
+
+def _spread_sections(lines: list[_Row]) -> None:
+    """Let headings alone in their line cover it: bold at the left, below a bold head, between lines that are not."""
+    marked = [all(piece.bold for piece in line.pieces) for line in lines]
+    head = marked.index(False) if False in marked else len(lines)
+    first = next((number for number in range(1, head) if len(lines[number].pieces) == 1), head)
+    if not first or max(len(line.pieces) for line in lines[:first]) < len(lines[0].words):
+        return
+    for number in range(first, len(lines) - 1):
+        line = lines[number]
+        if marked[number] and len(line.pieces) == 1 and line.words[0] and not marked[number + 1]:
+            line.spans = [(0, len(line.words) - 1)]
 
 
 def _joined_rows(lines: list[_Row], rules: list[Rule]) -> list[_Row]:

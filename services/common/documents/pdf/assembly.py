@@ -25,6 +25,7 @@ from services.common.documents.pdf.structure import TaggedPage
 from services.common.documents.pdf.texts import join_lines, place_shifts, without_shifts
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_UNDER_EM: Final = 4.0
 _ROW_GAPS: Final = 2
 _ROW_GAP_EM: Final = 1.5
 _SYMBOLS: Final = "*\u2020\u2021\u00a7\u00b6"
@@ -53,19 +54,42 @@ def assemble(pages: list[PageContent], body: Style) -> tuple[list[Block], list[s
     set_heading_levels(drafts)
     frames = {page.number: page.frame for page in pages}
     blocks = [_block(draft, frames, known) for draft in drafts]
-    return _with_captions(join_tables([block for block in blocks if block.text or block.table])), contents
+    joined, notices = join_tables([block for block in blocks if block.text or block.table])
+    return _with_captions(joined), contents + notices
 
 
 def _notes_last(drafts: list[Draft]) -> list[Draft]:
-    """Return each page's footnotes after its text; a page's order is else as it is."""
+    """Return each page's footnotes after its text, but those of a table right below it; its order is else as it is."""
     ordered: list[Draft] = []
     notes: list[Draft] = []
-    for draft in drafts:
+    following = _followed(drafts)
+    for draft, followed in zip(drafts, following, strict=True):
         if notes and draft.page != notes[0].page:
             ordered += notes
             notes = []
-        (notes if draft.kind is BlockKind.FOOTNOTE else ordered).append(draft)
+        if draft.kind is not BlockKind.FOOTNOTE or (followed and not notes and _is_under_table(ordered, draft)):
+            ordered.append(draft)
+        else:
+            notes.append(draft)
     return ordered + notes
+
+
+def _followed(drafts: list[Draft]) -> list[bool]:
+    """Say of each draft whether the next one that is no footnote stands below it on the same page."""
+    result: list[bool] = []
+    after: Draft | None = None
+    for draft in reversed(drafts):
+        result.append(after is not None and after.page == draft.page and after.box[1] >= draft.box[3] - 1.0)
+        if draft.kind is not BlockKind.FOOTNOTE:
+            after = draft
+    return result[::-1]
+
+
+def _is_under_table(before: list[Draft], note: Draft) -> bool:
+    """Say whether a footnote stands right below a table or another footnote of it."""
+    if not before or before[-1].page != note.page or before[-1].kind not in {BlockKind.TABLE, BlockKind.FOOTNOTE}:
+        return False
+    return 0 <= note.box[1] - before[-1].box[3] + 1.0 < _UNDER_EM * note.size
 
 
 def _vocabulary(pages: list[PageContent]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """From a grid of lines and the words in it to a table; what is one box with text is no table."""
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final
@@ -61,7 +62,7 @@ def _rows(grid: Grid, texts: dict[int, list[Word]]) -> list[_Row]:
     for number, groups in enumerate(grid.group):
         top, bottom = grid.ys[number], grid.ys[number + 1]
         alone = all(covers[group] == 1 for group in groups) and len(set(groups)) == len(groups)
-        split = _split(grid, number, texts) if alone else []
+        split = (_split(grid, number, texts) or _split_at_names(grid, number, texts)) if alone else []
         if split:
             rows += split
             continue
@@ -89,17 +90,48 @@ def _split(grid: Grid, number: int, texts: dict[int, list[Word]]) -> list[_Row]:
     at_all[1] = sum(len(one) >= 2 for one in found)  # noqa: PLR2004
     if at_all[1] < 0.8 * len(bases) or len(set(groups)) < len(groups):
         return []
-    height = (grid.ys[number + 1] - grid.ys[number]) / len(bases)
-    return [
-        _Row(
-            [-1 - number * 100_000 - index * 1_000 - column for column in range(len(groups))],
-            [words_text(one.get(group, [])) for group in groups],
-            [_bold(one.get(group, [])) for group in groups],
-            grid.ys[number] + index * height,
-            grid.ys[number] + (index + 1) * height,
+    return _divided(grid, number, [[one] for one in found])
+
+
+def _split_at_names(grid: Grid, number: int, texts: dict[int, list[Word]]) -> list[_Row]:
+    """Divide a row of the grid in whose first cell names stand apart, each beside the first line of what it names."""
+    groups = grid.group[number]
+    words = [word for group in groups for word in texts.get(group, [])]
+    lines: list[dict[int, list[Word]]] = []
+    for line in rows_of(words):
+        held: dict[int, list[Word]] = {}
+        for word in line:
+            position = grid.position((word.left + word.right) / 2, (word.top + word.bottom) / 2)
+            if position is not None:
+                held.setdefault(grid.group[position[0]][position[1]], []).append(word)
+        lines.append(held)
+    named = [groups[0] in line for line in lines]
+    starts = [index for index, here in enumerate(named) if here and (index == 0 or not named[index - 1])]
+    if len(starts) < 2 or starts[0] or any(len(lines[index]) < 2 for index in starts):  # noqa: PLR2004
+        return []
+    return _divided(grid, number, [lines[start:end] for start, end in itertools.pairwise([*starts, len(lines)])])
+
+
+def _divided(grid: Grid, number: int, parts: list[list[dict[int, list[Word]]]]) -> list[_Row]:
+    """Return a row of the grid as several, each of some of its lines."""
+    groups = grid.group[number]
+    count = sum(map(len, parts))
+    height = (grid.ys[number + 1] - grid.ys[number]) / count
+    rows: list[_Row] = []
+    done = 0
+    for index, part in enumerate(parts):
+        cells = [[word for line in part for word in line.get(group, [])] for group in groups]
+        rows.append(
+            _Row(
+                [-1 - number * 100_000 - index * 1_000 - column for column in range(len(groups))],
+                [cell_text(cell) for cell in cells],
+                [_bold(cell) for cell in cells],
+                grid.ys[number] + done * height,
+                grid.ys[number] + (done + len(part)) * height,
+            )
         )
-        for index, one in enumerate(found)
-    ]
+        done += len(part)
+    return rows
 
 
 def cell_text(words: list[Word]) -> str:

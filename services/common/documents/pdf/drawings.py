@@ -29,7 +29,7 @@ class Drawings:
         fills: filled areas with their colour.
         frames: outlines of boxes.
         pictures: images.
-        dashes: level rules as short as a character.
+        dashes: rules as short as a character, in any direction.
         many: there was more than is looked at.
         layered: parts of it can be switched off.
     """
@@ -84,7 +84,7 @@ def _read_path(found: Drawings, drawn: Any, matrix: _Matrix) -> None:
         if min(width, height) <= _THIN:
             if max(width, height) >= _SHORTEST:
                 found.rules.append(box)
-            if height < width < _LONGEST_DASH:
+            if max(width, height) < _LONGEST_DASH:
                 found.dashes.append(box)
             return
         found.fills.append((box, _colour(drawn, pdfium.FPDFPageObj_GetFillColor)))
@@ -128,7 +128,7 @@ def _add_line(found: Drawings, one: tuple[float, float], other: tuple[float, flo
     box = (min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1]))
     if min(across, up) <= _STRAIGHT and max(across, up) >= _SHORTEST:
         found.rules.append(box)
-    if up <= _STRAIGHT < across < _LONGEST_DASH:
+    if min(across, up) <= _STRAIGHT < max(across, up) < _LONGEST_DASH:
         found.dashes.append(box)
 
 

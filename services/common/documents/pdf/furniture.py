@@ -34,6 +34,9 @@ _FAR: Final = 2.3
 _SHARE: Final = 0.5
 _FEW: Final = 3
 _SMALL: Final = 0.93
+_TITLE: Final = 1.5
+_BELOW_ROWS: Final = 10
+_MIN_COLUMNS: Final = 3
 _LEADERS: Final = 3
 _ENTRY_CHARS: Final = 300
 _ENTRY: Final = re.compile(r"^(.*\S)\s+(\d{1,4}|[ivxlc]{1,6})$")
@@ -76,9 +79,36 @@ def find_furniture(pages: list[EdgePage], body: Style) -> dict[int, list[Piece]]
         page.rows = [row for row in page.rows if not any(id(piece) in gone for piece in row)]
         for top in (True, False):
             dropped += _edge(page, repeated, offset, heights, body, top=top)
+        kept = _kept(page, body, first=page is pages[0])
+        dropped = [piece for piece in dropped if id(piece) not in kept]
         if dropped:
             found[page.number] = dropped
     return found
+
+
+def _kept(page: EdgePage, body: Style, *, first: bool) -> set[int]:
+    """Return the pieces that are no furniture though each page repeats them: a title, and the heads of columns."""
+    kept: set[int] = set()
+    for number, row in enumerate(page.rows[:_EDGE_ROWS]):
+        title = first and len(row) == 1 and row[0].size >= _TITLE * body.size and row[0].bold
+        if title or _heads_columns(row, page.rows[number + 1 : number + 1 + _BELOW_ROWS]):
+            kept |= {id(piece) for piece in row}
+    return kept
+
+
+def _heads_columns(row: list[Piece], below: list[list[Piece]]) -> bool:
+    """Say whether each piece of a line stands level with one of the lines below it, and none is a page's number."""
+    if len(row) < _MIN_COLUMNS or any(piece.whole is not None or _page_number(piece.text) for piece in row):
+        return False
+    rows = [other for other in below if len(other) >= _MIN_COLUMNS and other[0].whole is None]
+    return len(rows) > 1 and all(
+        sum(any(_is_level(piece, one) for one in other) for other in rows) > len(rows) / 2 for piece in row
+    )
+
+
+def _is_level(piece: Piece, other: Piece) -> bool:
+    near = 0.5 * piece.size
+    return abs(piece.left - other.left) < near or abs(piece.right - other.right) < near
 
 
 def _common_rules(pages: list[EdgePage]) -> set[int]:

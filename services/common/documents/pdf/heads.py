@@ -29,9 +29,7 @@ def count_header_rows(rows: list[list[str]], marked: list[bool], spans_down: dic
             return 0
         below = {row - 1: last - 1 for row, last in spans_down.items() if row}
         return 1 + count_header_rows(rows[1:], marked[1:], below)
-    head = 0
-    while head < min(len(rows) - 1, _MAX_HEAD_ROWS) and marked[head]:
-        head += 1
+    head = _count_marked(rows, marked)
     if head == len(rows) - 1 and marked[-1]:
         head = 0
     if head == 0 and _reads_as_head(rows):
@@ -41,6 +39,16 @@ def count_header_rows(rows: list[list[str]], marked: list[bool], spans_down: dic
             head = max(head, min(spans_down.get(row, 0) + 1, len(rows) - 1))
         if head == 1 and _has_repeats(rows[0]) and len(rows) > 2 and not any(map(is_value, rows[1])):  # noqa: PLR2004
             head = 2
+    return head
+
+
+def _count_marked(rows: list[list[str]], marked: list[bool]) -> int:
+    """Return how many rows at the top stand out, up to the first of several that head those below them."""
+    head = 0
+    while head < min(len(rows) - 1, _MAX_HEAD_ROWS) and marked[head]:
+        if head and _is_section(rows[head]) and any(map(_is_section, rows[head + 1 :])):
+            break
+        head += 1
     return head
 
 

@@ -1,5 +1,6 @@
 """What goes on beyond the end of a column or page: paragraphs, list items, tables with a repeated head."""
 
+import re
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Table
@@ -7,6 +8,11 @@ from services.common.documents.pdf.blocks import Draft
 from services.common.documents.pdf.texts import without_shifts
 
 _CLOSED: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u00bb")
+_NOTICE: Final = re.compile(
+    r"[\W_]*(?:\w+\s+){0,3}(?:continue[sd]|cont\.|fortsetzung|fortgesetzt|suite|contin\u00faa|continua|segue|vervolg)\b(?:\s+\S+){0,5}",
+    re.IGNORECASE,
+)
+_NOTICE_CHARS: Final = 60
 _PASSED: Final = frozenset({BlockKind.FOOTNOTE, BlockKind.CAPTION, BlockKind.TABLE})
 _RUNNING: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
 
@@ -50,9 +56,13 @@ def _goes_on_with(one: Draft, draft: Draft) -> bool:
     return full or start[:1].islower() or start[:1].isdigit() or end.endswith(("-", ",", "\u2013"))
 
 
-def join_tables(blocks: list[Block]) -> list[Block]:
-    """Join a table that a page ends with its rest on the next one; a head that is repeated is left out."""
+def join_tables(blocks: list[Block]) -> tuple[list[Block], list[str]]:
+    """Join a table that a page ends with its rest on the next one; a head that is repeated is left out.
+
+    Lines that only say that the table goes on are returned apart.
+    """
     result: list[Block] = []
+    notices: list[str] = []
     for block in blocks:
         at = _table_before(result)
         before = result[at] if at is not None else None
@@ -65,19 +75,26 @@ def join_tables(blocks: list[Block]) -> list[Block]:
         ):
             table = _joined(before.table, block.table)
             notes = [one for one in result[at + 1 :] if one.kind is BlockKind.FOOTNOTE]
+            notices += [one.text for one in result[at + 1 :] if one.kind is BlockKind.PARAGRAPH]
             result[at:] = [Block(BlockKind.TABLE, "", place=before.place, table=table), *notes]
         else:
             result.append(block)
-    return result
+    return result, notices
 
 
 def _table_before(blocks: list[Block]) -> int | None:
     for index in range(len(blocks) - 1, max(len(blocks) - 8, -1), -1):
         if blocks[index].kind is BlockKind.TABLE:
             return index
-        if blocks[index].kind not in {BlockKind.FOOTNOTE, BlockKind.CAPTION}:
+        if blocks[index].kind not in {BlockKind.FOOTNOTE, BlockKind.CAPTION} and not _is_notice(blocks[index]):
             return None
     return None
+
+
+def _is_notice(block: Block) -> bool:
+    """Say whether a line only tells that a table goes on: ``continued on the next page``."""
+    short = block.kind is BlockKind.PARAGRAPH and len(block.text) <= _NOTICE_CHARS
+    return short and _NOTICE.fullmatch(block.text) is not None
 
 
 def _table_goes_on(before: Block, block: Block, one: Table, other: Table, *, between: list[Block]) -> bool:

@@ -27,6 +27,11 @@ _NEXT_LINE: Final = 1.4
 _ALIGNED_EM: Final = 0.6
 _TITLE: Final = 1.08
 _MUCH_WHITE: Final = 2.2
+_HEAD_ROWS: Final = 3
+_APART: Final = 0.6
+_APART_TEXT: Final = 0.25
+_LOOSE: Final = 1.4
+"""Lines that stand further apart than 1.2 times this, in their size, belong to one cell in no table."""
 
 
 @unique
@@ -142,43 +147,86 @@ def _is_out_of_step(columns: list[list[Piece]]) -> bool:
         while at + 1 < len(bases) and abs(bases[at + 1] - piece.base) <= abs(bases[at] - piece.base):
             at += 1
         apart += abs(bases[at] - piece.base) > 0.25 * piece.size
-    return apart > 0.6 * len(smaller)
+    return apart > (_APART_TEXT if _is_like_text(columns) else _APART) * len(smaller)
+
+
+def _is_like_text(columns: list[list[Piece]]) -> bool:
+    """Say whether both of two columns hold lines of several words and are about as wide: cells of a table keep step."""
+    widths = [max(piece.right for piece in column) - min(piece.left for piece in column) for column in columns]
+    words = [sum(len(piece.words) for piece in column) / len(column) for column in columns]
+    return min(widths) >= _SIMILAR * max(widths) and min(words) >= _PROSE_WORDS
 
 
 def _rows_agree(columns: list[list[Piece]]) -> bool:
     """Say whether blocks of lines begin at the same heights in all columns, after white: rows of long cells."""
-    starts = [_starts(column) for column in columns]
+    if any(_is_list(column) for column in columns):
+        return False
+    bases = [sorted({round(piece.base, 1) for piece in column}) for column in columns]
+    usual = _leading(columns, bases)
+    starts = [_starts(heights, usual) for heights in bases]
     first = starts[0]
     if len(first) < 3 or any(abs(len(other) - len(first)) > 0 for other in starts):  # noqa: PLR2004
         return False
     return all(abs(one - two) <= _SAME_HEIGHT for other in starts[1:] for one, two in zip(first, other, strict=True))
 
 
-def _starts(column: list[Piece]) -> list[float]:
-    """Return where blocks of lines begin: after more white than between most lines."""
-    bases = sorted({round(piece.base, 1) for piece in column})
-    gaps = sorted(after - before for before, after in itertools.pairwise(bases))
-    usual = gaps[len(gaps) // 3] if gaps else 0.0
+def _is_list(column: list[Piece]) -> bool:
+    """Say whether blocks of lines begin with the marks of lists."""
+    return sum(_MARK.fullmatch(piece.words[0].text) is not None for piece in column if piece.words) > len(column) // 4
+
+
+def _starts(bases: list[float], usual: float) -> list[float]:
+    """Return where blocks of lines begin: after more white than lies between the lines of one."""
     return [bases[index] for index in range(len(bases)) if index == 0 or bases[index] - bases[index - 1] > 1.2 * usual]
 
 
-def table_breaks(rows: list[list[Piece]]) -> list[int]:
-    """Return the numbers of lines at which another table, or what is none, begins: headings, and much white."""
+def _leading(columns: list[list[Piece]], bases: list[list[float]]) -> float:
+    """Return how far lines of one cell stand apart: in a column whose cells have one line each there are none."""
+    usual: list[float] = []
+    for heights in bases:
+        gaps = sorted(after - before for before, after in itertools.pairwise(heights))
+        usual += gaps[len(gaps) // 3 : len(gaps) // 3 + 1]
+    sizes = sorted(piece.size for column in columns for piece in column)
+    return min([*usual, _LOOSE * sizes[len(sizes) // 2]])
+
+
+def is_side_by_side(rows: list[list[Piece]], cuts: tuple[float, ...]) -> bool:
+    """Say whether lines that one strip divides are two columns of text rather than the cells of a table."""
+    columns = Band(rows, 0, len(rows) - 1, cuts, len(rows)).columns
+    return len(columns) == 2 and all(map(_is_prose, columns)) and not _rows_agree(columns)  # noqa: PLR2004
+
+
+def table_breaks(rows: list[list[Piece]]) -> tuple[list[int], list[int]]:
+    """Return the numbers of lines at which another table, or what is none, begins, and those of headings alone."""
     gaps = [after[0].base - before[0].base for before, after in itertools.pairwise(rows)]
     usual = sorted(gaps)[len(gaps) // 2] if gaps else 0.0
     sizes = sorted(piece.size for row in rows for piece in row)
     size = sizes[len(sizes) // 2]
     cells = sorted(len(row) for row in rows)
     breaks: list[int] = []
+    titles: list[int] = []
     for number, row in enumerate(rows):
         above = gaps[number - 1] if number else 0.0
         alone = len(row) == 1 and cells[len(cells) // 2] > 1
         title = alone and (row[0].size > _TITLE * size or (number > 0 and above > 1.45 * usual))
+        if title:
+            titles.append(number)
         if title or above > max(_MUCH_WHITE * usual, 2.0 * size):
             breaks.append(number)
         if title and number + 1 < len(rows):
             breaks.append(number + 1)
-    return sorted({number for number in breaks if 0 < number < len(rows)})
+    return sorted({number for number in breaks if 0 < number < len(rows)}), titles
+
+
+def are_sections(rows: list[list[Piece]], titles: list[int], columns: int) -> bool:
+    """Say whether headings alone divide one table into groups: bold, at its left, below a bold head of all columns."""
+    if not titles or not 0 < titles[0] <= _HEAD_ROWS or titles[-1] + 1 >= len(rows):
+        return False
+    head, left = rows[: titles[0]], min(piece.left for row in rows for piece in row)
+    named = max(map(len, head)) >= max(columns, _HEAD_ROWS) and all(piece.bold for row in head for piece in row)
+    apart = all(rows[at][0].bold and abs(rows[at][0].left - left) < rows[at][0].size for at in titles)
+    plain = sum(row[0].bold for number, row in enumerate(rows[titles[0] :], titles[0]) if number not in set(titles))
+    return named and apart and plain <= len(rows) // 4
 
 
 def table_edges(rows: list[list[Piece]]) -> tuple[int, int]:
@@ -187,14 +235,19 @@ def table_edges(rows: list[list[Piece]]) -> tuple[int, int]:
     if not several:
         return 0, len(rows) - 1
     first, last = several[0], several[-1]
-    while last + 1 < len(rows) and _continues(rows[last], rows[last + 1][0]):
+    left = min(row[0].left for row in rows[first : last + 1])
+    while last + 1 < len(rows) and _continues(rows[last], rows[last + 1][0], left):
         last += 1
     return first, last
 
 
-def _continues(above: list[Piece], piece: Piece) -> bool:
-    """Say whether a single piece goes on with a cell of the line above it: close below it, in its column."""
+def _continues(above: list[Piece], piece: Piece, left: float) -> bool:
+    """Say whether a single piece goes on with a cell of the line above it: close below it, in its column.
+
+    Names of rows begin at the left of the table: what is level with one begins a row, unless it goes on with a word.
+    """
     if piece.base - above[0].base > _NEXT_LINE * piece.size:
         return False
     near = [abs(one.left - piece.left) < _ALIGNED_EM * piece.size for one in above]
-    return any(near[1:]) or (near[0] and (len(above) == 1 or piece.text[:1].islower()))
+    inner = above[0].left > left + piece.size
+    return any(near[1:]) or (near[0] and (inner or len(above) == 1 or piece.text[:1].islower()))

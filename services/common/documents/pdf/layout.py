@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
-from services.common.documents.pdf.judging import Band, BandKind, judge, table_breaks, table_edges
+from services.common.documents.pdf.judging import Band, BandKind, are_sections, judge, table_breaks, table_edges
 from services.common.documents.pdf.lines import Piece
 
 _MAX_DEPTH: Final = 24
@@ -111,7 +111,9 @@ def _cut(rows: list[list[Piece]], band: Band, kind: BandKind, depth: int) -> lis
 
 def _table_parts(band: Band, depth: int) -> list[_Task]:
     """Return a table, with what stands at its edges apart, or its parts where headings divide it."""
-    breaks = table_breaks(band.rows)
+    breaks, titles = table_breaks(band.rows)
+    if are_sections(band.rows, titles, len(band.cuts) + 1):
+        breaks = [number for number in breaks if number not in titles and number - 1 not in titles]
     if breaks:
         edges = [0, *breaks, len(band.rows)]
         return [_Task(band.rows[start:end], depth=depth + 1) for start, end in itertools.pairwise(edges) if start < end]

@@ -26,6 +26,7 @@ _SAME_LINE_EM: Final = 0.3
 _WORD_GAP_EM: Final = 0.15
 _PIECE_GAP_EM: Final = 0.62
 _PIECE_GAP_RATIO: Final = 1.7
+_SIGNS: Final = frozenset("+-\u2212\u2013\u00b1")
 _USUAL_WORDS: Final = 4
 
 
@@ -87,15 +88,16 @@ def words_text(words: Iterable[Word]) -> str:
     parts: list[str] = []
     before: Word | None = None
     for word in words:
-        if (
-            before is not None
-            and word.shift != 1
-            and (before.shift == 0 or word.shift == 0)
-            and _is_space(before, word)
-        ) or (before is not None and word.shift == 1 and before.shift == 1 and _is_space(before, word)):
-            parts.append(" ")
+        together = before is not None and word.shift and word.shift == before.shift
+        if before is not None and (word.shift != 1 or together) and _is_space(before, word):
+            signed = together and before.text in _SIGNS
+            if not signed and (word.shift == before.shift == 1 or not (before.shift and word.shift)):
+                parts.append(" ")
         if word.shift:
-            parts.append(f"{SUPERSCRIPT if word.shift > 0 else SUBSCRIPT}{word.text}{END_OF_SHIFT}")
+            if parts and together and parts[-1].endswith(END_OF_SHIFT):
+                parts[-1] = f"{parts[-1][:-1]}{word.text}{END_OF_SHIFT}"
+            else:
+                parts.append(f"{SUPERSCRIPT if word.shift > 0 else SUBSCRIPT}{word.text}{END_OF_SHIFT}")
         else:
             parts.append(word.text)
         before = word
@@ -111,7 +113,7 @@ def place_shifted(words: list[Word]) -> None:
     for index, word in enumerate(words):
         before = words[index - 1] if index else None
         after = words[index + 1] if index + 1 < len(words) else None
-        if before is not None and after is not None and _is_between(before, word, after):
+        if before is not None and not before.shift and after is not None and _is_between(before, word, after):
             word.base = before.base
             continue
         if before is not None and before.shift:

@@ -8,10 +8,12 @@ import pypdfium2.raw as pdfium
 
 from services.common.documents.document import Box, HiddenText, Place
 from services.common.documents.limits import require_at_most
+from services.common.documents.pdf.aligned import read_aligned
 from services.common.documents.pdf.cells import Ground, fill_grid
 from services.common.documents.pdf.drawings import Drawings, read_drawings
 from services.common.documents.pdf.frame import Frame, between, joined_box, turned_box
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_shifted, rows_of, words_text
+from services.common.documents.pdf.open_tables import find_open_tables
 from services.common.documents.pdf.ruled import Grid, Rule, find_grids, split_rules
 from services.common.documents.pdf.seen import is_scan, split_hidden
 from services.common.documents.pdf.tags import Tag, is_tagged, read_tags
@@ -133,7 +135,8 @@ def _content(page: Any, number: int, words: list[Word]) -> PageContent:
     frame = frame_of(page, words)
     _move(words, frame)
     drawings = read_drawings(page)
-    words = _with_underscores(words, [turned_box(frame.turn, box) for box in drawings.dashes])
+    dashes = [turned_box(frame.turn, box) for box in drawings.dashes]
+    words = _with_underscores(words, [box for box in dashes if box[2] - box[0] > box[3] - box[1]])
     seen, hidden, recognised = split_hidden(page, words, drawings, frame)
     content = PageContent(number, frame, recognised=recognised)
     content.hidden = _hidden_texts(hidden, frame, number)
@@ -238,10 +241,22 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
     content.turned = _turned_lines([word for word in rest if word.run.turn != frame.turn])
     boxes = [turned_box(frame.turn, box) for box in drawings.frames] + [box for box, _ in fills]
     upright_words = _boxed(upright_words, boxes, wholes, frame)
-    content.pieces = pieces_of(upright_words)
+    content.pieces = _without_open_tables(content, pieces_of(upright_words), wholes)
     for whole in wholes:
         content.pieces += _strips(whole)
     content.words = words
+
+
+def _without_open_tables(content: PageContent, pieces: list[Piece], wholes: list[Whole]) -> list[Piece]:
+    """Take the lines of tables that level rules hold together out of the others: each is read as one."""
+    gone: set[int] = set()
+    for found in find_open_tables(pieces, content.rules):
+        here = {id(piece) for row in found.rows for piece in row}
+        if gone.isdisjoint(here):
+            gone |= here
+            table = read_aligned(found.rows, found.cuts, content.rules, content.frame, content.number)
+            wholes.append(Whole(found.box, table))
+    return [piece for piece in pieces if id(piece) not in gone]
 
 
 def _holds(box: Box, word: Word) -> bool:

@@ -6,7 +6,9 @@ from typing import Final
 
 from services.common.documents.pdf.lines import END_OF_SHIFT, SUBSCRIPT, SUPERSCRIPT
 
-_SHIFTED: Final = re.compile(f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{SUPERSCRIPT}-{END_OF_SHIFT}]*){END_OF_SHIFT}")
+_SHIFTED: Final = re.compile(
+    f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{SUPERSCRIPT}-{END_OF_SHIFT}]*){END_OF_SHIFT}(?:\\s+(?=[,;.:)\\]](?:\\s|$)))?"
+)
 _WORD_CHARS: Final = 80
 _LAST_WORD: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]++-$")
 _FIRST_WORD: Final = re.compile(r"^[^\W\d_]+")
@@ -21,6 +23,8 @@ _UNITS: Final = frozenset(
     }
 )
 _LAST_LETTERS: Final = re.compile(r"[^\W\d_\u00b0]+$|\u00b0$")
+_POWER: Final = re.compile(rf"(?:[x\u00d7\u00b7*]\s?10|[\d{END_OF_SHIFT}]\s?(?:[mcdkn\u00b5]?m|ft|in|yd)|/\s?s)$")
+"""What a raised number raises whatever the footnotes are called: a length behind a number, ten behind a sign, m/s."""
 _LIST: Final = re.compile(r"\d{1,3}(?:\s*[,\u2013-]\s*\d{1,3})*")
 
 
@@ -73,6 +77,8 @@ def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True
         if match[1] == SUBSCRIPT:
             return content
         before = text[max(match.start() - _WORD_CHARS, 0) : match.start()]
+        if _POWER.search(before) and content.isdigit() and (before.endswith("10") or content in {"2", "3"}):
+            return f"^{content}"
         if content in marks or (_LIST.fullmatch(content) and all(one in marks for one in re.findall(r"\d+", content))):
             return ""
         if content in _ORDINAL and (before[-1:].isalnum() or content in _SIGNS):

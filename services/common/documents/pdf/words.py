@@ -6,6 +6,7 @@ gap or another baseline comes; words that are drawn in another order are put tog
 
 import ctypes
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from services.common.documents.pdf.frame import turned
 
 _GAP_EM: Final = 0.17
 """A wider gap between two characters is the space between two words."""
+_FIXED_GAP_EM: Final = 0.42
+"""The same where all characters are as wide: a full stop leaves much white beside it."""
 _BACK_EM: Final = 0.45
 _SAME_EM: Final = 0.03
 """Two characters at one place are a ligature, taken apart."""
@@ -27,6 +30,8 @@ _FIXED_PITCH: Final = 1
 _SLANTED: Final = 1 << 6
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_NAMES: Final = ("bold", "black", "heavy", "demi", "cmbx", "cmssbx", "-bd")
+_TELLING_NAMES: Final = re.compile(r"(?:cm|ec|sf|tc|ms)(?!b)[a-z]{1,6}\d{1,2}")
+"""Families of TeX, whose names tell the weight: small sizes have thick stems, from which PDFium takes it."""
 _FIXED_NAMES: Final = (
     "courier",
     "mono",
@@ -198,7 +203,7 @@ class Characters:
                 name,
                 bold=any(part in low for part in _BOLD_NAMES)
                 or bool(flags & _FORCED_BOLD)
-                or pdfium.FPDFFont_GetWeight(font) >= _BOLD_WEIGHT,
+                or (pdfium.FPDFFont_GetWeight(font) >= _BOLD_WEIGHT and not _TELLING_NAMES.fullmatch(low)),
                 slanted=any(part in low for part in _SLANTED_NAMES) or bool(flags & _SLANTED),
                 fixed=any(part in low for part in _FIXED_NAMES) or bool(flags & _FIXED_PITCH),
             )
@@ -242,7 +247,8 @@ class _Gathered:
             return False
         size = max(word.run.size, 0.1)
         gap = box[0] - word.right
-        return abs(base - word.base) <= _DRIFT_EM * size and -_BACK_EM * size <= gap <= _GAP_EM * size
+        most = _FIXED_GAP_EM if run.font.fixed else _GAP_EM
+        return abs(base - word.base) <= _DRIFT_EM * size and -_BACK_EM * size <= gap <= most * size
 
 
 def _address(function: Any) -> int:
