@@ -50,7 +50,9 @@ def fact_line(fact: ckf_pb2.Fact) -> str:
     told = ckf_pb2.Fact(
         fact_id=fact.fact_id, content=fact.content, content_hash=fact.content_hash, entities=fact.entities
     )
-    return canonical_json({"record": FACT, "fact": message_json(told)}).decode()
+    line = message_json(told)
+    line.pop("stale_reason")  # of the moment of reading, and not of the form that exports have (wire formats, 9.6)
+    return canonical_json({"record": FACT, "fact": line}).decode()
 
 
 def read_export(lines: Iterable[str]) -> Export:

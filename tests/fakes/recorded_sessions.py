@@ -362,7 +362,9 @@ def _fact_line(fact):
     told = ckf_pb2.Fact(
         fact_id=fact.fact_id, content=fact.content, content_hash=fact.content_hash, entities=fact.entities
     )
-    return canonical_json({"record": "fact", "fact": message_json(told)}).decode()
+    line = message_json(told)
+    line.pop("stale_reason")
+    return canonical_json({"record": "fact", "fact": line}).decode()
 
 
 async def _closing(told, recipe, session_id, **more):

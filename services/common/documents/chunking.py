@@ -52,7 +52,9 @@ MAX_LIST_DEPTH: Final = 32
 _CLOSED: Final = (".", "!", "?", ":", ";", "…")
 _ENDED: Final = (".", "!", "?", "…", '."', ".”", ".)")
 _FOLLOWED: Final = frozenset({BlockKind.LIST_ITEM, BlockKind.TABLE, BlockKind.CODE, BlockKind.DEFINITION})
-_STEP_NUMBER: Final = re.compile(r"\W*(?:step|schritt|\u00e9tape)?\s*[\dA-Za-z]+(?:[.-]\d+)*\W*", re.IGNORECASE)
+_STEP_NUMBER: Final = re.compile(
+    r"(?<!\W)\W*+(?:step|schritt|\u00e9tape)?\s*+[\dA-Za-z]++(?:[.-]\d++)*+\W*+", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)

@@ -151,7 +151,7 @@ def _raised(match: re.Match[str], defined: frozenset[str]) -> str:
 
 def _note(text: str) -> str:
     mark = text.strip("()[] ")
-    marks = re.split(r"\s*[,;]\s*", mark) if _SEVERAL.fullmatch(mark) else [mark]
+    marks = re.split(r"(?<!\s)\s*+[,;]\s*+", mark) if _SEVERAL.fullmatch(mark) else [mark]
     return "".join(f"{NOTE}{one}{NOTE_END}" for one in marks)
 
 

@@ -63,9 +63,14 @@ async def distortions(answer, fact):
             ["NUMBER_CHANGED"],
         ),
         (
-            "At 31 the skater won five medals in the winter games of the city.",
+            "With 31 the skater won five medals in the winter games of the city.",
             "The skater won two medals in the winter games of the city.",
             [],
+        ),
+        (
+            "At 31 the skater won five medals in the winter games of the city.",
+            "The skater won two medals in the winter games of the city.",
+            ["NUMBER_CHANGED"],
         ),
         (
             "The skater won five medals in the winter games of the city.",
@@ -94,6 +99,7 @@ async def distortions(answer, fact):
         "what is counted",
         "a bare number",
         "two for one place",
+        "an age beside it",
         "one for one place",
         "share of",
         "risen by",
