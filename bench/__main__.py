@@ -18,6 +18,7 @@ BENCHMARKS: Final = {
     "embedding": "Embedding through the batcher against bare ONNX Runtime",
     "encoders": "Every encoder through the batching backend against bare ONNX Runtime",
     "ingestion": "Ingestion of documents with the real embedder and stores",
+    "documents": "Reading of every kind of document against the bare library of the kind: pages per second, memory",
     "envelope": "Envelopes over up to 100,000 facts against the bare index search, and their ingestion",
     "dpe": "Answers through the provenance engine against bare ONNX Runtime over the same items",
     "stores": "Vector search and commits of the embedded stores",

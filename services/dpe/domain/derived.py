@@ -29,6 +29,12 @@ _TOTAL: Final = re.compile(
     r"|com(?:es?|ing)\sto|adds?\sup|counting|overall|all\s(?:two|three|four|both)|aggregate)\b",
     re.IGNORECASE,
 )
+_PAID: Final = re.compile(
+    r"\b(?:pay(?:s|ing|able)?|costs?|owes?|due|charged?|bills?|spends?|gets?|receives?|makes?|come[sd]?|is|are|be)\b",
+    re.IGNORECASE,
+)
+_REACH: Final = 40
+"""Characters before a value in which what is paid is said."""
 _DIFFERENCE: Final = re.compile(
     r"\b(?:difference|gap|more|less|fewer|lower|higher|longer|shorter|dearer|cheaper|larger|smaller|older|younger|heavier"
     r"|lighter|faster|slower|earlier|later|by|ahead|behind|saves?|saving|left|remain(?:s|ing|der)?|rest|shrank|grew|rose"
@@ -91,7 +97,24 @@ def derive(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
         return elapsed
     if not operands:
         return None
-    return _total(want, claim, operands, places) or _difference(want, claim, operands)
+    return _added(want, claim, operands) or _total(want, claim, operands, places) or _difference(want, claim, operands)
+
+
+def _added(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation | None:
+    """Return the sum of the values that the claim itself names before what they come to: "with A and B you pay C"."""
+    own = want.value
+    addends = [one for one in want.others if one.kind is own.kind and one.unit == own.unit and one.start < own.start]
+    if len(addends) < 2 or not _PAID.search(claim.text[: own.start - claim.start][-_REACH:]):  # noqa: PLR2004 - as above
+        return None
+    stated = [next((place for place in operands if agrees(one, place.value)), None) for one in addends]
+    chosen = [place for place in stated if place is not None]
+    if len(chosen) < len(addends):
+        return None
+    total = sum((_worth(one) for one in chosen), Decimal(0))
+    if not _is_worth(own, own.magnitude, total):
+        return None
+    text = " + ".join(one.value.text for one in chosen) + f" = {_shown(own, total)}"
+    return Derivation(chosen[0], equal=True, text=text)
 
 
 def _is_operand(one: Place, value: Value) -> bool:

@@ -42,6 +42,8 @@ _OF_VALUES: Final = frozenset(
 )
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
+RECKONING: Final = content_stems("pay cost total sum come altogether together amount owe charge bill")
+"""What a sum is called beside its addends."""
 DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS, Rule.APPLIED}
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
@@ -107,6 +109,8 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
     if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
     stems = content_stems(claim.text)
+    if any(pair.derivation for pair in aligned):
+        stems -= RECKONING  # "you would pay", which no addend's fact has to say
     read = {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
     homes = {pair.fact_index for pair in aligned if pair.equal and pair.fact_index is not None} & read.keys()
     # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
@@ -114,7 +118,8 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
     others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
     if (stems - own) & others:
         return False
-    return any(containment(stems, known) >= STATED_WORDS for known in read.values())
+    # Values that stand in several facts, as the addends of a sum, are borne out by what these say together.
+    return any(containment(stems, known) >= STATED_WORDS for known in (*read.values(), own))
 
 
 def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[str, Judgement]:

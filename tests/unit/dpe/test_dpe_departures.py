@@ -180,9 +180,13 @@ def test_a_condition_is_turned_by_its_negation_alone(claim, departs):
         ("Most of the schools took part.", "Most of the schools took part."),
         ("The fee is waived if the form is on time.", "The fee is waived unless the form is late."),
         ("The tenant is notified of the sale by the landlord.", "The landlord notifies the tenant of the sale."),
+        (
+            "You can open the capsule and mix the pellets in.",
+            "If you cannot swallow the capsule, open it and mix the pellets in.",
+        ),
         ("A leak must be reported at once.", "According to the manual, a leak must be reported at once."),
     ],
-    ids=["order", "term", "may", "most", "unless", "passive", "reported"],
+    ids=["order", "term", "may", "most", "unless", "passive", "condition", "reported"],
 )
 def test_what_says_the_same_departs_nowhere(claim, fact):
     assert found(claim, fact) == {}

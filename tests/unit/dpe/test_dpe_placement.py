@@ -103,6 +103,11 @@ def test_a_limit_with_its_negation(text, limit):
         ("Sales rose by 25 percent.", ["Sales rose from 80 euros in the first year to 100 euros in the second."], True),
         ("In total 7 dogs took part.", ["3 dogs from Kiel and 5 dogs from Bonn took part."], False),
         ("In total 8 dogs took part.", ["3 dogs from Kiel and 5 dogs from Bonn took part."], True),
+        (
+            "With the rent of 900 euros, 40 euros for the garage and 15 euros for the cellar, you pay 955 euros.",
+            ["The rent is 900 euros.", "The garage costs 40 euros.", "The cellar costs 15 euros."],
+            True,
+        ),
         ("The lease runs until 2025.", ["The lease was signed on 1 April 2020 and runs for five years."], True),
         ("The desk closes at 18:45.", ["The desk closes 90 minutes before departure. Departure is at 20:15."], True),
     ],
@@ -111,6 +116,22 @@ def test_what_follows_from_values(answer, facts, equal):
     pairs = [pair for pair in aligned(answer, *facts) if pair.derivation]
     assert [pair.equal for pair in pairs] == [equal]
     assert "=" in pairs[0].derivation
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("With the rent of 900 euros and 40 euros for the garage, you pay 940 euros.", "SUPPORTED"),
+        ("With the rent of 900 euros and 40 euros for the garage, you pay 950 euros.", "UNSUPPORTED"),
+        ("With the rent of 900 euros and 40 euros for the stable, you pay 940 euros.", "UNSUPPORTED"),
+    ],
+    ids=["sum", "another sum", "an addend of something else"],
+)
+async def test_a_sum_that_the_claim_reckons_out_is_borne_out_by_its_addends(answer, verdict):
+    facts = ("The rent is 900 euros.", "The garage costs 40 euros.", "The stable costs 60 euros.")
+    using = app(grounding=TableGrounding(lambda _: 0.1))
+    (judged,) = (await analyse(answer, *facts, using=using)).analysis.outputs.judgements.values()
+    assert str(judged.verdict) == verdict
 
 
 @pytest.mark.parametrize(

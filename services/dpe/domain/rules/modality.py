@@ -2,7 +2,7 @@
 
 A claim that says "must" of what its source allows, or "will" of what it holds possible, says something else. Compared
 is the force that stands before the same verb; where no verb is shared, the only force of the sentence that says the
-same.
+same, a condition with a condition: "If you cannot swallow it, open it" does not forbid to open it.
 """
 
 import re
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
+from services.dpe.domain.conditions import conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, root, share
@@ -81,6 +82,7 @@ class _Said:
     start: int
     end: int
     verb: str
+    conditional: bool
 
 
 def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
@@ -94,7 +96,7 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         compared = same_verb if rate >= SAME_VERB else []
         if not compared and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
-            compared = theirs[:1]
+            compared = [one for one in theirs if one.conditional == own.conditional][:1]
         if not compared:
             continue
         if any(frozenset({own.force, one.force}) not in _APART for one in compared):
@@ -115,6 +117,7 @@ _READ: Final = 2
 
 def _said(reading: Reading) -> list[_Said]:
     found: list[_Said] = []
+    governed = [item.span for item in conditions(reading.text)]
     for cue in _CUE.finditer(reading.text):
         if _MONTH.match(reading.text, cue.start()) and cue.start() > 0:
             continue
@@ -123,7 +126,8 @@ def _said(reading: Reading) -> list[_Said]:
         verb = next(
             (root(word.text) for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text)), ""
         )
-        found.append(_Said(force, cue.start(), cue.end(), verb))
+        conditional = any(span.start <= cue.start() < span.end for span in governed)
+        found.append(_Said(force, cue.start(), cue.end(), verb, conditional))
     return found
 
 
