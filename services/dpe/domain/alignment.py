@@ -34,8 +34,7 @@ BOUND_OVERLAP: Final = 0.6
 
 def claim_stems(claim: Claim) -> frozenset[str]:
     """Return the stems of a claim's content words, values left out."""
-    shifted = [replace(value, start=value.start - claim.start, end=value.end - claim.start) for value in claim.values]
-    return content_stems(without_values(claim.text, Span(0, len(claim.text)), shifted))
+    return content_stems(without_values(claim.text, Span(0, len(claim.text)), claim.values, claim.start))
 
 
 @dataclass(frozen=True, slots=True)

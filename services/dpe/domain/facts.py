@@ -148,14 +148,17 @@ def within(values: Sequence[Value], span: Span) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def without_values(text: str, span: Span, values: Sequence[Value]) -> str:
-    """Return the stretch with its values blanked out: "5 euros" says nothing of what is talked about."""
+def without_values(text: str, span: Span, values: Sequence[Value], text_start: int = 0) -> str:
+    """Return the stretch with its values blanked out: "5 euros" says nothing of what is talked about.
+
+    The values' offsets count from ``text_start`` before the text.
+    """
     pieces: list[str] = []
     at = span.start
     for value in values:
         if value.kind in MEASURED or value.kind in {EntityKind.DATE, EntityKind.TIME}:
-            pieces.append(text[at : value.start])
-            at = value.end
+            pieces.append(text[at : value.start - text_start])
+            at = value.end - text_start
     return " ".join([*pieces, text[at : span.end]])
 
 

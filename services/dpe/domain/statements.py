@@ -4,7 +4,7 @@ Equal words and one differing value of a kind, or equal words and opposite polar
 in any other value, name or word is taken as a difference in what is talked about. The rules name the severity of §8.2.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -96,7 +96,7 @@ def conflict(left: Statement, right: Statement) -> Conflict | None:
     """Return how the rules find two statements to contradict each other, or ``None``."""
     if not same_subject(left, right) or labels_differ(left.topic, right.topic):
         return None
-    only_left, only_right = _unmatched(left.values, right.values), _unmatched(right.values, left.values)
+    only_left, only_right = _unmatched(left.values, right.values)
     if not only_left and not only_right:
         return _turned(left, right)
     if left.negated != right.negated or len(left.values) != len(right.values):
@@ -128,7 +128,7 @@ def difference(only_left: Sequence[Value], only_right: Sequence[Value]) -> Confl
 
 def differing_values(left: Statement, right: Statement) -> Conflict | None:
     """Return the conflict of values of two statements that are known to contradict each other, or ``None``."""
-    return difference(_unmatched(left.values, right.values), _unmatched(right.values, left.values))
+    return difference(*_unmatched(left.values, right.values))
 
 
 def severity_of_words(left: Statement, right: Statement) -> ContradictionSeverity:
@@ -153,8 +153,12 @@ def _turned(left: Statement, right: Statement) -> Conflict | None:
     return Conflict(severity_of_words(left, right), reason)
 
 
-def _unmatched(values: Iterable[Value], others: Sequence[Value]) -> list[Value]:
-    return [value for value in values if not any(agrees(value, other) or agrees(other, value) for other in others)]
+def _unmatched(left: Sequence[Value], right: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+    """Return the values of each side that none of the other bears out."""
+    borne_out = [[agrees(value, other) or agrees(other, value) for other in right] for value in left]
+    only_left = [value for value, row in zip(left, borne_out, strict=True) if not any(row)]
+    only_right = [value for at, value in enumerate(right) if not any(row[at] for row in borne_out)]
+    return only_left, only_right
 
 
 def _severity(first: Value, second: Value) -> ContradictionSeverity:

@@ -5,9 +5,8 @@ Linear in the text. The stemmer is deliberately shallow: it joins ``claims`` wit
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
 
@@ -18,9 +17,8 @@ _ENDINGS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word as it stands: lower case, apostrophes made straight, offsets in the text."""
+class Word(NamedTuple):
+    """A word as it stands: lower case, apostrophes made straight, offsets in the text. Made for every word read."""
 
     text: str
     start: int

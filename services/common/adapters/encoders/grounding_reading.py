@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Encoding
 
 from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
@@ -20,7 +21,7 @@ from services.common.grounding.passage_index import PassageIndex
 from services.common.grounding.signals import signals
 from services.common.grounding.spans import TokenDoubt, WordDoubt, word_doubts
 from services.common.grounding.statements import Statement, pieces, statement
-from services.common.grounding.windows import TokenCounter, Window, WindowCutter, WindowSettings
+from services.common.grounding.windows import Window, WindowCutter, WindowSettings
 from services.common.model_repository import ModelRepositoryError
 from services.common.ports.grounding import GroundingRequest
 
@@ -115,16 +116,18 @@ class GroundingReader:
 
     def _plans(self, requests: Sequence[GroundingRequest]) -> list[_Plan]:
         known: dict[tuple[str, ...], tuple[PassageIndex, WindowCutter]] = {}
-        counter = _OnceCounter(self._count)
+        known_ids = _OnceTokenized(self._tokenizer)
         plans = []
         for request in requests:
             if request.passages not in known:
                 index = PassageIndex(request.passages)
-                known[request.passages] = (index, WindowCutter(index, counter))
-            plans.append(self._plan(request, *known[request.passages]))
+                known[request.passages] = (index, WindowCutter(index, known_ids.counts))
+            plans.append(self._plan(request, *known[request.passages], known_ids))
         return plans
 
-    def _plan(self, request: GroundingRequest, index: PassageIndex, cutter: WindowCutter) -> _Plan:
+    def _plan(
+        self, request: GroundingRequest, index: PassageIndex, cutter: WindowCutter, known_ids: "_OnceTokenized"
+    ) -> _Plan:
         measured = signals(index, request.claim, request.query)
         if not index.sentences:
             return _Plan(measured, ())
@@ -135,31 +138,31 @@ class GroundingReader:
         ]
         about = request.query if len(parts) == 1 else " ".join(filter(None, (request.query, request.claim)))
         most = min(self._windows.max_windows, request.max_windows or self._windows.max_windows)
-        found = (self._piece(cutter, request.claim, start, shown, about, most) for start, shown in parts)
+        asked = _Asked(request.claim, about, most, cutter, known_ids)
+        found = (self._piece(asked, part) for part in parts)
         return _Plan(measured, tuple(found))
 
-    def _statements(self, claim: str, start: int, end: int, query: str | None) -> list[tuple[int, Statement]]:
+    def _statements(self, claim: str, start: int, end: int, query: str | None) -> list["_Presented"]:
         """Return how a piece is presented, cut further where the encoder could not read it beside a window."""
         text = claim[start:end]
         for shown in dict.fromkeys((statement(text, query), Statement(text, 0, len(text)))):
-            if len(self._tokenizer.ids([shown.text])[0]) <= self._room - LEAST_PREMISE_TOKENS:
-                return [(start, shown)]
+            (encoding,) = self._tokenizer.encodings([shown.text])
+            if len(encoding.ids) <= self._room - LEAST_PREMISE_TOKENS:
+                return [_Presented(start, shown, encoding)]
         middle = start + len(text) // 2
         space = claim.find(" ", middle, end - 1)
         cut = space if space > start else middle
         return self._statements(claim, start, cut, query) + self._statements(claim, cut, end, query)
 
-    def _piece(
-        self, cutter: WindowCutter, claim: str, start: int, shown: Statement, about: str | None, most: int
-    ) -> _Piece:
-        (encoding,) = self._tokenizer.encodings([shown.text])
+    def _piece(self, asked: "_Asked", part: "_Presented") -> _Piece:
+        start, shown, encoding = part.start, part.shown, part.encoding
         ids = tuple(encoding.ids)
         room = min(self._windows.premise_tokens, self._room - len(ids))
-        settings = WindowSettings(room, most)
-        piece = claim[start : start + shown.claim_end - shown.claim_start]
-        windows = tuple(cutter.cut(piece, about, settings))
+        settings = WindowSettings(room, asked.most)
+        piece = asked.claim[start : start + shown.claim_end - shown.claim_start]
+        windows = tuple(asked.cutter.cut(piece, asked.about, settings))
         # Joining sentences may take a token more than they have apart: what is too long then is read without its end.
-        premises = [premise[: self._room - len(ids)] for premise in self._tokenizer.ids([w.text for w in windows])]
+        premises = [premise[: self._room - len(ids)] for premise in asked.known_ids([w.text for w in windows])]
         tokens = tuple(
             (place, first - shown.claim_start + start, last - shown.claim_start + start)
             for place, (first, last) in enumerate(encoding.offsets)
@@ -172,21 +175,43 @@ class GroundingReader:
             windows,
         )
 
-    def _count(self, texts: Sequence[str]) -> list[int]:
-        return [len(ids) for ids in self._tokenizer.ids(texts)]
+
+@dataclass(frozen=True, slots=True)
+class _Presented:
+    """A piece of a claim as the encoder reads it: where it begins in the claim, its text, its tokens."""
+
+    start: int
+    shown: Statement
+    encoding: Encoding
 
 
-class _OnceCounter:
-    """Counts the tokens of each text once: claims of one call have most of their passages in common."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What all pieces of a request share."""
 
-    def __init__(self, counter: TokenCounter) -> None:
-        self._counter = counter
-        self._known: dict[str, int] = {}
+    claim: str
+    about: str | None
+    most: int
+    cutter: WindowCutter
+    known_ids: "_OnceTokenized"
 
-    def __call__(self, texts: Sequence[str]) -> list[int]:
+
+class _OnceTokenized:
+    """Token ids of each text, made once: claims of one call have most of their passages and windows in common."""
+
+    def __init__(self, tokenizer: EncoderTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, TokenIds] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[TokenIds]:
         unknown = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(unknown, self._counter(unknown), strict=True))
+        if unknown:
+            self._known.update(zip(unknown, self._tokenizer.ids(unknown), strict=True))
         return [self._known[text] for text in texts]
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has."""
+        return [len(ids) for ids in self(texts)]
 
 
 def _readings(
