@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from services.common.computing import compute
-from services.common.documents.chunking import MAX_FACT_TOKENS
 from services.common.documents.document import NOWHERE
+from services.common.documents.facts.chunking import MAX_FACT_TOKENS
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name

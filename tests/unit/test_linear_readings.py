@@ -4,12 +4,13 @@ import time
 
 import pytest
 
-from services.common.documents.attributes import most_attributes
-from services.common.documents.chunking import MAX_CONTEXT_CHARS, chunk, merge_short
-from services.common.documents.detection import MediaType, detect_media_type
+from services.common.document_kinds import MediaType
+from services.common.documents.detection import detect_media_type
 from services.common.documents.document import MAX_COLUMN_CHARS, Block, BlockKind, Document, row_text
-from services.common.documents.html import MAX_ATTRIBUTES, read_html
-from services.common.documents.sentences import split_sentences
+from services.common.documents.facts.chunking import MAX_CONTEXT_CHARS, chunk, merge_short
+from services.common.documents.facts.sentences import split_sentences
+from services.common.documents.html.attributes import most_attributes
+from services.common.documents.html.reading import MAX_ATTRIBUTES, read_html
 from services.common.errors import ErrorReason, LimitExceededError
 from services.dpe.domain import quotations, roles
 from services.dpe.domain.clauses import clauses

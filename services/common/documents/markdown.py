@@ -19,7 +19,7 @@ from mdit_py_plugins.superscript import superscript_plugin
 
 from services.common.documents.document import Document, HiddenText
 from services.common.documents.html import read_html
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_FRONT_CHARS: Final = 20_000

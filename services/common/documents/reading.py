@@ -10,7 +10,7 @@ from services.common.documents.html import read_html
 from services.common.documents.limits import require_at_most
 from services.common.documents.markdown import read_markdown
 from services.common.documents.pdf import read_pdf
-from services.common.documents.text import read_text
+from services.common.documents.plain import read_text
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 
 _LONG_BLANKS_CHARS: Final = 1 << 20

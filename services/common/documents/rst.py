@@ -16,11 +16,11 @@ from docutils.parsers.rst.languages import en as directive_names
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, Table
-from services.common.documents.note_marks import NOTE, settle
+from services.common.documents.notes import NOTE, settle
 from services.common.documents.numerals import letters, roman
-from services.common.documents.raising import lowered, raised
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.text import collapse
+from services.common.documents.scripts import lowered, raised
+from services.common.documents.wording import collapse
 
 _KIND: Final = "reStructuredText"
 _SETTINGS: Final = {

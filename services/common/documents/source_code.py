@@ -16,7 +16,7 @@ from pygments.util import ClassNotFound
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, Place
-from services.common.documents.text import read_text
+from services.common.documents.plain import read_text
 
 _DEFINING: Final = frozenset(
     {

@@ -13,10 +13,10 @@ from typing import Final
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
-from services.common.documents.heads import header_columns_of, header_rows_of, is_figure
 from services.common.documents.limits import require_at_most
 from services.common.documents.refusals import unsupported_media
-from services.common.documents.text import collapse
+from services.common.documents.table_heads import header_columns_of, header_rows_of, is_figure
+from services.common.documents.wording import collapse
 
 MAX_CELLS: Final = 5_000_000
 _DELIMITERS: Final = (",", ";", "\t", "|")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from services.common.documents.chunking import chunk, group_leaning, merge_short, windows
 from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table, row_text
-from services.common.documents.sentences import split_sentences
+from services.common.documents.facts.chunking import chunk, group_leaning, merge_short, windows
+from services.common.documents.facts.sentences import split_sentences
 
 
 def words(text):

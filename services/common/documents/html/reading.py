@@ -10,16 +10,16 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-from services.common.documents.attributes import most_attributes
 from services.common.documents.document import Block, BlockKind, Document, HiddenText
-from services.common.documents.footnotes import settle_notes
-from services.common.documents.html_elements import PageWalk
-from services.common.documents.html_furniture import without_feet
-from services.common.documents.html_marks import NoteMarks
-from services.common.documents.html_styles import Styles
-from services.common.documents.html_walk import language_of
+from services.common.documents.html.attributes import most_attributes
+from services.common.documents.html.elements import PageWalk
+from services.common.documents.html.furniture import without_feet
+from services.common.documents.html.note_marks import NoteMarks
+from services.common.documents.html.signs import settle_notes
+from services.common.documents.html.styles import Styles
+from services.common.documents.html.walk import language_of
 from services.common.documents.limits import require_at_most
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse
 
 MAX_DEPTH: Final = 2_000
 MAX_ATTRIBUTES: Final = 4_096

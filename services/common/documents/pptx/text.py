@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from services.common.documents.numerals import letters, roman
-from services.common.documents.raising import lowered, raised
-from services.common.documents.text import collapse
+from services.common.documents.scripts import lowered, raised
+from services.common.documents.wording import collapse
 
 A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.documents.document import Place, Table
-from services.common.documents.heads import header_rows_of
+from services.common.documents.table_heads import header_rows_of
 
 _FRAME: Final = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _BAR_ROW: Final = re.compile(r"\s*\|.*\|\s*")

@@ -7,12 +7,12 @@ from typing import Any, Final
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 
 from services.common.documents.document import Block, BlockKind, Place, Table, texts_of
-from services.common.documents.heads import header_columns_of, header_rows_of
-from services.common.documents.joining import joined_lines
 from services.common.documents.limits import require_at_most
-from services.common.documents.placing import Edges, in_reading_order
-from services.common.documents.pptx_text import A, P, SlideText, level_properties, read_text
-from services.common.documents.text import collapse
+from services.common.documents.office.boxes import joined_lines
+from services.common.documents.pptx.reading_order import Edges, in_reading_order
+from services.common.documents.pptx.text import A, P, SlideText, level_properties, read_text
+from services.common.documents.table_heads import header_columns_of, header_rows_of
+from services.common.documents.wording import collapse
 
 MAX_CELLS: Final = 2_000_000
 _TITLES: Final = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})

@@ -14,15 +14,15 @@ from docx.oxml.ns import qn
 from docx.package import Package
 
 from services.common.documents.document import Block, BlockKind, Document, HiddenText
-from services.common.documents.docx_numbering import Numbering
-from services.common.documents.docx_paragraphs import Paragraphs
-from services.common.documents.docx_styles import Styles
-from services.common.documents.docx_text import LineReader
+from services.common.documents.docx.numbering import Numbering
+from services.common.documents.docx.paragraphs import Paragraphs
+from services.common.documents.docx.styles import Styles
+from services.common.documents.docx.text import LineReader
 from services.common.documents.limits import require_at_most
-from services.common.documents.office_properties import core_properties, custom_properties, own_title
-from services.common.documents.packages import check_package
+from services.common.documents.office.packages import check_package
+from services.common.documents.office.properties import core_properties, custom_properties, own_title
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse
 
 _KIND: Final = "a Word document"
 _LANGUAGE_CHARS: Final = 2

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table
-from services.common.documents.fact_draft import FactDraft, FactKind
-from services.common.documents.fact_kinds import is_notice, kind_of
-from services.common.documents.leaning import (
+from services.common.documents.facts.draft import FactDraft, FactKind
+from services.common.documents.facts.kinds import is_notice, kind_of
+from services.common.documents.facts.leaning import (
     MAX_CARRIED_CHARS,
     MIN_FACT_TOKENS,
     CountTokens,
@@ -26,10 +26,10 @@ from services.common.documents.leaning import (
     merge_short,
     points_back,
 )
-from services.common.documents.note_texts import NoteTexts
-from services.common.documents.sentences import split_sentences
-from services.common.documents.table_facts import MAX_NAME_NOTE_CHARS, RowText, rows_of
-from services.common.documents.titles import adds_words, content_words, is_bare, is_generic
+from services.common.documents.facts.notes import NoteTexts
+from services.common.documents.facts.rows import MAX_NAME_NOTE_CHARS, RowText, rows_of
+from services.common.documents.facts.sentences import split_sentences
+from services.common.documents.facts.titles import adds_words, content_words, is_bare, is_generic
 from services.common.names import plain_name
 
 __all__ = ["CountTokens", "chunk", "group_leaning", "merge_short", "windows"]

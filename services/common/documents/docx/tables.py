@@ -7,10 +7,10 @@ from typing import Any, Final
 from docx.oxml.ns import qn
 
 from services.common.documents.document import Place, Table
-from services.common.documents.docx_styles import is_on, value_of
-from services.common.documents.docx_text import Line
-from services.common.documents.heads import header_columns_of, header_rows_of
+from services.common.documents.docx.styles import is_on, value_of
+from services.common.documents.docx.text import Line
 from services.common.documents.limits import require_at_most
+from services.common.documents.table_heads import header_columns_of, header_rows_of
 
 MAX_CELLS: Final = 2_000_000
 _MAX_SPAN: Final = 63

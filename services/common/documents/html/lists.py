@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from services.common.documents.html_styles import Declarations
+from services.common.documents.html.styles import Declarations
 
 _STYLES: Final = {
     "1": "decimal",

@@ -11,7 +11,7 @@ from typing import Final
 
 from tinycss2.color3 import RGBA
 
-from services.common.documents.html_styles import Declarations, Styles, colour_of
+from services.common.documents.html.styles import Declarations, Styles, colour_of
 
 _CLASSES: Final = frozenset(
     {

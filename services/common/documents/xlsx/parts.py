@@ -25,8 +25,8 @@ from openpyxl.worksheet.table import Table as ListObject
 from openpyxl.xml.constants import SHEET_MAIN_NS
 from openpyxl.xml.functions import fromstring
 
-from services.common.documents.raising import lowered, raised
-from services.common.documents.xlsx_formats import hides, shown
+from services.common.documents.scripts import lowered, raised
+from services.common.documents.xlsx.formats import hides, shown
 
 _FORMULA: Final = f"{{{SHEET_MAIN_NS}}}f"
 _CUSTOM_FORMATS: Final = 164

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.documents.marks import (
+from services.common.documents.html.marks import (
     ANY_MARK,
     BOLD,
     BOLD_END,
@@ -22,8 +22,8 @@ from services.common.documents.marks import (
     STRUCK,
     STRUCK_END,
 )
-from services.common.documents.raised import BASE_CHARS, raise_parts
-from services.common.documents.text import collapse
+from services.common.documents.html.raised import BASE_CHARS, raise_parts
+from services.common.documents.wording import collapse
 
 _NOTED: Final = re.compile(f"\\s*{NOTE}([^{NOTE}{NOTE_END}]*){NOTE_END}")
 _STRUCK_PART: Final = re.compile(f"{STRUCK}[^{STRUCK}{STRUCK_END}]*{STRUCK_END}")

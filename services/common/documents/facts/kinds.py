@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from services.common.documents.fact_draft import FactKind
+from services.common.documents.facts.draft import FactKind
 
 _RULE: Final = re.compile(
     r"\b(?:must|shall|may not|may only|mandatory|required|requires|prohibited|forbidden|permitted|obliged|obligation"

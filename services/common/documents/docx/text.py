@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from docx.oxml.ns import qn
 
-from services.common.documents.docx_styles import Styles, is_on, value_of
-from services.common.documents.note_marks import NOTE, settle
-from services.common.documents.raising import lowered, raised
-from services.common.documents.text import collapse
+from services.common.documents.docx.styles import Styles, is_on, value_of
+from services.common.documents.notes import NOTE, settle
+from services.common.documents.scripts import lowered, raised
+from services.common.documents.wording import collapse
 
 _MC: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from services.common.documents.ascii_tables import table_in
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
-from services.common.documents.hyphenation import join_lines, known_words
+from services.common.documents.plain.tables import table_in
+from services.common.documents.plain.torn_words import join_lines, known_words
+from services.common.documents.wording import collapse
 
 _ITEM: Final = re.compile(r"^(\s*)(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+(?=\S)")
 _INDENT_CHARS: Final = 2
@@ -37,11 +38,6 @@ _HEADING_CHARS: Final = 90
 _TITLE_CHARS: Final = 200
 _DIGITS: Final = re.compile(r"\d+")
 _EDGE_LINES: Final = 3
-
-
-def collapse(text: str) -> str:
-    """Return the text with every run of white space as one space."""
-    return " ".join(text.split())
 
 
 @dataclass(frozen=True, slots=True)

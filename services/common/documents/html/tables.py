@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Table
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse
 
 MAX_SPAN: Final = 1_000
 _MAX_POSITIONS: Final = 400_000

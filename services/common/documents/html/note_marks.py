@@ -6,7 +6,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse
 
 _MARK: Final = re.compile(r"[\[(]?\s*([\w*\u2020\u2021\u00a7\u00b6#]{1,4})\s*[\])]?\.?")
 _PLAIN_MARK: Final = re.compile(

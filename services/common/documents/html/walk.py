@@ -8,14 +8,11 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from services.common.documents.document import NOWHERE, Block, BlockKind, HiddenText, Place
-from services.common.documents.html_furniture import is_furniture, named_furniture
-from services.common.documents.html_hidden import Paint, painted, why_hidden
-from services.common.documents.html_lists import ListNumbers
-from services.common.documents.html_marks import NoteMarks
-from services.common.documents.html_styles import Declarations, Styles
-from services.common.documents.html_tables import TableParts
-from services.common.documents.inline import Line, read_line, split_lines
-from services.common.documents.marks import (
+from services.common.documents.html.furniture import is_furniture, named_furniture
+from services.common.documents.html.hidden import Paint, painted, why_hidden
+from services.common.documents.html.lines import Line, read_line, split_lines
+from services.common.documents.html.lists import ListNumbers
+from services.common.documents.html.marks import (
     BOLD,
     BOLD_END,
     BREAK,
@@ -27,7 +24,10 @@ from services.common.documents.marks import (
     SUP_END,
     plain_of,
 )
-from services.common.documents.text import collapse
+from services.common.documents.html.note_marks import NoteMarks
+from services.common.documents.html.styles import Declarations, Styles
+from services.common.documents.html.tables import TableParts
+from services.common.documents.wording import collapse
 
 Attributes = dict[str, str | None]
 Close = Callable[[], None]

@@ -8,13 +8,9 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from services.common.documents.document import Block, BlockKind, Place
-from services.common.documents.html_furniture import is_navigation
-from services.common.documents.html_lists import ListNumbers
-from services.common.documents.html_marks import NoteMarks
-from services.common.documents.html_styles import Styles
-from services.common.documents.html_tables import Cell, TableParts, build_table, is_layout
-from services.common.documents.html_walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
-from services.common.documents.marks import (
+from services.common.documents.html.furniture import is_navigation
+from services.common.documents.html.lists import ListNumbers
+from services.common.documents.html.marks import (
     LINK,
     LINK_END,
     NOTE,
@@ -27,7 +23,11 @@ from services.common.documents.marks import (
     SUP_END,
     plain_of,
 )
-from services.common.documents.text import collapse
+from services.common.documents.html.note_marks import NoteMarks
+from services.common.documents.html.styles import Styles
+from services.common.documents.html.tables import Cell, TableParts, build_table, is_layout
+from services.common.documents.html.walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
+from services.common.documents.wording import collapse
 
 _FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 from docx.oxml.ns import qn
 
 from services.common.documents.document import Block, BlockKind, HiddenText, Place
-from services.common.documents.docx_numbering import Numbering
-from services.common.documents.docx_styles import Styles, value_of
-from services.common.documents.docx_tables import (
+from services.common.documents.docx.numbering import Numbering
+from services.common.documents.docx.styles import Styles, value_of
+from services.common.documents.docx.tables import (
     Cell,
     as_table,
     cell_of,
@@ -24,10 +24,10 @@ from services.common.documents.docx_tables import (
     read_grid,
     rows_of,
 )
-from services.common.documents.docx_text import Line, LineReader
-from services.common.documents.joining import joined_lines
+from services.common.documents.docx.text import Line, LineReader
 from services.common.documents.numerals import roman
-from services.common.documents.text import collapse
+from services.common.documents.office.boxes import joined_lines
+from services.common.documents.wording import collapse
 
 _WRAPPERS: Final = frozenset({qn("w:sdt"), qn("w:sdtContent"), qn("w:customXml"), qn("w:ins"), qn("w:moveTo")})
 _TERM_CHARS: Final = 80

@@ -17,12 +17,12 @@ from pptx import Presentation
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place
 from services.common.documents.limits import require_at_most
-from services.common.documents.office_properties import core_properties, custom_properties, own_title
-from services.common.documents.packages import check_package
-from services.common.documents.placing import in_reading_order
-from services.common.documents.pptx_shapes import Shape, shapes_of
+from services.common.documents.office.packages import check_package
+from services.common.documents.office.properties import core_properties, custom_properties, own_title
+from services.common.documents.pptx.reading_order import in_reading_order
+from services.common.documents.pptx.shapes import Shape, shapes_of
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse
 
 _KIND: Final = "a PowerPoint presentation"
 _MANY_SLIDES: Final = 3

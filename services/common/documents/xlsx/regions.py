@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.common.documents.heads import header_columns_of, header_rows_of
+from services.common.documents.table_heads import header_columns_of, header_rows_of
 
 MAX_CUTS: Final = 6
 """How often a region is cut again, by rows and columns in turn."""

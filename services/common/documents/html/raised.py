@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from services.common.documents.marks import ANY_MARK, BREAK, NOTE, NOTE_END, SUB, SUB_END, SUP, SUP_END
-from services.common.documents.text import collapse
+from services.common.documents.html.marks import ANY_MARK, BREAK, NOTE, NOTE_END, SUB, SUB_END, SUP, SUP_END
+from services.common.documents.wording import collapse
 
 BASE_CHARS: Final = 60
 """So much of the text before a raised part is looked at."""

@@ -13,13 +13,21 @@ from openpyxl.utils import get_column_letter
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, Table
-from services.common.documents.joining import joined_lines
 from services.common.documents.limits import require_at_most
-from services.common.documents.office_properties import core_properties, custom_properties, own_title
-from services.common.documents.packages import check_package
+from services.common.documents.office.boxes import joined_lines
+from services.common.documents.office.packages import check_package
+from services.common.documents.office.properties import core_properties, custom_properties, own_title
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.regions import Parts, Position, Region, filled_enough, own_cells, parts_of, regions_of
-from services.common.documents.xlsx_parts import Area, SheetCell, SheetParts, Workbook
+from services.common.documents.xlsx.parts import Area, SheetCell, SheetParts, Workbook
+from services.common.documents.xlsx.regions import (
+    Parts,
+    Position,
+    Region,
+    filled_enough,
+    own_cells,
+    parts_of,
+    regions_of,
+)
 
 _KIND: Final = "an Excel workbook"
 MAX_CELLS: Final = 2_000_000
