@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from docx.oxml.ns import qn
 
-from services.common.documents.numerals import letters, ordinal, roman
+from services.common.documents.numerals import letters, ordinal, roman, whole
 
 _PLACEHOLDER: Final = re.compile(r"%([1-9])")
 _MAX_LEVEL: Final = 8
@@ -49,7 +49,6 @@ class Numbering:
     def __init__(self, root: Any | None) -> None:
         self._levels: dict[str, dict[int, _Level]] = {}
         self._lists: dict[str, _List] = {}
-        self._links: dict[str, str] = {}
         self._counters: dict[str, dict[int, int]] = {}
         if root is None:
             return
@@ -96,16 +95,12 @@ def _value(element: Any, name: str, default: str) -> str:
     return default if found is None else found.get(qn("w:val"), default)
 
 
-def _whole(text: str, default: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else default  # noqa: PLR2004 - more digits than a list has items
-
-
 def _level(level: Any) -> tuple[int, _Level]:
-    which = _whole(level.get(qn("w:ilvl"), "0"), 0)
+    which = whole(level.get(qn("w:ilvl"), "0"), 0)
     return which, _Level(
         _value(level, "w:numFmt", "decimal"),
         _value(level, "w:lvlText", f"%{which + 1}."),
-        _whole(_value(level, "w:start", "1"), 1),
+        whole(_value(level, "w:start", "1"), 1),
         _value(level, "w:lvlRestart", "1") != "0",
     )
 
@@ -113,10 +108,10 @@ def _level(level: Any) -> tuple[int, _Level]:
 def _overridden(abstract: str, num: Any) -> _List:
     found = _List(abstract)
     for override in num.findall(qn("w:lvlOverride")):
-        which = _whole(override.get(qn("w:ilvl"), "0"), 0)
+        which = whole(override.get(qn("w:ilvl"), "0"), 0)
         start = _value(override, "w:startOverride", "")
         if start:
-            found.starts[which] = _whole(start, 1)
+            found.starts[which] = whole(start, 1)
         level = override.find(qn("w:lvl"))
         if level is not None:
             found.levels[which] = _level(level)[1]

@@ -25,7 +25,7 @@ from services.common.documents.docx.tables import (
     rows_of,
 )
 from services.common.documents.docx.text import Line, LineReader
-from services.common.documents.numerals import roman
+from services.common.documents.numerals import roman, whole
 from services.common.documents.office.boxes import joined_lines
 from services.common.documents.wording import collapse
 
@@ -172,8 +172,7 @@ class Paragraphs:
         num_id = value_of(numbered, "w:numId") or (inherited[0] if inherited else "")
         if not num_id or num_id == "0":
             return None
-        said = value_of(numbered, "w:ilvl")
-        level = int(said) if said.isdecimal() else inherited[1] if inherited else 0
+        level = whole(value_of(numbered, "w:ilvl"), inherited[1] if inherited else 0)
         number = self._numbering.number(num_id, level)
         return None if number is None else (number, level)
 

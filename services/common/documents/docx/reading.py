@@ -13,7 +13,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RELATION
 from docx.oxml.ns import qn
 from docx.package import Package
 
-from services.common.documents.document import Block, BlockKind, Document, HiddenText
+from services.common.documents.document import Document, HiddenText, first_heading, texts_of
 from services.common.documents.docx.numbering import Numbering
 from services.common.documents.docx.paragraphs import Paragraphs
 from services.common.documents.docx.styles import Styles
@@ -22,10 +22,9 @@ from services.common.documents.limits import require_at_most
 from services.common.documents.office.packages import check_package
 from services.common.documents.office.properties import core_properties, custom_properties, own_title
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.wording import collapse
+from services.common.documents.wording import collapse, language_code
 
 _KIND: Final = "a Word document"
-_LANGUAGE_CHARS: Final = 2
 
 
 def read_docx(content: bytes, max_chars: int) -> Document:
@@ -67,11 +66,10 @@ class _Reading:
         if body is not None:
             paragraphs.read(body)
         paragraphs.close()
-        size = sum(len(block.text) for block in paragraphs.blocks)
-        size += sum(len(cell) for block in paragraphs.blocks if block.table for row in block.table.rows for cell in row)
+        size = sum(len(text) for block in paragraphs.blocks for text in texts_of(block))
         require_at_most("characters", size, self._max_chars)
         comments = self._comments()
-        properties = {**core_properties(self._package.core_properties), **custom_properties(self._custom())}
+        properties = {**core_properties(self._package.core_properties), **custom_properties(self._custom(), _KIND)}
         return Document(
             "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             _title(paragraphs, properties),
@@ -79,7 +77,7 @@ class _Reading:
             self._warnings(len(comments)),
             (*paragraphs.hidden, *comments),
             tuple(dict.fromkeys((*self._running(), *paragraphs.furniture))),
-            language=properties.get("language", "")[:_LANGUAGE_CHARS].lower(),
+            language=language_code(properties.get("language")),
             properties=properties,
         )
 
@@ -125,8 +123,4 @@ def _root(part: Any) -> Any:
 
 
 def _title(paragraphs: Paragraphs, properties: dict[str, str]) -> str:
-    written = paragraphs.title or own_title(properties)
-    if written:
-        return written
-    blocks: list[Block] = paragraphs.blocks
-    return next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
+    return paragraphs.title or own_title(properties) or first_heading(paragraphs.blocks, 1)

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from docx.oxml.ns import qn
 
+from services.common.documents.numerals import whole
+
 _HEADING: Final = re.compile(r"heading ([1-9])")
 _CONTENTS: Final = re.compile(r"toc (?:\d|heading)|table of (?:figures|authorities)|index \d")
 _CODE: Final = re.compile(r"\b(?:code|source|preformatted|macro text|listing|verbatim)\b")
@@ -86,8 +88,9 @@ class Styles:
             if named:
                 return min(int(named[1]), MAX_HEADING_LEVEL)
             level = value_of(style.find(qn("w:pPr")), "w:outlineLvl")
-        if level.isdecimal() and int(level) < _BODY_LEVEL:
-            return min(int(level) + 1, MAX_HEADING_LEVEL)
+        outline = whole(level, _BODY_LEVEL)
+        if outline < _BODY_LEVEL:
+            return min(outline + 1, MAX_HEADING_LEVEL)
         return 1 if self.is_title(style_id) else 0
 
     def list_of(self, style_id: str) -> tuple[str, int] | None:
@@ -95,8 +98,7 @@ class Styles:
         for style in self._chain(style_id):
             numbered = style.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
             if numbered is not None:
-                level = value_of(numbered, "w:ilvl")
-                return value_of(numbered, "w:numId"), int(level) if level.isdecimal() else 0
+                return value_of(numbered, "w:numId"), whole(value_of(numbered, "w:ilvl"), 0)
         return None
 
     def run_switch(self, style_id: str, name: str) -> bool:

@@ -10,6 +10,7 @@ from services.common.documents.document import Place, Table
 from services.common.documents.docx.styles import is_on, value_of
 from services.common.documents.docx.text import Line
 from services.common.documents.limits import require_at_most
+from services.common.documents.numerals import whole
 from services.common.documents.table_heads import header_columns_of, header_rows_of
 
 MAX_CELLS: Final = 2_000_000
@@ -129,8 +130,7 @@ def _read_row(grid: Grid, table: Any, row: Any, read_cell: Callable[[Any, Any], 
 
 
 def _count(properties: Any | None, name: str, default: int) -> int:
-    text = value_of(properties, name)
-    return min(int(text), _MAX_SPAN) if text.isdecimal() else default
+    return min(whole(value_of(properties, name), default), _MAX_SPAN)
 
 
 def _goes_on(properties: Any | None) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.documents.document import MAX_COLUMN_CHARS, Table
+from services.common.documents.document import Table
 
 _TOTAL: Final = re.compile(
     r"\b(?:sub)?total\b|\bsums?\b|\bsumme\b|\bgesamt|\bsomme\b|\baverage\b|\bmean\b|\bdurchschnitt\b|\bmoyenne\b|\bsaldo\b",
@@ -17,6 +17,8 @@ _MAX_GROUP_CHARS: Final = 120
 _MAX_NOTE_CHARS: Final = 300
 MAX_NAME_NOTE_CHARS: Final = 80
 _MIN_GROUP_WIDTH: Final = 3
+MAX_COLUMN_CHARS: Final = 500
+"""A longer head of a column is not repeated in each of its cells."""
 _BARE_ROWS: Final = 2
 _PAIR: Final = 2
 

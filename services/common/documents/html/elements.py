@@ -25,8 +25,9 @@ from services.common.documents.html.marks import (
 )
 from services.common.documents.html.note_marks import NoteMarks
 from services.common.documents.html.styles import Styles
-from services.common.documents.html.tables import Cell, TableParts, build_table, is_layout
+from services.common.documents.html.tables import MAX_SPAN, Cell, TableParts, build_table, is_layout
 from services.common.documents.html.walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
+from services.common.documents.numerals import whole
 from services.common.documents.wording import collapse
 
 _FILE_NAME: Final = re.compile(r"[^\s]+\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico)", re.IGNORECASE)
@@ -349,8 +350,8 @@ class PageWalk(Walk):
                 head=tag == "th",
                 scope=(attributes.get("scope") or "").lower(),
                 marked=marked or (inner.marked and bool(inner.current)),
-                columns=_span(attributes.get("colspan")) or 1,
-                rows=_span(attributes.get("rowspan", "1")),
+                columns=min(whole(attributes.get("colspan"), 1), MAX_SPAN) or 1,
+                rows=min(whole(attributes.get("rowspan"), 1), MAX_SPAN),
                 current=" ".join(inner.current),
                 struck=inner.struck,
             )
@@ -398,8 +399,3 @@ class PageWalk(Walk):
             self._kind = before
 
         return close
-
-
-def _span(text: str | None) -> int:
-    plain = (text or "").strip()
-    return min(int(plain), 1_000) if plain.isdecimal() and len(plain) <= 9 else 1  # noqa: PLR2004

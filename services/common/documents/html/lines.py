@@ -23,7 +23,7 @@ from services.common.documents.html.marks import (
     STRUCK_END,
 )
 from services.common.documents.html.raised import BASE_CHARS, raise_parts
-from services.common.documents.wording import collapse
+from services.common.documents.wording import collapse, has_words
 
 _NOTED: Final = re.compile(f"\\s*{NOTE}([^{NOTE}{NOTE_END}]*){NOTE_END}")
 _STRUCK_PART: Final = re.compile(f"{STRUCK}[^{STRUCK}{STRUCK_END}]*{STRUCK_END}")
@@ -72,8 +72,8 @@ def read_line(raw: str, defined: frozenset[str]) -> Line:
         text = _powers(collapse(raw))
         return Line(text, current=text)
     pictures, raw = _take_pictures(raw.replace(f"{LINK_END}{LINK}", f"{LINK_END} {LINK}"))
-    bold = not _has_words(_without(_BOLD_PART, raw)) and _has_words(raw)
-    links = 0 if _has_words(_without(_LINK_PART, raw)) else len(_LINK_PART.findall(raw))
+    bold = not has_words(_without(_BOLD_PART, raw)) and has_words(raw)
+    links = 0 if has_words(_without(_LINK_PART, raw)) else len(_LINK_PART.findall(raw))
     raw = re.sub(f"[{BOLD}{BOLD_END}{LINK}{LINK_END}]", "", raw).replace(BREAK, " ")
     raw = raise_parts(raw, defined)
     text, notes, opens_with = _take_notes(raw.replace(STRUCK, "").replace(STRUCK_END, ""))
@@ -81,7 +81,7 @@ def read_line(raw: str, defined: frozenset[str]) -> Line:
     if STRUCK in raw:
         rest = _STRUCK_PART.sub(_struck, raw)
         rest = re.sub(f"[{STRUCK}{STRUCK_END}]", "", rest)
-        current = _take_notes(rest)[0] if _has_words(ANY_MARK.sub("", rest)) else text
+        current = _take_notes(rest)[0] if has_words(ANY_MARK.sub("", rest)) else text
     return Line(text, notes, current, opens_with, bold, links, pictures)
 
 
@@ -109,7 +109,7 @@ def _struck(match: re.Match[str]) -> str:
     """Return nothing of what is struck out where other words take its place; before a dash or colon it is told of."""
     before = ANY_MARK.sub("", match.string[max(0, match.start() - BASE_CHARS) : match.start()])
     after = ANY_MARK.sub("", match.string[match.end() : match.end() + BASE_CHARS]).lstrip()
-    return match[0] if not _has_words(before) and not after[:1].isalnum() else " "
+    return match[0] if not has_words(before) and not after[:1].isalnum() else " "
 
 
 def _is_labelled(line: str) -> bool:
@@ -129,11 +129,7 @@ def _opens(line: str) -> bool:
 
 
 def _is_bold(line: str) -> bool:
-    return _has_words(line) and not _has_words(_without(_BOLD_PART, line))
-
-
-def _has_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return has_words(line) and not has_words(_without(_BOLD_PART, line))
 
 
 def _without(part: re.Pattern[str], raw: str) -> str:
@@ -144,7 +140,7 @@ def _take_pictures(raw: str) -> tuple[tuple[str, ...], str]:
     """Return descriptions that stand apart, and the text: short ones stay in the line where words stand beside them."""
     if PICTURE not in raw:
         return (), raw
-    words = _has_words(_without(_PICTURE_PART, raw))
+    words = has_words(_without(_PICTURE_PART, raw))
     apart: list[str] = []
 
     def place(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from services.common.documents.html.styles import Declarations
+from services.common.documents.numerals import alphabetic, roman, whole
 
 _STYLES: Final = {
     "1": "decimal",
@@ -12,13 +13,7 @@ _STYLES: Final = {
     "i": "lower-roman",
     "I": "upper-roman",
 }
-_ROMAN: Final = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
 _MAX_ROMAN: Final = 3_999
-_LETTERS: Final = 26
-_MAX_DIGITS: Final = 9
 
 
 class ListNumbers:
@@ -36,36 +31,29 @@ class ListNumbers:
         self.style = kind or _STYLES.get(attributes.get("type") or "", "decimal")
         self.ordered = tag == "ol" and self.style != "none"
         self._step = -1 if "reversed" in attributes else 1
-        start = _whole(attributes.get("start"))
-        self._next = start if start is not None else (items if self._step < 0 else 1)
+        self._next = _signed(attributes.get("start"), items if self._step < 0 else 1)
 
     def number(self, value: str | None) -> str:
         """Return what the next item is called; empty for a bullet."""
         if not self.ordered:
             return ""
-        given = _whole(value)
-        here = self._next if given is None else given
+        here = _signed(value, self._next)
         self._next = here + self._step
         return f"{numeral(here, self.style)}."
 
 
 def numeral(number: int, style: str) -> str:
     """Return a number as a list of a style shows it."""
-    if number > 0 and style in {"lower-alpha", "upper-alpha", "lower-latin", "upper-latin"}:
-        text = ""
-        while number > 0:
-            number, rest = divmod(number - 1, _LETTERS)
-            text = chr(ord("a") + rest) + text
-    elif 0 < number <= _MAX_ROMAN and style in {"lower-roman", "upper-roman"}:
-        text = ""
-        for worth, letters in _ROMAN:
-            count, number = divmod(number, worth)
-            text += letters * count
+    if style in {"lower-alpha", "upper-alpha", "lower-latin", "upper-latin"}:
+        text = alphabetic(number)
+    elif style in {"lower-roman", "upper-roman"}:
+        text = roman(number, _MAX_ROMAN)
     else:
         text = str(number)
     return text.upper() if style.startswith("upper") else text
 
 
-def _whole(text: str | None) -> int | None:
+def _signed(text: str | None, otherwise: int) -> int:
     plain = (text or "").strip()
-    return int(plain) if plain.lstrip("-").isdecimal() and len(plain) <= _MAX_DIGITS else None
+    size = whole(plain.removeprefix("-"), -1)
+    return otherwise if size < 0 else -size if plain.startswith("-") else size

@@ -10,16 +10,15 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-from services.common.documents.document import Block, BlockKind, Document, HiddenText
+from services.common.documents.document import Block, BlockKind, Document, HiddenText, first_heading
 from services.common.documents.html.attributes import most_attributes
 from services.common.documents.html.elements import PageWalk
 from services.common.documents.html.furniture import without_feet
 from services.common.documents.html.note_marks import NoteMarks
 from services.common.documents.html.signs import settle_notes
 from services.common.documents.html.styles import Styles
-from services.common.documents.html.walk import language_of
 from services.common.documents.limits import require_at_most
-from services.common.documents.wording import collapse
+from services.common.documents.wording import collapse, language_code
 
 MAX_DEPTH: Final = 2_000
 MAX_ATTRIBUTES: Final = 4_096
@@ -59,15 +58,14 @@ def read_html(text: str) -> Document:
     title = collapse(title_node.text()) if title_node else ""
     walk = PageWalk(Styles(tree), NoteMarks(tree))
     root = tree.root
-    walk.language = language_of(root.attributes.get("lang") if root is not None else "")
+    walk.language = language_code(root.attributes.get("lang") if root is not None else "")
     if tree.body is not None:
         walk.walk(tree.body)
     blocks, feet = without_feet(settle_notes(_with_captions(walk.sink.blocks)))
     furniture = [*walk.furniture, *(block.text for block in feet)]
-    first = next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
     return Document(
         "text/html",
-        title or first,
+        title or first_heading(blocks, 1),
         tuple(blocks),
         hidden=_distinct(walk.hidden),
         furniture=tuple(dict.fromkeys(furniture)),

@@ -9,6 +9,7 @@ from services.common.documents.document import Block, BlockKind, Table
 from services.common.documents.wording import collapse
 
 MAX_SPAN: Final = 1_000
+"""A cell covers so many columns and rows at most, as in browsers."""
 _MAX_POSITIONS: Final = 400_000
 """Of a grid whose positions are many more than its cells; larger ones are read without spans."""
 _POSITIONS_PER_CELL: Final = 40

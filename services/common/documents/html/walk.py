@@ -27,7 +27,7 @@ from services.common.documents.html.marks import (
 from services.common.documents.html.note_marks import NoteMarks
 from services.common.documents.html.styles import Declarations, Styles
 from services.common.documents.html.tables import TableParts
-from services.common.documents.wording import collapse
+from services.common.documents.wording import collapse, has_words, language_code
 
 Attributes = dict[str, str | None]
 Close = Callable[[], None]
@@ -184,7 +184,7 @@ class Walk:
 
     def _hide(self, text: str, why: str) -> None:
         told = collapse(plain_of(text))
-        if any(character.isalnum() for character in told):
+        if has_words(told):
             self.hidden.append(HiddenText(told, why, self._place))
 
     def _enter(self, node: LexborNode) -> list[Close] | None:
@@ -203,7 +203,7 @@ class Walk:
         if style or tag in {"font", "body", "table", "tr", "td", "th"} or self._styles.linked:
             self._repaint(tag, attributes, style, closes)
         if attributes.get("lang"):
-            self._languages.append(language_of(attributes["lang"]))
+            self._languages.append(language_code(attributes["lang"]))
             self._after(closes, self._languages.pop)
         if attributes.get("id") or attributes.get("name"):
             self._mark_place(tag, attributes, closes)
@@ -314,7 +314,7 @@ class Walk:
 
     def _write(self, line: Line) -> None:
         text = line.text
-        if not any(character.isalnum() for character in text) and not self._tables:
+        if not has_words(text) and not self._tables:
             text = ""
         if text:
             self.sink.marked = self.sink.marked and line.bold
@@ -393,12 +393,6 @@ def _says_all(node: LexborNode) -> bool:
     """Say whether an element holds all the text of the one around it, as the button of a heading that unfolds does."""
     around = node.parent
     return around is not None and collapse(around.text(deep=True)) == collapse(node.text(deep=True))
-
-
-def language_of(text: str | None) -> str:
-    """Return the ISO 639-1 code of a language tag; empty where it has none."""
-    code = (text or "").replace("_", "-").split("-")[0].strip().lower()
-    return code if len(code) == 2 and code.isalpha() else ""  # noqa: PLR2004
 
 
 def is_title(text: str) -> bool:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
-from xml.etree import ElementTree as ET
+
+from services.common.documents.office.packages import parse_part
 
 _NAMES: Final = {
     "title": "title",
@@ -43,11 +44,16 @@ def core_properties(properties: Any) -> dict[str, str]:
     return {**found, "date": date} if date else found
 
 
-def custom_properties(xml: bytes) -> dict[str, str]:
-    """Return the custom properties of a part that ``check_package`` let pass; spaces in names become underscores."""
+def custom_properties(xml: bytes, kind: str) -> dict[str, str]:
+    """Return the custom properties of a part; spaces in names become underscores.
+
+    Args:
+        xml: the part; empty where there is none.
+        kind: what is read, as in "the document is …".
+    """
     if not xml:
         return {}
-    root = ET.fromstring(xml)  # noqa: S314 - check_package refuses XML that declares types or entities
+    root = parse_part(xml, kind)
     found = {}
     for one in root.findall(_PROPERTY)[:_MAX_PROPERTIES]:
         text = "".join(one.itertext()).strip()

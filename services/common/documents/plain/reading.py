@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from services.common.documents.document import Block, BlockKind, Document, Place, Table
+from services.common.documents.document import Block, BlockKind, Document, Place, Table, place_of_lines
 from services.common.documents.plain.tables import table_in
 from services.common.documents.plain.torn_words import join_lines, known_words
 from services.common.documents.wording import collapse
@@ -129,8 +129,7 @@ def _paragraphs(pages: Sequence[str], running: frozenset[str], furniture: list[s
 
 
 def _place(paragraph: _Paragraph, first: int, last: int) -> Place:
-    start, end = paragraph.first + first, paragraph.first + last
-    return Place(path=f"line {start}" if start == end else f"lines {start}-{end}")
+    return place_of_lines(paragraph.first + first, paragraph.first + last)
 
 
 def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: _Known, *, opens: bool) -> Iterator[Block]:

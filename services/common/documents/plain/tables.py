@@ -1,6 +1,6 @@
 """Tables drawn with characters in plain text: frames of ``+--+``, bars, rules of dashes, columns of blanks.
 
-A row whose first cell is empty goes on with the row above it. Footnote marks after a cell are left out. Columns of
+A row whose first cell is empty goes on with the row above it. Footnote marks after a cell become notes. Columns of
 blanks are a table only when three lines or more agree on them: two lines that happen to have a gap in one place do not.
 """
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.documents.document import Place, Table
+from services.common.documents.document import Table, place_of_lines
 from services.common.documents.table_heads import header_rows_of
 
 _FRAME: Final = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
@@ -42,13 +42,9 @@ def table_in(lines: Sequence[str], first_line: int) -> tuple[Table | None, int]:
             found = [(i, j, _MARK.search(cell)) for i, row in enumerate(rows) for j, cell in enumerate(row)]
             notes = tuple((i, j, match[1]) for i, j, match in found if match)
             grid = tuple((*(_MARK.sub("", cell) for cell in row), *[""] * (width - len(row))) for row in rows)
-            places = tuple(_place(first_line + start, first_line + end) for start, end in numbers)
+            places = tuple(place_of_lines(first_line + start, first_line + end) for start, end in numbers)
             return Table(grid, heads if heads is not None else header_rows_of(grid), places=places, notes=notes), used
     return None, 0
-
-
-def _place(first: int, last: int) -> Place:
-    return Place(path=f"line {first}" if first == last else f"lines {first}-{last}")
 
 
 _Read = tuple[list[list[str]], list[tuple[int, int]], int | None, int]

@@ -15,16 +15,15 @@ from typing import Any, Final
 from pptx import Presentation
 
 from services.common.document_kinds import MediaType
-from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place
+from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, first_heading
 from services.common.documents.limits import require_at_most
-from services.common.documents.office.packages import check_package
+from services.common.documents.office.packages import check_package, parse_part
 from services.common.documents.office.properties import core_properties, custom_properties, own_title
 from services.common.documents.pptx.reading_order import in_reading_order
-from services.common.documents.pptx.shapes import Shape, shapes_of
+from services.common.documents.pptx.shapes import KIND, Shape, shapes_of
 from services.common.documents.refusals import refusing_damage
 from services.common.documents.wording import collapse
 
-_KIND: Final = "a PowerPoint presentation"
 _MANY_SLIDES: Final = 3
 _COMMENTS: Final = ("/comments", "/comment")
 _CUSTOM: Final = "/custom-properties"
@@ -46,8 +45,8 @@ def read_pptx(content: bytes, max_slides: int, max_chars: int) -> Document:
         InvalidRequestError: UNSUPPORTED_MEDIA: damaged.
         LimitExceededError: MESSAGE_TOO_LARGE: too many slides or characters, or what ``check_package`` refuses.
     """
-    check_package(content, _KIND)
-    with refusing_damage(_KIND):
+    check_package(content, KIND)
+    with refusing_damage(KIND):
         show = Presentation(io.BytesIO(content))
         require_at_most("slides", len(show.slides), max_slides)
         slides = list(_slides(show, max_chars))
@@ -55,7 +54,7 @@ def read_pptx(content: bytes, max_slides: int, max_chars: int) -> Document:
             (rel.target_part.blob for rel in show.part.package._rels.values() if rel.reltype.endswith(_CUSTOM)),  # noqa: SLF001
             b"",
         )
-        properties = {**core_properties(show.core_properties), **custom_properties(custom)}
+        properties = {**core_properties(show.core_properties), **custom_properties(custom, KIND)}
     return _document(slides, properties)
 
 
@@ -78,10 +77,7 @@ def _slides(show: Any, max_chars: int) -> Iterator[_Slide]:
 
 
 def _comment_texts(xml: bytes) -> Iterator[str]:
-    from xml.etree import ElementTree as ET
-
-    root = ET.fromstring(xml)  # noqa: S314 - check_package refuses XML that declares types or entities
-    for element in root.iter():
+    for element in parse_part(xml, KIND).iter():
         if element.tag.rpartition("}")[2] in {"text", "t"} and element.text:
             yield element.text
 
@@ -114,10 +110,9 @@ def _document(slides: list[_Slide], properties: dict[str, str]) -> Document:
             blocks.append(Block(BlockKind.PARAGRAPH, f"Speaker notes: {slide.notes}", place=where))
     comments = sum(len(slide.comments) for slide in slides)
     warnings = (f"{comments} slide(s) with comments, which were left out",) if comments else ()
-    first = next((block.text for block in blocks if block.kind is BlockKind.HEADING), "")
     return Document(
         MediaType.PPTX.value,
-        own_title(properties) or first,
+        own_title(properties) or first_heading(blocks),
         tuple(blocks),
         warnings,
         tuple(hidden),

@@ -9,11 +9,13 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from services.common.documents.document import Block, BlockKind, Place, Table, texts_of
 from services.common.documents.limits import require_at_most
 from services.common.documents.office.boxes import joined_lines
+from services.common.documents.office.packages import parse_part
 from services.common.documents.pptx.reading_order import Edges, in_reading_order
 from services.common.documents.pptx.text import A, P, SlideText, level_properties, read_text
 from services.common.documents.table_heads import header_columns_of, header_rows_of
 from services.common.documents.wording import collapse
 
+KIND: Final = "a PowerPoint presentation"
 MAX_CELLS: Final = 2_000_000
 _TITLES: Final = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})
 _FURNITURE: Final = frozenset(
@@ -254,10 +256,7 @@ def _diagram(shape: Any, slide: Any, place: Place) -> Iterator[Block]:
     """Yield the texts of a diagram (SmartArt) in the order in which they were written."""
     for ids in shape.element.findall(f".//{{{_DIAGRAM}}}relIds"):
         part = slide.part.related_part(ids.get(f"{_RELATION}dm"))
-        from xml.etree import ElementTree as ET
-
-        root = ET.fromstring(part.blob)  # noqa: S314 - check_package let it pass
-        for point in root.iter(f"{{{_DIAGRAM}}}pt"):
+        for point in parse_part(part.blob, KIND).iter(f"{{{_DIAGRAM}}}pt"):
             if point.get("type", "node") != "node":
                 continue
             text = collapse(" ".join(one.text or "" for one in point.iter(f"{A}t")))

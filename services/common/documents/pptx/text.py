@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from services.common.documents.numerals import letters, roman
+from services.common.documents.numerals import letters, roman, whole
 from services.common.documents.scripts import lowered, raised
 from services.common.documents.wording import collapse
 
@@ -50,7 +50,7 @@ def read_text(body: Any, inherited: tuple[Any, ...]) -> SlideText:
     counters: dict[int, int] = {}
     for paragraph in body.findall(f"{A}p"):
         properties = paragraph.find(f"{A}pPr")
-        level = _whole("" if properties is None else properties.get("lvl", ""))
+        level = whole("" if properties is None else properties.get("lvl", ""), 0)
         text = _paragraph_text(paragraph, found.hidden)
         if not text:
             continue
@@ -59,17 +59,13 @@ def read_text(body: Any, inherited: tuple[Any, ...]) -> SlideText:
             del counters[deeper]
         number = ""
         if bullet is not None and bullet.tag == f"{A}buAutoNum":
-            counters[level] = counters.get(level, _whole(bullet.get("startAt", ""), 1) - 1) + 1
+            counters[level] = counters.get(level, whole(bullet.get("startAt", ""), 1) - 1) + 1
             number = _numbered(counters[level], bullet.get("type", "arabicPeriod"))
         else:
             counters.pop(level, None)
         item = bullet is not None and bullet.tag != f"{A}buNone"
         found.lines.append(SlideLine(text, level, item, number))
     return found
-
-
-def _whole(text: str, default: int = 0) -> int:
-    return min(int(text), 32_767) if text.isdecimal() else default
 
 
 def _paragraph_text(paragraph: Any, hidden: list[str]) -> str:

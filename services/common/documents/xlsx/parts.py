@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
-from xml.etree import ElementTree as ET
 
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.comments.comment_sheet import CommentSheet
@@ -20,14 +19,17 @@ from openpyxl.packaging.relationship import get_dependents, get_rels_path
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.styles.stylesheet import apply_stylesheet
+from openpyxl.utils.cell import range_boundaries
 from openpyxl.worksheet._reader import WorkSheetParser
 from openpyxl.worksheet.table import Table as ListObject
 from openpyxl.xml.constants import SHEET_MAIN_NS
 from openpyxl.xml.functions import fromstring
 
+from services.common.documents.office.packages import parse_part
 from services.common.documents.scripts import lowered, raised
 from services.common.documents.xlsx.formats import hides, shown
 
+KIND: Final = "an Excel workbook"
 _FORMULA: Final = f"{{{SHEET_MAIN_NS}}}f"
 _CUSTOM_FORMATS: Final = 164
 _WHITE: Final = frozenset({"FFFFFFFF", "00FFFFFF"})
@@ -65,8 +67,8 @@ class SheetParts:
     """What a sheet holds besides its cells."""
 
     merged: list[Area] = field(default_factory=list)
-    tables: list[tuple[Area, int, str]] = field(default_factory=list)
-    """Area, rows of heads, name of each table that was made as one."""
+    tables: list[tuple[Area, int]] = field(default_factory=list)
+    """Area and rows of heads of each table that was made as one."""
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     comments: list[tuple[str, str]] = field(default_factory=list)
@@ -189,12 +191,12 @@ class Workbook:
         if kind == "table":
             table = ListObject.from_tree(fromstring(self._archive.read(target)))
             heads = 1 if table.headerRowCount is None else int(table.headerRowCount)
-            parts.tables.append((area_of(str(table.ref)), heads, str(table.displayName or "")))
+            parts.tables.append((area_of(str(table.ref)), heads))
         elif kind == "comments":
             sheet = CommentSheet.from_tree(fromstring(self._archive.read(target)))
             parts.comments.extend((str(ref), " ".join(str(comment.text).split())) for ref, comment in sheet.comments)
         elif kind == "drawing":
-            root = ET.fromstring(self._archive.read(target))  # noqa: S314 - check_package let it pass
+            root = parse_part(self._archive.read(target), KIND)
             for shape in root.iter(f"{_XDR}sp"):
                 lines = ["".join(text.text or "" for text in line.iter(f"{_A}t")) for line in shape.iter(f"{_A}p")]
                 parts.boxes.append("\n".join(line.strip() for line in lines if line.strip()))
@@ -202,8 +204,6 @@ class Workbook:
 
 def area_of(reference: str) -> Area:
     """Return the area that ``A5:F15`` names."""
-    from openpyxl.utils.cell import range_boundaries
-
     left, top, right, bottom = (number or 1 for number in range_boundaries(reference))
     return top, left, bottom, right
 

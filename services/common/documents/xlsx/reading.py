@@ -18,7 +18,7 @@ from services.common.documents.office.boxes import joined_lines
 from services.common.documents.office.packages import check_package
 from services.common.documents.office.properties import core_properties, custom_properties, own_title
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.xlsx.parts import Area, SheetCell, SheetParts, Workbook
+from services.common.documents.xlsx.parts import KIND, Area, SheetCell, SheetParts, Workbook
 from services.common.documents.xlsx.regions import (
     Parts,
     Position,
@@ -29,7 +29,6 @@ from services.common.documents.xlsx.regions import (
     regions_of,
 )
 
-_KIND: Final = "an Excel workbook"
 MAX_CELLS: Final = 2_000_000
 MAX_MERGED: Final = 4_096
 """A merged cell of more rows or columns than this covers what the sheet uses and no more."""
@@ -45,15 +44,15 @@ def read_xlsx(content: bytes, max_chars: int) -> Document:
         InvalidRequestError: UNSUPPORTED_MEDIA: damaged.
         LimitExceededError: MESSAGE_TOO_LARGE: too many cells or characters, or what ``check_package`` refuses.
     """
-    check_package(content, _KIND)
-    with refusing_damage(_KIND):
+    check_package(content, KIND)
+    with refusing_damage(KIND):
         book = Workbook(content)
         reading = _Reading(max_chars)
         sheets = list(book.sheets())
         alone = sum(seen for _, seen, _ in sheets) == 1
         for name, seen, sheet in sheets:
             reading.read(book, name, sheet, seen=seen, alone=alone)
-        properties = {**core_properties(book.properties), **custom_properties(book.custom)}
+        properties = {**core_properties(book.properties), **custom_properties(book.custom, KIND)}
     names = {name for name, _, _ in sheets}
     headings = (block.text for block in reading.blocks if block.kind is BlockKind.HEADING and block.text not in names)
     return Document(
@@ -260,7 +259,7 @@ def _regions(sheet: _Sheet) -> list[Region]:
     """Return the regions of a sheet in reading order: tables that were made as such, then what is left."""
     left = dict.fromkeys([*sheet.cells, *sheet.merged])
     found: list[Region] = []
-    for area, heads, _ in sheet.parts.tables:
+    for area, heads in sheet.parts.tables:
         inside = _inside(sheet, area, left)
         if inside:
             found.append(Region(inside, heads))
