@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from services.common.adapters.encoders.embedding import EncoderEmbeddingModel, open_embedding
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
-from services.common.documents.chunking import chunk
 from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.facts.chunking import chunk
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
 

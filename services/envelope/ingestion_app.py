@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Final
 
 from services.common.computing import compute
-from services.common.documents.chunking import MAX_FACT_TOKENS
 from services.common.documents.document import NOWHERE
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
@@ -35,6 +34,8 @@ from services.envelope.version_writer import NewFact, SourceVersion, TextModels,
 
 FACTS_MEDIA_TYPE: Final = "application/x-facts"
 """Media type of a source whose facts the caller has cut."""
+MAX_FACT_TOKENS: Final = 2_048
+"""Of a fact that a caller has cut."""
 MAX_ORDERED_ADDITIONS: Final = 20_000
 """A source that facts are added to keeps their order up to so many: it is written anew with every addition."""
 

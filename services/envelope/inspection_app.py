@@ -6,7 +6,7 @@ from typing import Final
 
 from services.common.computing import compute
 from services.common.documents.document import NOWHERE, Place
-from services.common.documents.fact_draft import FactDraft
+from services.common.documents.facts.draft import FactDraft
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, NotFoundError
 from services.common.names import plain_name

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.common.documents.chunking import chunk
 from services.common.documents.document import Block, BlockKind, Document
+from services.common.documents.facts.chunking import chunk
 from services.common.ports.facts import FactStatus
 from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.candidates import Candidate

@@ -4,12 +4,16 @@ import time
 
 import pytest
 
-from services.common.documents.attributes import most_attributes
-from services.common.documents.chunking import MAX_CONTEXT_CHARS, chunk, merge_short
-from services.common.documents.detection import MediaType, detect_media_type
-from services.common.documents.document import MAX_COLUMN_CHARS, Block, BlockKind, Document, row_text
-from services.common.documents.html import MAX_ATTRIBUTES, read_html
-from services.common.documents.sentences import split_sentences
+from services.common.document_kinds import MediaType
+from services.common.documents.detection import detect_media_type
+from services.common.documents.document import Block, BlockKind, Document, Table
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.facts.leaning import merge_short
+from services.common.documents.facts.rows import MAX_COLUMN_CHARS
+from services.common.documents.facts.sentences import split_sentences
+from services.common.documents.facts.walk import MAX_CONTEXT_CHARS
+from services.common.documents.html.attributes import most_attributes
+from services.common.documents.html.reading import MAX_ATTRIBUTES, read_html
 from services.common.errors import ErrorReason, LimitExceededError
 from services.dpe.domain import quotations, roles
 from services.dpe.domain.clauses import clauses
@@ -119,7 +123,9 @@ def test_items_in_countless_lists_keep_their_parents():
 
 
 def test_the_head_of_a_column_that_is_a_text_is_not_repeated():
-    assert row_text(("Plan", "x" * (MAX_COLUMN_CHARS + 1)), ("a", "b")) == "Plan: a; b"
+    table = Table((("Plan", "x" * (MAX_COLUMN_CHARS + 1)), ("a", "b")), header_rows=1)
+    (fact,) = chunk(Document("text/plain", "", (Block(BlockKind.TABLE, "", table=table),)), words)
+    assert fact.content == "Plan: a; b"
 
 
 @pytest.mark.parametrize(

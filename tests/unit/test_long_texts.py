@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from services.common.documents import sentences as chunk_sentences
+from services.common.documents.facts import sentences as chunk_sentences
 from services.common.grounding import words
 from services.common.keywords import Stemming, keywords
 from services.dpe.domain import numerals

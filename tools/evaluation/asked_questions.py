@@ -18,7 +18,7 @@ from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 from services.cli.commands.ask import send
 from services.cli.local_state import LocalState
-from services.common.documents.sentences import split_sentences
+from services.common.documents.facts.sentences import split_sentences
 from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.embedded_suite import KnownSuite

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.common.documents import ReadingLimits, read_document
-from services.common.documents.chunking import chunk
 from services.common.documents.document import Block, Document, Table
-from services.common.documents.fact_draft import FactDraft
-from services.common.documents.sentences import split_sentences
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.facts.draft import FactDraft
+from services.common.documents.facts.sentences import split_sentences
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 from tools.evaluation.document_labels import LabelledDocument, LabelledTable
 

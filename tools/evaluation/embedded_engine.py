@@ -13,7 +13,7 @@ from services.allinone.check import Checker, open_checker
 from services.allinone.check_result import ClaimResult
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
-from services.common.documents.chunking import chunk
+from services.common.documents.facts.chunking import chunk
 from services.common.errors import StartupError
 from services.common.ports.grounding import GroundingModel
 from services.common.ports.tokens import TokenCounter

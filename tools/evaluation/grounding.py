@@ -16,7 +16,7 @@ from rich.progress import Progress
 
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
-from services.common.documents.chunking import chunk
+from services.common.documents.facts.chunking import chunk
 from services.common.ports.embedding import EmbeddingModel
 from services.common.settings.inference import InferenceSettings
 from services.dpe.domain.facts import EnvelopeFact, read_fact

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
-from services.common.documents.chunking import chunk
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.settings.inference import InferenceSettings
 from tools.evaluation.data import EvaluationDataError, read_rows

@@ -1,7 +1,5 @@
-"""Reading documents: bytes of a known media type to the domain's ``Document``. The only place that sees parsers."""
+"""Reading documents: bytes of a known media type to blocks (``document``), blocks to facts (``facts``).
 
-from services.common.document_kinds import MediaType
-from services.common.documents.detection import detect_media_type
-from services.common.documents.reading import ReadingLimits, read_document
-
-__all__ = ["MediaType", "ReadingLimits", "detect_media_type", "read_document"]
+``reading.read_document`` is the way in; a package or module for each format. Nothing is imported here: the parsers take
+their time and memory in processes that read documents, and the model alone is for all.
+"""

@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, replace
 from typing import Final
 
-from services.common.documents.chunking import chunk
 from services.common.documents.document import Document, DoubtfulTable
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.limits import require_at_most
 from services.common.documents.wire import read_parts
 from services.common.errors import ErrorReason, FieldViolation, LimitExceededError, UnavailableError
 from services.common.ports.documents import CutDocument
@@ -68,8 +69,7 @@ def read_and_cut(
         LimitExceededError: MESSAGE_TOO_LARGE: too many bytes, pages, characters or facts.
     """
     # The parsers, a tenth of a second: for processes that read documents, not for those that have them read.
-    from services.common.documents import ReadingLimits, read_document
-    from services.common.documents.limits import require_at_most
+    from services.common.documents.reading import ReadingLimits, read_document
 
     reading = ReadingLimits(limits.max_bytes, limits.max_pages, limits.max_chars)
     document = read_document(content, media_type, name, reading)

@@ -10,11 +10,9 @@ from typing import Final
 
 from services.common.document_kinds import ACCEPTED, BY_NAME, BY_SUFFIX, KIND_OF, MediaType, suffix_of
 from services.common.documents.encodings import decode
-from services.common.documents.packages import package_kind
+from services.common.documents.office.packages import package_kind
 from services.common.documents.refusals import unsupported_media
 from services.common.documents.signatures import what_else
-
-__all__ = ["Detected", "MediaType", "detect_media_type", "unsupported_media"]
 
 _PDF_MAGIC: Final = b"%PDF-"
 _PDF_MAGIC_WITHIN: Final = 1024

@@ -3,14 +3,12 @@
 Readers say what stands where; what becomes a fact, and in which words, is the chunker's alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import Final, TypeAlias
 
-MAX_COLUMN_CHARS: Final = 500
-"""A longer head of a column is not repeated in each of its cells."""
-
+DEEPEST_HEADING: Final = 6
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, top, right, bottom, as shares of the page's width and height from its upper left corner, 0 to 1."""
 
@@ -187,16 +185,11 @@ def texts_of(block: Block) -> Iterator[str]:
             yield from row
 
 
-def row_text(columns: Sequence[str], cells: Sequence[str]) -> str:
-    """Return a table row as text that stands on its own: ``Plan: Basic; Deductible: 250 EUR``.
+def first_heading(blocks: Iterable[Block], deepest: int = DEEPEST_HEADING) -> str:
+    """Return the first heading of a level up to ``deepest``; empty where there is none."""
+    return next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level <= deepest), "")
 
-    Cells without a column name, and empty cells, are joined as they are or left out.
-    """
-    parts: list[str] = []
-    for index, cell in enumerate(cells):
-        if not cell:
-            continue
-        name = columns[index].rstrip(":") if index < len(columns) else ""
-        name = name if len(name) <= MAX_COLUMN_CHARS else ""
-        parts.append(f"{name}: {cell}" if name else cell)
-    return "; ".join(parts)
+
+def place_of_lines(first: int, last: int) -> Place:
+    """Return the place of lines of a text, counted from 1."""
+    return Place(path=f"line {first}" if first == last else f"lines {first}-{last}")

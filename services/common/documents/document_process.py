@@ -12,8 +12,8 @@ from services.common.workers.frames import Json
 
 
 def build(configuration: Json) -> Mapping[str, Handler]:
-    """Open the tokenizer and load the parsers: no document pays for them out of its time and memory."""
-    importlib.import_module("services.common.documents")
+    """Open the tokenizer and load the parsers of PDF, HTML and text: no document pays for them out of its time."""
+    importlib.import_module("services.common.documents.reading")
     limits = CuttingLimits(*configuration["limits"])
     tokenizers = [TokenizerSettings.model_validate(one) for one in configuration["tokenizers"]]
     counts = open_counter_of(configuration["model"], tokenizers, configuration["approximate_margin_ratio"])

@@ -14,11 +14,11 @@ from typing import Any, Final, TypeAlias
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
-from services.common.documents.heads import header_columns_of, header_rows_of
 from services.common.documents.limits import require_at_most
 from services.common.documents.markdown import read_markdown
 from services.common.documents.refusals import unsupported_media
-from services.common.documents.text import collapse
+from services.common.documents.table_heads import header_columns_of, header_rows_of
+from services.common.documents.wording import collapse
 
 MAX_DEPTH: Final = 200
 MAX_VALUES: Final = 5_000_000

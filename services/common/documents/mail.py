@@ -18,8 +18,9 @@ from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place
 from services.common.documents.html import read_html
 from services.common.documents.limits import require_at_most
+from services.common.documents.plain import read_text
 from services.common.documents.refusals import refusing_damage, unsupported_media
-from services.common.documents.text import collapse, read_text
+from services.common.documents.wording import collapse
 
 _KIND: Final = "an e-mail"
 MAX_PARTS: Final = 200

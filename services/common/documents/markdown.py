@@ -19,7 +19,7 @@ from mdit_py_plugins.superscript import superscript_plugin
 
 from services.common.documents.document import Document, HiddenText
 from services.common.documents.html import read_html
-from services.common.documents.text import collapse
+from services.common.documents.wording import collapse, language_code
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_FRONT_CHARS: Final = 20_000
@@ -55,14 +55,9 @@ def read_markdown(text: str) -> Document:
         media_type="text/markdown",
         title=properties.get("title") or page.title,
         hidden=(*page.hidden, *told),
-        language=page.language or _language(properties),
+        language=page.language or language_code(properties.get("lang") or properties.get("language")),
         properties={**page.properties, **properties},
     )
-
-
-def _language(properties: dict[str, str]) -> str:
-    code = (properties.get("lang") or properties.get("language") or "").split("-")[0].lower()
-    return code if len(code) == 2 and code.isalpha() else ""  # noqa: PLR2004
 
 
 def _properties(front: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Numbers of list items as people see them: ``c``, ``iv``, ``XII``, ``1st``."""
+"""Numbers of list items: as formats write them down, and as people see them: ``c``, ``iv``, ``XII``, ``1st``."""
 
 from typing import Final
 
@@ -10,6 +10,13 @@ _LETTERS: Final = 26
 _MAX: Final = 32_767
 """Word's own bound; what a file says beyond it is written in digits."""
 _TEENS: Final = range(11, 14)
+_MAX_DIGITS: Final = 9
+
+
+def whole(text: str | None, otherwise: int) -> int:
+    """Return a number of digits alone, at most nine of them; ``otherwise`` where the text is none."""
+    plain = (text or "").strip()
+    return int(plain) if plain.isdecimal() and len(plain) <= _MAX_DIGITS else otherwise
 
 
 def letters(number: int) -> str:
@@ -20,9 +27,20 @@ def letters(number: int) -> str:
     return chr(ord("a") + letter) * (repeated + 1)
 
 
-def roman(number: int) -> str:
-    """Return ``iv`` for 4."""
-    if not 1 <= number <= _MAX:
+def alphabetic(number: int) -> str:
+    """Return ``a`` for 1, ``z`` for 26, ``aa`` for 27, ``ab`` for 28, as pages count."""
+    if number < 1:
+        return str(number)
+    text = ""
+    while number > 0:
+        number, letter = divmod(number - 1, _LETTERS)
+        text = chr(ord("a") + letter) + text
+    return text
+
+
+def roman(number: int, most: int = _MAX) -> str:
+    """Return ``iv`` for 4; digits beyond ``most``."""
+    if not 1 <= number <= most:
         return str(number)
     parts = []
     for value, text in _ROMAN:

@@ -10,7 +10,8 @@ from services.common.documents.html import read_html
 from services.common.documents.limits import require_at_most
 from services.common.documents.markdown import read_markdown
 from services.common.documents.pdf import read_pdf
-from services.common.documents.text import read_text
+from services.common.documents.plain import read_text
+from services.common.documents.wording import has_words
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 
 _LONG_BLANKS_CHARS: Final = 1 << 20
@@ -52,7 +53,7 @@ def read_document(content: bytes, declared: str, name: str, limits: ReadingLimit
         document = _read_text_kind(found, content, language_of(name, declared))
     if found.warning:
         document = replace(document, warnings=(found.warning, *document.warnings))
-    if not any(character.isalnum() for block in document.blocks for text in texts_of(block) for character in text):
+    if not any(has_words(text) for block in document.blocks for text in texts_of(block)):
         raise _without_text(found.media)
     return document
 

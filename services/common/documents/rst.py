@@ -15,12 +15,12 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en as directive_names
 
 from services.common.document_kinds import MediaType
-from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, Table
-from services.common.documents.note_marks import NOTE, settle
+from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, Table, first_heading
+from services.common.documents.notes import NOTE, settle
 from services.common.documents.numerals import letters, roman
-from services.common.documents.raising import lowered, raised
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.text import collapse
+from services.common.documents.scripts import lowered, raised
+from services.common.documents.wording import collapse
 
 _KIND: Final = "reStructuredText"
 _SETTINGS: Final = {
@@ -100,10 +100,9 @@ def read_rst(text: str) -> Document:
         walk = _Walk()
         walk.children(tree)
         blocks = tuple(walk.blocks)
-    first = next((block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
     return Document(
         MediaType.RST.value,
-        str(tree.get("title") or first),
+        str(tree.get("title") or first_heading(blocks, 1)),
         blocks,
         hidden=tuple(walk.hidden),
         properties=walk.properties,

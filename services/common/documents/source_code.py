@@ -15,8 +15,9 @@ from pygments.token import Comment, Keyword, Name, String, Token
 from pygments.util import ClassNotFound
 
 from services.common.document_kinds import MediaType
-from services.common.documents.document import Block, BlockKind, Document, Place
-from services.common.documents.text import read_text
+from services.common.documents.document import Block, BlockKind, Document, Place, place_of_lines
+from services.common.documents.plain import read_text
+from services.common.documents.wording import has_words
 
 _DEFINING: Final = frozenset(
     {
@@ -222,7 +223,7 @@ def _unquoted(value: str) -> str:
 
 def _blocks(section: _Section) -> Iterator[Block]:
     if section.name:
-        yield Block(BlockKind.HEADING, section.name, section.level, Place(path=f"line {section.line}"))
+        yield Block(BlockKind.HEADING, section.name, section.level, place_of_lines(section.line, section.line))
     for line, text in _joined(section.texts):
         plain = _MARKS.sub("", _TAIL.sub("", text))
         if _RULE.fullmatch(plain) or _TOOL_DIRECTIVE.match(plain):
@@ -234,10 +235,9 @@ def _blocks(section: _Section) -> Iterator[Block]:
                 kind, block.text, block.level if kind is block.kind else 0, place, block.number, block.term, block.table
             )
     code = "".join(section.code).strip("\n").rstrip()
-    if any(character.isalnum() for character in code):
+    if has_words(code):
         last = section.code_line + code.count("\n")
-        where = f"line {section.code_line}" if last == section.code_line else f"lines {section.code_line}-{last}"
-        yield Block(BlockKind.CODE, code, place=Place(path=where))
+        yield Block(BlockKind.CODE, code, place=place_of_lines(section.code_line, last))
 
 
 def _joined(texts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.document_kinds import MediaType
-from services.common.documents.document import Block, BlockKind, Document, Place, Table
-from services.common.documents.heads import header_columns_of, header_rows_of, is_figure
+from services.common.documents.document import Block, BlockKind, Document, Place, Table, place_of_lines
 from services.common.documents.limits import require_at_most
 from services.common.documents.refusals import unsupported_media
-from services.common.documents.text import collapse
+from services.common.documents.table_heads import header_columns_of, header_rows_of, is_figure
+from services.common.documents.wording import collapse
 
 MAX_CELLS: Final = 5_000_000
 _DELIMITERS: Final = (",", ";", "\t", "|")
@@ -39,7 +39,7 @@ class _Row:
 
     @property
     def place(self) -> Place:
-        return Place(path=f"line {self.last}" if self.first == self.last else f"lines {self.first}-{self.last}")
+        return place_of_lines(self.first, self.last)
 
     @property
     def filled(self) -> int:
@@ -191,7 +191,7 @@ def _table(rows: list[_Row], warnings: list[str]) -> Block:
         more = " and others" if len(odd) > _SHOWN_LINES else ""
         doubtful = f"most rows have {usual} cells, those of line {shown}{more} have not"
         warnings.append(f"table of line {rows[0].first}: {doubtful}")
-    place = Place(path=f"lines {rows[0].first}-{rows[-1].last}")
+    place = place_of_lines(rows[0].first, rows[-1].last)
     table = Table(
         grid,
         headers,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from services.common.documents.document import NOWHERE, DoubtfulTable, HiddenText, Place
-from services.common.documents.fact_draft import FactDraft, FactKind
+from services.common.documents.facts.draft import FactDraft, FactKind
 from services.common.ports.documents import CutDocument
 from services.common.workers.frames import Json
 

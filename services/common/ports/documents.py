@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from services.common.documents.document import DoubtfulTable, HiddenText
-from services.common.documents.fact_draft import FactDraft
+from services.common.documents.facts.draft import FactDraft
 
 
 @dataclass(frozen=True, slots=True)

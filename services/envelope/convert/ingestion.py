@@ -6,7 +6,7 @@ from typing import Final
 from crp.ckf.v1 import ckf_pb2, ingestion_pb2, knowledge_service_pb2
 
 from services.common.documents.document import NOWHERE, Place
-from services.common.documents.fact_draft import FactKind
+from services.common.documents.facts.draft import FactKind
 from services.common.ports.outline import OutlineVersion
 from services.common.progress import Progress
 from services.envelope.convert.common import timestamp

@@ -7,7 +7,7 @@ of scraps. Nothing is done with a single fact because of it.
 import re
 from typing import Final
 
-from services.common.documents.fact_draft import FactKind
+from services.common.documents.facts.draft import FactKind
 
 _WHOLE: Final = frozenset({FactKind.CODE, FactKind.CAPTION, FactKind.FOOTNOTE, FactKind.BOILERPLATE})
 """What is as short and as broken off as it is in the original."""

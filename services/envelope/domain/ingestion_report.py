@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.documents.document import NOWHERE, DoubtfulTable, HiddenText, Place
-from services.common.documents.fact_draft import FactKind
+from services.common.documents.facts.draft import FactKind
 from services.common.ports.documents import CutDocument
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.instructions import why_suspected

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from services.common.documents.document import DoubtfulTable
-from services.common.documents.fact_draft import FactDraft, FactKind
+from services.common.documents.facts.draft import FactDraft, FactKind
 
 _MIN_CELLS: Final = 5
 """A column of fewer cells tells nothing."""

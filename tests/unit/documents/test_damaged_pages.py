@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from services.common.documents.chunking import chunk
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.html import read_html
 from services.common.documents.markdown import read_markdown
 from tests.unit.documents.test_gallery import LABELLED

@@ -2,9 +2,9 @@
 
 import pytest
 
-from services.common.documents.chunking import chunk
 from services.common.documents.document import Block, BlockKind, Document, Place, Table
-from services.common.documents.fact_draft import FactKind
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.facts.draft import FactKind
 from services.common.documents.markdown import read_markdown
 from services.envelope.domain.importance import IMPORTANCE_BY_KIND, SourceType, importance_of
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from services.common.documents.chunking import chunk
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.html import read_html
-from services.common.documents.html_tables import MAX_SPAN
+from services.common.documents.html.tables import MAX_SPAN
 
 
 def tables(page):

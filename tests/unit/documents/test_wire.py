@@ -3,7 +3,7 @@
 import json
 
 from services.common.documents.document import DoubtfulTable, HiddenText, Place
-from services.common.documents.fact_draft import FactDraft, FactKind
+from services.common.documents.facts.draft import FactDraft, FactKind
 from services.common.documents.wire import read_parts, write_parts
 from services.common.ports.documents import CutDocument
 

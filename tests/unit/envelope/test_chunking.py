@@ -2,9 +2,11 @@
 
 import pytest
 
-from services.common.documents.chunking import chunk, group_leaning, merge_short, windows
-from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table, row_text
-from services.common.documents.sentences import split_sentences
+from services.common.documents.document import NOWHERE, Block, BlockKind, Document, Place, Table
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.facts.leaning import group_leaning, merge_short
+from services.common.documents.facts.sentences import split_sentences
+from services.common.documents.facts.windows import windows
 
 
 def words(text):
@@ -111,15 +113,17 @@ def test_a_row_names_its_columns_its_heading_and_its_document():
 
 
 @pytest.mark.parametrize(
-    ("columns", "cells", "expected"),
+    ("heads", "cells", "expected"),
     [
         (("Plan", "Fee"), ("Basic", ""), "Plan: Basic"),
-        ((), ("a", "b"), "a; b"),
-        (("Plan:",), ("Basic", "extra"), "Plan: Basic; extra"),
+        ((), ("a", "b", "c"), "a; b; c"),
+        ((), ("a", "b"), "a: b"),
+        (("Plan:", ""), ("Basic", "extra"), "Plan: Basic; extra"),
     ],
 )
-def test_row_text(columns, cells, expected):
-    assert row_text(columns, cells) == expected
+def test_a_row_is_its_filled_cells_with_the_names_of_their_columns(heads, cells, expected):
+    rows = (heads, cells) if heads else (cells,)
+    assert contents(Block(BlockKind.TABLE, "", table=Table(rows, header_rows=len(rows) - 1))) == [expected]
 
 
 def test_a_heading_is_prefixed_only_where_it_says_something_new():

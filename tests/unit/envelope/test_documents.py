@@ -7,7 +7,7 @@ from pypdf import PdfReader, PdfWriter
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from services.common.documents import ReadingLimits, read_document
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 
 LIMITS = ReadingLimits(max_bytes=1_000_000, max_pages=5, max_chars=100_000)

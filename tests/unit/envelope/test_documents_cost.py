@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from services.common.documents import ReadingLimits, read_document
-from services.common.documents.chunking import chunk
-from services.common.documents.html import MAX_DEPTH, read_html
-from services.common.documents.text import read_text
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.html.reading import MAX_DEPTH, read_html
+from services.common.documents.plain import read_text
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import ErrorReason, LimitExceededError
 from tests.fakes.office_files import word, workbook
 

@@ -3,7 +3,7 @@
 import pytest
 
 from services.common.documents.document import DoubtfulTable, HiddenText, Place
-from services.common.documents.fact_draft import FactDraft, FactKind
+from services.common.documents.facts.draft import FactDraft, FactKind
 from services.common.ports.documents import CutDocument
 from services.envelope.domain import instructions
 from services.envelope.domain.disagreements import disagreement

@@ -4,9 +4,9 @@ import pypdfium2.raw as pdfium
 import pytest
 
 from services.common.documents.document import BlockKind, Document, Table
+from services.common.documents.facts.rows import rows_of
 from services.common.documents.pdf import read_pdf
 from services.common.documents.pdf.words import Characters
-from services.common.documents.table_facts import rows_of
 from tests.fakes.pdf import PROSE, drawn, wrapped, write
 
 

@@ -5,8 +5,8 @@ import stat
 import pytest
 from reportlab.lib.utils import ImageReader
 
-from services.common.documents import ReadingLimits, read_document
 from services.common.documents.pdf import read_pdf
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 from tests.fakes.pdf import PROSE, drawn, wrapped, write
 

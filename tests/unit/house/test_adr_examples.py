@@ -26,7 +26,7 @@ from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
-from services.common.documents.chunking import chunk
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.html import read_html
 from services.common.documents.pdf.frame import Frame
 from services.common.documents.pdf.gutters import find_gutters

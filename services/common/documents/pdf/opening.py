@@ -13,8 +13,8 @@ from typing import Any, Final
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfiumError
 
-from services.common.documents.detection import unsupported_media
 from services.common.documents.limits import require_at_most
+from services.common.documents.refusals import unsupported_media
 
 _LOCK: Final = threading.RLock()
 _END: Final = b"%%EOF"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from services.cli.app import app as cli
-from services.common.document_kinds import ACCEPTED, KINDS, SUFFIXES, language_of
-from services.common.documents import MediaType, ReadingLimits, detect_media_type, read_document
+from services.common.document_kinds import ACCEPTED, KINDS, SUFFIXES, MediaType, language_of
+from services.common.documents.detection import detect_media_type
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 from tests.fakes.office_files import rewritten, slides, word, workbook
 

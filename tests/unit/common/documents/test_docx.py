@@ -7,7 +7,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Pt, RGBColor
 
-from services.common.documents import ReadingLimits, read_document
+from services.common.documents.reading import ReadingLimits, read_document
 from tests.fakes.office_files import rewritten, saved
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)

@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from services.common.documents import ReadingLimits, read_document
-from services.common.documents.packages import MAX_PARTS
+from services.common.documents.office.packages import MAX_PARTS
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError, ErrorReason
 from tests.fakes.office_files import rewritten, slides, word, workbook
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from services.common.documents import ReadingLimits, read_document
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.common.documents import ReadingLimits, read_document
-from services.common.documents.hyphenation import join_lines, known_words
+from services.common.documents.plain.torn_words import join_lines, known_words
+from services.common.documents.reading import ReadingLimits, read_document
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)
 

@@ -7,8 +7,8 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
 from pptx.util import Inches, Pt
 
-from services.common.documents import ReadingLimits, read_document
-from services.common.documents.placing import in_reading_order
+from services.common.documents.pptx.reading_order import in_reading_order
+from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import LimitExceededError
 from tests.fakes.office_files import saved, slides
 

@@ -1,6 +1,6 @@
 """reStructuredText by docutils: structure kept, comments apart, nothing included."""
 
-from services.common.documents import ReadingLimits, read_document
+from services.common.documents.reading import ReadingLimits, read_document
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.common.documents import ReadingLimits, read_document
+from services.common.documents.reading import ReadingLimits, read_document
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)
 

@@ -10,8 +10,8 @@ from openpyxl.comments import Comment
 from openpyxl.styles import Font
 from openpyxl.worksheet.table import Table as ListObject
 
-from services.common.documents import ReadingLimits, read_document
-from services.common.documents.xlsx_formats import hides, shown
+from services.common.documents.reading import ReadingLimits, read_document
+from services.common.documents.xlsx.formats import hides, shown
 from services.common.errors import LimitExceededError
 from tests.fakes.office_files import rewritten, saved, workbook
 

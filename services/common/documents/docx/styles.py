@@ -1,0 +1,110 @@
+"""What Word's styles say of a paragraph or run, through the styles that they are based on (ISO/IEC 29500-1 §17.7)."""
+
+import re
+from typing import Any, Final
+
+from docx.oxml.ns import qn
+
+from services.common.documents.numerals import whole
+
+_HEADING: Final = re.compile(r"heading ([1-9])")
+_CONTENTS: Final = re.compile(r"toc (?:\d|heading)|table of (?:figures|authorities)|index \d")
+_CODE: Final = re.compile(r"\b(?:code|source|preformatted|macro text|listing|verbatim)\b")
+_MAX_CHAIN: Final = 32
+_BODY_LEVEL: Final = 9
+_OFF: Final = frozenset({"0", "false", "off", "none"})
+MAX_HEADING_LEVEL: Final = 6
+
+
+def is_on(properties: Any | None, name: str) -> bool | None:
+    """Return what a switch of properties says; ``None`` when it is not there."""
+    found = None if properties is None else properties.find(qn(name))
+    return None if found is None else found.get(qn("w:val"), "1") not in _OFF
+
+
+def value_of(properties: Any | None, name: str) -> str:
+    """Return a property's ``w:val``; empty when it is not there."""
+    found = None if properties is None else properties.find(qn(name))
+    return "" if found is None else found.get(qn("w:val"), "")
+
+
+class Styles:
+    """Asks styles.xml.
+
+    Args:
+        root: of styles.xml; ``None`` when there is none.
+    """
+
+    def __init__(self, root: Any | None) -> None:
+        found = [] if root is None else root.findall(qn("w:style"))
+        self._styles = {style.get(qn("w:styleId"), ""): style for style in found}
+        self._default = next(
+            (
+                style.get(qn("w:styleId"), "")
+                for style in found
+                if style.get(qn("w:type")) == "paragraph" and style.get(qn("w:default")) in {"1", "true"}
+            ),
+            "",
+        )
+        self._chains: dict[str, tuple[Any, ...]] = {}
+
+    def _chain(self, style_id: str) -> tuple[Any, ...]:
+        if style_id not in self._chains:
+            chain: list[Any] = []
+            current = style_id or self._default
+            while current in self._styles and len(chain) < _MAX_CHAIN:
+                chain.append(self._styles[current])
+                current = value_of(self._styles[current], "w:basedOn")
+            self._chains[style_id] = tuple(chain)
+        return self._chains[style_id]
+
+    def names(self, style_id: str) -> tuple[str, ...]:
+        """Return the names of a style and of those that it is based on, in lower case."""
+        return tuple(value_of(style, "w:name").lower() for style in self._chain(style_id))
+
+    def is_title(self, style_id: str) -> bool:
+        """Say whether it is the document's title."""
+        return "title" in self.names(style_id)[:1]
+
+    def is_contents(self, style_id: str) -> bool:
+        """Say whether it is a line of a table of contents or of an index."""
+        return any(_CONTENTS.match(name) for name in self.names(style_id))
+
+    def is_caption(self, style_id: str) -> bool:
+        """Say whether it is a caption."""
+        return "caption" in self.names(style_id)
+
+    def is_code(self, style_id: str) -> bool:
+        """Say whether it is code."""
+        return any(_CODE.search(name) for name in self.names(style_id))
+
+    def heading_level(self, style_id: str, properties: Any | None) -> int:
+        """Return the level of a heading, from 1; 0 for other paragraphs."""
+        level = value_of(properties, "w:outlineLvl")
+        for style in self._chain(style_id):
+            if level:
+                break
+            named = _HEADING.match(value_of(style, "w:name").lower())
+            if named:
+                return min(int(named[1]), MAX_HEADING_LEVEL)
+            level = value_of(style.find(qn("w:pPr")), "w:outlineLvl")
+        outline = whole(level, _BODY_LEVEL)
+        if outline < _BODY_LEVEL:
+            return min(outline + 1, MAX_HEADING_LEVEL)
+        return 1 if self.is_title(style_id) else 0
+
+    def list_of(self, style_id: str) -> tuple[str, int] | None:
+        """Return the list and level that a paragraph style belongs to."""
+        for style in self._chain(style_id):
+            numbered = style.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+            if numbered is not None:
+                return value_of(numbered, "w:numId"), whole(value_of(numbered, "w:ilvl"), 0)
+        return None
+
+    def run_switch(self, style_id: str, name: str) -> bool:
+        """Say whether a style's runs have a switch on, as ``w:vanish`` or ``w:b``."""
+        for style in self._chain(style_id) if style_id else ():
+            said = is_on(style.find(qn("w:rPr")), name)
+            if said is not None:
+                return said
+        return False
