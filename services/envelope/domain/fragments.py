@@ -17,7 +17,8 @@ _LEANING: Final = re.compile(
     r"(?:possible|necessary|required|important|allowed|forbidden|recommended))",
     re.IGNORECASE,
 )
-_BROKEN_START: Final = re.compile(r"[a-z,;:)\]}.%/]")
+_BROKEN_START: Final = re.compile(r"[a-z](?![A-Z])|[,;:)\]}.%/]")
+"""A small letter, but not that of a name as "iOS"; or a mark that belongs to what stood before."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _MIN_WORDS: Final = 3
 _OPEN_ENDS: Final = (",", ";", ":", "-", "\u2010", "(", "[", "/")

@@ -1,5 +1,6 @@
 """What a query means as it is written, and which facts have it (ADR 0110)."""
 
+import math
 import time
 
 import pytest
@@ -58,6 +59,14 @@ def test_rare_terms_weigh_more_and_unknown_ones_nothing():
     assert shares[0] == pytest.approx(1.0)
     assert 0 < shares[1] == shares[2] < 0.5
     assert shares[3] == 0.0
+
+
+def test_a_term_weighs_by_how_few_texts_hold_it():
+    # BM25's weight of a term, log(1 + (N - n + 0.5) / (n + 0.5)): of four texts one holds KH-1, two hold 5.
+    rare, common = math.log(1 + 3.5 / 1.5), math.log(1 + 2.5 / 2.5)
+    shares = exact_shares(("kh-1", "5"), ["KH-1 alone", "5 days", "5 EUR", "nothing"])
+    assert shares == pytest.approx([rare / (rare + common), *[common / (rare + common)] * 2, 0.0])
+    assert exact_shares((), ["a", "b"]) == [0.0, 0.0]
 
 
 def test_phrases_match_across_white_space_and_case():
