@@ -96,8 +96,8 @@ def judge(labelled: LabelledDocument, facts: list[str]) -> Reading:
     missing = tuple(_named(one.texts) for one in labels.together if not any(map(one.all_in, facts)))
     false = sum(any(labels.false_part(one, fact) for fact in facts) for one in labels.apart)
     hidden = sum(labels.told(text, facts) for text in labelled.hidden)
-    together = len(labels.together)
-    told = f"{together - len(missing)} of {together} labelled statements in a fact; {false} of {len(labels.apart)} false ones"
+    together, apart = len(labels.together), len(labels.apart)
+    told = f"{together - len(missing)} of {together} labelled statements in a fact; {false} of {apart} false ones"
     if labelled.hidden:
         told += f"; {hidden} of {len(labelled.hidden)} hidden told"
     return Reading(judged, missing, told)
