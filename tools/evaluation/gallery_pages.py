@@ -76,7 +76,7 @@ def _mail(path: Path) -> str:
 
 def _cropped(page: pypdfium2.PdfPage) -> Image.Image:
     """Return a page without its blank borders: a little wider than what stands on it."""
-    image = page.render(scale=2 * WIDTH_PX / page.get_width()).to_pil().convert("RGB")
+    image: Image.Image = page.render(scale=2 * WIDTH_PX / page.get_width()).to_pil().convert("RGB")
     box = image.convert("L").point([255 * (shade < _BLANK) for shade in range(256)]).getbbox()
     left, top, right, bottom = box or (0, 0, *image.size)
     edge = 2 * _MARGIN_PX

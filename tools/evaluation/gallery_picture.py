@@ -80,7 +80,7 @@ def draw(shown: Shown) -> str:
 
 def _page(root: ET.Element, x: int, png: bytes) -> int:
     _text(root, x, TOP + LINE, "As a person sees it", "head")
-    width, height = struct.unpack(">II", png[16:24])
+    width, height = map(int, struct.unpack(">II", png[16:24]))
     y, tall = TOP + 2 * LINE + PAD, round(COLUMN * height / width)
     place = {"x": str(x), "y": str(y), "width": str(COLUMN), "height": str(tall)}
     ET.SubElement(root, "rect", {"class": "sheet", **place})
