@@ -1,11 +1,5 @@
-"""How well documents are read, against what a careful person sees: cells, order, hidden text, furniture, facts.
+"""How well documents are read, against what a careful person sees: cells, order, hidden text, furniture, facts."""
 
-Texts are compared without regard to case, white space, kinds of dashes and quotation marks. A string stands in a fact
-when it stands there as words: ``3 EUR`` is not in ``13 EUR``.
-"""
-
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,28 +8,12 @@ from typing import Final
 from services.common.documents.document import Block, Document, Table
 from services.common.documents.facts.chunking import chunk
 from services.common.documents.facts.draft import FactDraft
-from services.common.documents.facts.sentences import split_sentences
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 from tools.evaluation.document_labels import LabelledDocument, LabelledTable
+from tools.evaluation.fact_labels import FactLabels, bare, plain
 
 LIMITS: Final = ReadingLimits(max_bytes=64 << 20, max_pages=2_000, max_chars=64_000_000)
-_ALIKE: Final = str.maketrans(
-    {
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
-        **dict.fromkeys("\u2018\u2019\u201b\u2032", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
-        "\u00ad": None,
-        "\u200b": None,
-        "\ufeff": None,
-    }
-)
-_RAISED: Final = re.compile(r"(?<=[^\W_])[\u207b\u207a]?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
-"""Raised figures count as what a person writes for them: 10^6."""
-_SHORT_CHARS: Final = 12
-"""Shorter hidden or furniture texts count only where a fact is nothing else: ``3`` stands in many facts."""
-_ROW_PART: Final = re.compile(r";\s+")
-_NAMED: Final = re.compile(r"[^:;]+: ")
 
 
 @dataclass(slots=True)
@@ -112,28 +90,17 @@ def score_document(labelled: LabelledDocument, count: Callable[[str], int]) -> S
     titles = {bare(block.text) for block in blocks if block.kind == "HEADING"}
     for _, text in labelled.headings:
         score.note(HEADINGS, right=bare(text) in titles, miss=repr(text))
-    seen = _seen(labelled)
+    labels = FactLabels(labelled)
     for text in labelled.hidden:
-        score.note(HIDDEN, right=not _told(text, facts, seen), miss=repr(text))
+        score.note(HIDDEN, right=not labels.told(text, facts), miss=repr(text))
     for text in labelled.furniture:
-        score.note(FURNITURE, right=not _told(text, facts, seen), miss=repr(text))
-    _score_facts(score, labelled, facts)
+        score.note(FURNITURE, right=not labels.told(text, facts), miss=repr(text))
+    _score_facts(score, labels, facts)
     return score
 
 
 def _within(page: int, pages: tuple[int, int] | None) -> bool:
     return pages is None or not page or pages[0] <= page <= pages[1]
-
-
-def plain(text: str) -> str:
-    """Return a text as it is compared where words count."""
-    raised = _RAISED.sub(lambda match: f"^{match[0]}", text.translate(_ALIKE))
-    return " ".join(unicodedata.normalize("NFKC", raised).translate(_ALIKE).casefold().split())
-
-
-def bare(text: str) -> str:
-    """Return the letters and digits of a text."""
-    return "".join(character for character in plain(text) if character.isalnum())
 
 
 def _score_tables(score: Score, labelled: Sequence[LabelledTable], found: Sequence[Table]) -> None:
@@ -192,68 +159,9 @@ def _stream(block: Block) -> Iterable[str]:
             yield from (cell for at, cell in enumerate(row) if (index, at) not in block.table.spanned)
 
 
-def _seen(labelled: LabelledDocument) -> str:
-    """Return what is labelled as seen: a running head that repeats the title is no fault where the title stands."""
-    texts = [*labelled.order, *(text for _, text in labelled.headings)]
-    for table in labelled.tables:
-        texts += [table.caption, *(cell for row in table.grid for cell in row)]
-    texts += [text for group in labelled.together for text in group]
-    return "\n".join(bare(text) for text in texts)
-
-
-def _told(text: str, facts: Sequence[str], seen: str) -> bool:
-    """Say whether a text, or one of its sentences, stands in a fact and is not also labelled as seen."""
-    for part in {text, *split_sentences(text)}:
-        want = bare(part)
-        if not want or (want in seen and part != text) or want in seen.split("\n"):
-            continue
-        if len(want) < _SHORT_CHARS:
-            if any(bare(fact) == want for fact in facts):
-                return True
-        elif want not in seen and any(want in bare(fact) for fact in facts):
-            return True
-    return False
-
-
-def _score_facts(score: Score, labelled: LabelledDocument, facts: Sequence[str]) -> None:
-    plains = [plain(fact) for fact in facts]
-    for group in labelled.together:
-        wanted = [_as_words(text) for text in group]
-        right = any(all(one.search(fact) for one in wanted) for fact in plains)
-        score.note(TOGETHER, right=right, miss=repr(group))
-    lines = [bare(" ".join(line)) for table in labelled.tables for line in _true_rows(table)]
-    for group in labelled.apart:
-        wanted = [_as_words(text) for text in group]
-        true_row = any(all(bare(text) in line for text in group) for line in lines)
-        wrong = next((unit for fact in facts for unit in _units(fact, true_row) if _all(wanted, plain(unit))), None)
-        score.note(APART, right=wrong is None, miss=f"{group!r} in {wrong!r}")
-
-
-def _all(wanted: Sequence[re.Pattern[str]], text: str) -> bool:
-    return all(one.search(text) for one in wanted)
-
-
-def _as_words(text: str) -> re.Pattern[str]:
-    """Return what finds a text as words, and its figures as whole figures."""
-    escaped = re.escape(plain(text))
-    before = r"(?<!\w)(?<!\d[.,])" if escaped and plain(text)[0].isalnum() else ""
-    after = r"(?!\w)(?![.,]\d)" if escaped and plain(text)[-1].isalnum() else ""
-    return re.compile(before + escaped + after)
-
-
-def _true_rows(table: LabelledTable) -> Iterable[list[str]]:
-    """Yield all that stands in a row or above it: what a fact of a row may hold though its cells are not one's."""
-    heads = [cell for row in table.grid[: table.header_rows] for cell in row]
-    for row in table.grid[table.header_rows :]:
-        yield [table.caption, table.where, *heads, *row]
-
-
-def _units(fact: str, true_row: bool) -> Iterable[str]:
-    """Yield the sentences of a fact; where a true row holds the strings, its cells, and its head with each of them."""
-    parts = _ROW_PART.split(fact)
-    if not true_row or len(parts) == 1 or not all(_NAMED.match(part) for part in parts[1:]):
-        yield from split_sentences(fact)
-        return
-    head = parts[0].rsplit(": ", 1)[-1]
-    yield from parts
-    yield from (f"{head}; {part}" for part in parts[1:])
+def _score_facts(score: Score, labels: FactLabels, facts: Sequence[str]) -> None:
+    for group in labels.together:
+        score.note(TOGETHER, right=any(group.all_in(fact) for fact in facts), miss=repr(list(group.texts)))
+    for group in labels.apart:
+        wrong = next((unit for fact in facts if (unit := labels.false_part(group, fact))), None)
+        score.note(APART, right=wrong is None, miss=f"{list(group.texts)!r} in {wrong!r}")

@@ -6,7 +6,8 @@ import pytest
 
 from tools.evaluate_documents import as_json, measure, table_of
 from tools.evaluation.document_labels import read_labelled
-from tools.evaluation.documents import APART, CELLS, COUNTS, HIDDEN, ORDER, SHARES, TOGETHER, plain
+from tools.evaluation.documents import APART, CELLS, COUNTS, HIDDEN, ORDER, SHARES, TOGETHER
+from tools.evaluation.fact_labels import plain
 
 PAGE = """# Rates
 
