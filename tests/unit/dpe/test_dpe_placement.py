@@ -108,6 +108,13 @@ def test_a_limit_with_its_negation(text, limit):
             ["The rent is 900 euros.", "The garage costs 40 euros.", "The cellar costs 15 euros."],
             True,
         ),
+        (
+            "Without those that are broken or lent, 36 chairs are left.",
+            ["Of the 50 chairs, 8 chairs are broken and 6 chairs are lent."],
+            True,
+        ),
+        ("The bridge was built in three years.", ["The bridge was begun in 2019 and opened in 2022."], True),
+        ("The course lasts 4 days.", ["The course runs from 3 May 2027 to 7 May 2027."], True),
         ("The lease runs until 2025.", ["The lease was signed on 1 April 2020 and runs for five years."], True),
         ("The desk closes at 18:45.", ["The desk closes 90 minutes before departure. Departure is at 20:15."], True),
     ],
