@@ -52,7 +52,9 @@ def conditions(text: str) -> Iterator[Condition]:
         limit = cues[at + 1].start() if at + 1 < len(cues) else len(text)
         end = _END.search(text, cue.end(), limit)
         stop = end.start() if end else limit
-        yield Condition(_kind(cue), cue.group().lower(), Span(cue.start(), stop), text[cue.end() : stop].strip())
+        governed = text[cue.end() : stop].strip()
+        if governed:  # "It is paid once." has no condition
+            yield Condition(_kind(cue), cue.group().lower(), Span(cue.start(), stop), governed)
 
 
 def governed_conditions(text: str) -> list[str]:

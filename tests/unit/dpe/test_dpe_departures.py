@@ -155,6 +155,20 @@ def test_a_verb_that_one_side_shows_is_known_on_the_other(claim, departs):
     assert (Rule.PARTIES in found(claim, *DUTIES)) is departs
 
 
+@pytest.mark.parametrize(
+    ("claim", "fact", "departs"),
+    [
+        ("The deposit is mandatory for guests.", "The deposit is optional for guests.", True),
+        ("The deposit is mandatory for guests.", "The deposit is obligatory for guests.", False),
+        ("The deposit is mandatory for guests.", "The lift is optional for the crew of the ship.", False),
+        ("Guests must quickly leave a deposit.", "Guests may quickly leave a deposit.", True),
+    ],
+    ids=["turned", "the same", "another thing", "an adverb between"],
+)
+def test_a_force_without_a_verb_departs_where_the_sentence_says_the_same(claim, fact, departs):
+    assert (Rule.MODALITY in found(claim, fact)) is departs
+
+
 CARDS = "Debit cards are accepted only if the guest also buys full cover."
 
 
