@@ -9,10 +9,12 @@ from typing import Any, Final, TypeVar
 from ercp.v1 import ercp_service_pb2 as rpc
 from ercp.v1 import ercp_service_pb2_grpc
 
+from services.common.computing import compute
 from services.common.context import Role
 from services.common.message_json import json_of
 from services.common.settings import ErcpSettings
 from services.ercp import convert, validate
+from services.ercp.domain.duplicates import duplicates
 from services.ercp.domain.vocabulary import SIMILARITY_THRESHOLD
 from services.ercp.operator_app import OperatorApp
 from services.ercp.ports import NodeSigner
@@ -45,7 +47,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         """Run the whole loop."""
         validate.run(request)
         validate.priority(request.problem, self._settings)
-        async with aclosing(self._runs.run(convert.run_ask(request))) as steps:
+        async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
             async for step in steps:
                 if isinstance(step, RunResult):
                     return self._signed(convert.run_response(step), step.session_id)
@@ -55,7 +57,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         """Run the whole loop and send each event as it is written."""
         validate.run(request)
         validate.priority(request.problem, self._settings)
-        async with aclosing(self._runs.run(convert.run_ask(request))) as steps:
+        async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
             async for step in steps:
                 if isinstance(step, RunResult):
                     signed = self._signed(convert.run_response(step), step.session_id)
@@ -80,13 +82,10 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         """Find the errors of a text."""
         validate.verify(request)
         call, passages = convert.call(request, "Verify"), convert.passages(request.retrieval_context)
-        answer = await self._operators.verify(call, convert.verify_ask(request), passages)
-        response = rpc.VerifyResponse(
-            errors=[convert.fault_message(each) for each in answer.result.faults],
-            skipped_detectors=answer.result.skipped,
-            **convert.audit(answer.event),
-        )
-        return self._signed(response, answer.session_id)
+        ask = convert.verify_ask(request)
+        answer = await self._operators.verify(call, ask, passages)
+        found = await compute(duplicates, ask.constraints)
+        return self._signed(convert.verify_response(answer.result, found, answer.event), answer.session_id)
 
     async def ExtractConstraints(
         self, request: rpc.ExtractConstraintsRequest, _: Any
@@ -135,7 +134,8 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         """Read a trace."""
         validate.get_trace(request)
         read = await self._operators.trace(request.trace_id)
-        return self._signed(convert.trace_response(read), read.session_id)
+        key_ids = self._signer.key_ids(read.session_id)
+        return self._signed(convert.trace_response(read, key_ids), read.session_id)
 
     def _signed(self, response: ResponseT, session_id: str) -> ResponseT:
         """Sign a response over its JSON form (§2)."""

@@ -188,4 +188,5 @@ class RunConfig:
     run_fact_check: bool = True
     max_constraints_per_error: int = words.MAX_CONSTRAINTS_PER_ERROR
     max_duration_s: float | None = None
+    allow_undecided: bool = False
     decoding: Decoding = field(default_factory=Decoding)

@@ -47,6 +47,8 @@ class StatusReason(StrEnum):
     MAX_ITERATIONS = "MAX_ITERATIONS"
     MAX_CONSTRAINTS = "MAX_CONSTRAINTS"
     MAX_DURATION = "MAX_DURATION"
+    UNDECIDED = "UNDECIDED"
+    """Stable and without errors, but nobody knows whether an immutable constraint is kept (ADR 0115)."""
 
 
 @unique
