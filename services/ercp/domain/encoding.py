@@ -215,7 +215,7 @@ class System:
         return first < second
 
     def _kind(self, key: Key, number: Fraction | None) -> str:
-        """Return which of an attribute's two values a bare number is: .4 of what has a percentage is 40 % (ADR 0115)."""
+        """Say which of an attribute's two values a bare number is: .4 of what has a percentage is 40 % (ADR 0115)."""
         is_fraction = key in self._shares and number is not None and abs(number) < 1
         return _MAIN if is_fraction else _BARE
 

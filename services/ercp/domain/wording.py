@@ -13,7 +13,7 @@ from services.ercp.domain.predicates import Amount, Predicate, PredicateName, Sp
 from services.ercp.domain.predicates.mentions import Mention, read_mentions
 from services.ercp.domain.predicates.units import DIMENSIONLESS, in_base
 
-MAX_CHARS: Final = 400
+MAX_CHARS: Final = 300
 """Longer words say more than one thing; nothing is held against them."""
 _MOST_MENTIONS: Final = 64
 _ROUGHLY: Final = Fraction(2, 100)
@@ -50,6 +50,12 @@ _DENYING: Final = re.compile(
     r"prohibit\w*|neither|nor|rather|instead|exceed\w*|change\w*|below|above|under|over|less|more)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
+_TURNING: Final = re.compile(
+    r"\b(?:nobody|none|nothing|any\w*|every\w*|whoever|if|when\w*|where\w*|once|until|reject\w*|refus\w*|prevent\w*|stop\w*|"
+    r"block\w*|flag\w*|warn\w*|drop\w*|too|from|by)\b",
+    re.IGNORECASE,
+)
+"""Before a bound: it is a condition, or the words turn it round."""
 _FORBIDDEN: Final = re.compile(
     r"(?:\b(?:must|shall|may|should|can|will|do|does|is|are)\s+(?:not|never)|\b(?:never|cannot)|n['\u2019]t)"
     r"\s+(?:[a-z]+\s+){0,2}(?:(?:an?|the)\s+)?\Z",
@@ -96,13 +102,14 @@ def disagreement(words: str, predicate: Predicate) -> str:
 def _bound_in(words: str, right: Amount) -> _Bound | None:
     """Return the one bound that the words set to the one amount of a kind; ``None`` where they say more, or less."""
     phrases = list(_BOUND.finditer(words))
-    amounts = _amounts(words, right)
-    if len(phrases) != 1 or len(amounts) != 1:
+    amounts = _amounts(words, right) if len(phrases) == 1 else []
+    if len(amounts) != 1:
         return None
     (phrase,), (mention,) = phrases, amounts
     if mention.amount is None or words[phrase.end() : mention.span.start].strip() or phrase.end() > mention.span.start:
         return None
-    if _DENYING.search(words, 0, phrase.start()) or _RELATIVE.match(words, mention.span.end):
+    before = words[: phrase.start()]
+    if _DENYING.search(before) or _TURNING.search(before) or _RELATIVE.match(words, mention.span.end):
         return None
     return _Bound(next(name for name in _PHRASES if phrase[name.replace(" ", "_")]), mention.amount)
 
