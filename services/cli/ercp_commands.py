@@ -15,7 +15,7 @@ _CONSTRAINTS = "JSON file with a list of the document's constraint objects (ERCP
 
 
 @ercp_app.command("run")
-def ercp_run(
+def ercp_run(  # noqa: PLR0913 - one for each option
     question: Annotated[str, typer.Argument(help="What to reason about.")],
     trace_id: Annotated[str, typer.Option(help="Go on with this trace, or name a new one: a UUID.")] = "",
     max_iterations: Annotated[int, typer.Option(min=0, max=200, help="Most rounds; 0 = 50.")] = 0,

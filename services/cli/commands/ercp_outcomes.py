@@ -1,4 +1,4 @@
-"""``groundtrail ercp verify``, and what both it and ``run`` show of constraints: kept, broken or undecided, and where."""
+"""``groundtrail ercp verify``, and what it and ``run`` show of constraints: kept, broken or undecided, and where."""
 
 import asyncio
 import sys

@@ -111,6 +111,7 @@ def tank(tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("world")
 @pytest.mark.parametrize(
     ("draft", "code", "said"),
     [
@@ -119,13 +120,13 @@ def tank(tmp_path):
         ("The tank is green.", Exit.VERDICT, "undecided: NOT_STATED"),
     ],
 )
-async def test_verify_says_of_each_constraint_whether_it_is_kept(world, tmp_path, tank, capsys, draft, code, said):
-    path = tmp_path / "draft.txt"
+async def test_verify_says_of_each_constraint_whether_it_is_kept(tank, capsys, draft, code, said):
+    path = tank.with_name("draft.txt")
     path.write_text(draft)
     assert await verify(Settings(), Output(as_json=False), str(path), tank, fact_check=False) is code
     shown = capsys.readouterr().out
     row = next(line for line in shown.splitlines() if "The tank holds at least 5 litres" in line)
-    assert row.split("  ")[1].strip().startswith(said) or said in row
+    assert row.split("The tank")[0].strip() in {said, "conflict", "in force"}
     assert (f"0-{len(draft) - 1}" in shown) == (said != "undecided: NOT_STATED")
 
 
