@@ -9,7 +9,7 @@ from services.common.settings import ErcpSettings
 from services.ercp.domain.standing import Standing, Undecided
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_http import ercp_http
-from tests.fakes.ercp_world import GOOD, QUESTION, ErcpWorld, constraint, operators, run_request, status
+from tests.fakes.ercp_world import BAD, GOOD, QUESTION, ErcpWorld, constraint, operators, run_request, status
 from tests.rpc.test_ercp_metrics import scraped
 from tests.rpc.test_ercp_operators import request_for
 
@@ -97,7 +97,7 @@ async def test_a_run_that_writes_no_draft_says_so():
 
 async def test_constraints_that_came_after_the_last_verification_have_an_outcome_too():
     handbook = [{"source": "handbook", "text": "The boiling point of water is 100 °C at sea level."}]
-    answer = await run(retrieval_context=handbook, config=rpc.RunConfig(max_iterations=1))
+    answer = await run(BAD, retrieval_context=handbook, config=rpc.RunConfig(max_iterations=1))
     assert [each.constraint_id for each in answer.constraint_outcomes] == [
         each.constraint_id for each in answer.constraints
     ]
