@@ -4,6 +4,7 @@ import pytest
 from ercp.v1 import ercp_pb2 as pb
 from ercp.v1 import ercp_service_pb2 as rpc
 
+from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.message_json import json_of
 from services.common.settings import ErcpSettings
 from services.ercp.domain.standing import Standing, Undecided
@@ -177,10 +178,10 @@ async def test_a_share_above_one_half_and_one_below_a_fraction_cannot_hold_toget
 
 class TestRefusals:
     async def refused(self, name, request):
-        world = ErcpWorld()
-        async with world.serving() as client:
+        model = MemoryLanguageModel([GOOD])
+        async with ErcpWorld(model=model).serving() as client:
             found = await client.fails(name, request)
-        assert world.model.requests == []
+        assert model.requests == []
         return found
 
     @pytest.mark.parametrize("name", ["Run", "Generate", "Verify", "Mutate"])
