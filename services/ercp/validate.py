@@ -20,9 +20,9 @@ from services.common.rpc.validation import Violations
 from services.common.settings import ErcpSettings
 from services.ercp import unknown_fields
 from services.ercp.domain import vocabulary as words
+from services.ercp.domain.duality import disagreement
 from services.ercp.domain.predicates import PredicateError, parse_predicate
 from services.ercp.domain.vocabulary import Priority, Strategy
-from services.ercp.domain.wording import disagreement
 
 MAX_ID_CHARS: Final = 200
 MAX_DESCRIPTION_CHARS: Final = 100_000

@@ -2,8 +2,8 @@
 
 import pytest
 
+from services.ercp.domain.duality import MAX_CHARS, disagreement
 from services.ercp.domain.predicates import parse_text
-from services.ercp.domain.wording import MAX_CHARS, disagreement
 
 
 @pytest.mark.parametrize(
