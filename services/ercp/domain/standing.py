@@ -31,9 +31,6 @@ from services.ercp.domain.records import Constraint
 MAX_PLACES: Final = 64
 MAX_SENTENCE_CHARS: Final = 400
 MAX_WHY_CHARS: Final = 1_000
-_COMPARING: Final = frozenset({Name.EQUAL, Name.NOT_EQUAL, Name.LESS_THAN, Name.GREATER_THAN})
-_COUNTING: Final = _COMPARING | {Name.NO_CONTRADICTION}
-"""What rests on every amount of a text."""
 
 
 @unique
@@ -114,7 +111,7 @@ def _outcome(facts: TextFacts, constraint: Constraint) -> ConstraintOutcome:
         if predicate.extra:  # a newer version's argument may narrow what is demanded (§10)
             named = ", ".join(name for name, _ in predicate.extra)
             return _undecided(constraint, Undecided.UNREADABLE, f"this version does not know the argument {named}")
-        if predicate.name in _COUNTING and not facts.is_complete:
+        if isinstance(predicate.left, Path) and not facts.is_complete:  # it rests on every value of the text
             return _undecided(constraint, Undecided.TOO_LONG, "the draft gives more amounts than are read")
     standing = Standing.KEPT if answer.holds is Holds.TRUE else Standing.BROKEN
     places = tuple(_place(facts, span) for span in answer.evidence[:MAX_PLACES] if span.start < span.end)
@@ -135,7 +132,7 @@ def _reason(predicate: Predicate, facts: TextFacts, answer: Evaluation) -> Undec
         return Undecided.AT_ODDS
     if predicate.name is Name.NO_CONTRADICTION:
         return Undecided.NOT_STATED
-    if predicate.name not in _COMPARING:
+    if not isinstance(predicate.left, Path):
         named = [operand_words(side) for side in (predicate.left, predicate.right) if isinstance(side, Text)]
         spoken_of = _words(facts).issuperset(word for words in named for word in words)
         return Undecided.LEFT_OPEN if spoken_of else Undecided.NOT_STATED
