@@ -21,6 +21,7 @@ from services.ercp.domain.mutating import MAX_PARTS
 from services.ercp.domain.records import (
     Claim,
     Constraint,
+    ConstraintOutcome,
     Decoding,
     Evidence,
     Fault,
@@ -33,7 +34,6 @@ from services.ercp.domain.records import (
     Sentence,
     Source,
 )
-from services.ercp.domain.standing import ConstraintOutcome
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority, RunStatus, Strategy
 from services.ercp.operator_app import Call, TraceRead

@@ -10,8 +10,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from services.ercp.domain.standing import Standing, Undecided
-from services.ercp.domain.vocabulary import ErrorType
+from services.ercp.domain.vocabulary import ErrorType, Standing, Undecided
 from services.ercp.run_counts import ITERATION_BUCKETS, RunCounts
 
 

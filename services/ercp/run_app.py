@@ -21,9 +21,16 @@ from services.ercp.domain import readings, standing
 from services.ercp.domain import run as loop
 from services.ercp.domain.duplicates import Duplicates, duplicates
 from services.ercp.domain.identifiers import derived_uuid
-from services.ercp.domain.records import Constraint, ModelIdentity, Passage, Problem, Reasoning, RunConfig
+from services.ercp.domain.records import (
+    Constraint,
+    ConstraintOutcome,
+    ModelIdentity,
+    Passage,
+    Problem,
+    Reasoning,
+    RunConfig,
+)
 from services.ercp.domain.run import Command, Outcome, RunState
-from services.ercp.domain.standing import ConstraintOutcome
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.unknown import UnknownFields
 from services.ercp.domain.vocabulary import Operator, RunStatus

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.ercp.domain.standing import ConstraintOutcome, Standing
-from services.ercp.domain.vocabulary import ErrorType, RunStatus
+from services.ercp.domain.records import ConstraintOutcome
+from services.ercp.domain.vocabulary import ErrorType, RunStatus, Standing
 
 ITERATION_BUCKETS: Final = (1, 2, 3, 5, 8, 13, 20, 30, 50)
 """Upper bounds of the histogram of iterations, inclusive."""

@@ -10,8 +10,7 @@ from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings, standing, weighing
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
-from services.ercp.domain.records import Constraint, Fault, Sentence
-from services.ercp.domain.standing import ConstraintOutcome
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
 from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
 from services.ercp.domain.validators import validate

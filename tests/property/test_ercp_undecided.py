@@ -13,8 +13,8 @@ from services.ercp.domain.duplicates import duplicates
 from services.ercp.domain.predicates import Holds, PredicateError, describe, evaluate, parse_text, warm
 from services.ercp.domain.records import Constraint, PredicateForm
 from services.ercp.domain.solver import Consistency, check
-from services.ercp.domain.standing import Standing, blocking, outcomes
-from services.ercp.domain.vocabulary import ConstraintType
+from services.ercp.domain.standing import blocking, outcomes
+from services.ercp.domain.vocabulary import ConstraintType, Standing
 from tests.property.test_ercp_predicates import SIGNS, comparisons, others, read
 
 FORMS = st.one_of(comparisons(), others())

@@ -7,7 +7,7 @@ from ercp.v1 import ercp_service_pb2 as rpc
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.message_json import json_of
 from services.common.settings import ErcpSettings
-from services.ercp.domain.standing import Standing, Undecided
+from services.ercp.domain.vocabulary import Standing, Undecided
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_http import ercp_http
 from tests.fakes.ercp_world import BAD, GOOD, QUESTION, ErcpWorld, constraint, operators, run_request, status

@@ -7,8 +7,6 @@ evaluation finds the errors of ``checking``.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum, unique
 from typing import Final
 
 from services.ercp.domain import readings
@@ -26,62 +24,12 @@ from services.ercp.domain.predicates import (
 from services.ercp.domain.predicates import PredicateName as Name
 from services.ercp.domain.predicates.naming import condition_of, operand_words, words_of
 from services.ercp.domain.predicates.selection import selected
-from services.ercp.domain.records import Constraint
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Place
+from services.ercp.domain.vocabulary import Standing, Undecided
 
 MAX_PLACES: Final = 64
 MAX_SENTENCE_CHARS: Final = 400
 MAX_WHY_CHARS: Final = 1_000
-
-
-@unique
-class Standing(StrEnum):
-    """How a draft stands to a constraint."""
-
-    KEPT = "kept"
-    BROKEN = "broken"
-    UNDECIDED = "undecided"
-
-
-@unique
-class Undecided(StrEnum):
-    """Why nobody knows."""
-
-    NOT_STATED = "NOT_STATED"
-    OTHER_CONDITION = "OTHER_CONDITION"
-    LEFT_OPEN = "LEFT_OPEN"
-    AT_ODDS = "AT_ODDS"
-    TOO_LONG = "TOO_LONG"
-    UNREADABLE = "UNREADABLE"
-    NO_DRAFT = "NO_DRAFT"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a draft says something, and the sentence that it begins in; offsets in code points."""
-
-    start: int
-    end: int
-    sentence_start: int
-    sentence_end: int
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConstraintOutcome:
-    """How a draft stands to one constraint.
-
-    Attributes:
-        reason: why it is undecided; ``None`` otherwise.
-        why: one sentence for people.
-        places: what decided it, in text order; empty when undecided, or decided by what the draft lacks.
-    """
-
-    constraint_id: str
-    standing: Standing
-    why: str
-    reason: Undecided | None = None
-    places: tuple[Place, ...] = ()
-    immutable: bool = False
 
 
 def outcomes(facts: TextFacts, constraints: Sequence[Constraint]) -> tuple[ConstraintOutcome, ...]:

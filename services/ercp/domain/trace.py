@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from services.common.encoding import iso_micros, parse_iso_micros, sha256_hex
-from services.ercp.domain.records import Constraint, Decoding, Fault, ModelIdentity
-from services.ercp.domain.standing import ConstraintOutcome, Standing
-from services.ercp.domain.vocabulary import Operator
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Decoding, Fault, ModelIdentity
+from services.ercp.domain.vocabulary import Operator, Standing
 
 MAX_TEXT_CHARS: Final = 400
 """Of a text that stands in a summary; its length and digest stand beside it."""

@@ -52,6 +52,28 @@ class StatusReason(StrEnum):
 
 
 @unique
+class Standing(StrEnum):
+    """How a draft stands to a constraint (ADR 0115)."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    UNDECIDED = "undecided"
+
+
+@unique
+class Undecided(StrEnum):
+    """Why nobody knows how a draft stands to a constraint (ADR 0115)."""
+
+    NOT_STATED = "NOT_STATED"
+    OTHER_CONDITION = "OTHER_CONDITION"
+    LEFT_OPEN = "LEFT_OPEN"
+    AT_ODDS = "AT_ODDS"
+    TOO_LONG = "TOO_LONG"
+    UNREADABLE = "UNREADABLE"
+    NO_DRAFT = "NO_DRAFT"
+
+
+@unique
 class ConstraintType(StrEnum):
     """§4.1."""
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from services.ercp.domain import readings
-from services.ercp.domain.records import Constraint, PredicateForm
-from services.ercp.domain.standing import ConstraintOutcome, Standing, Undecided, blocking, no_draft, outcomes
+from services.ercp.domain.records import Constraint, ConstraintOutcome, PredicateForm
+from services.ercp.domain.standing import blocking, no_draft, outcomes
 from services.ercp.domain.trace import MAX_BYTES, bounded, outcome_summary, told_texts, with_texts
-from services.ercp.domain.vocabulary import ConstraintType
+from services.ercp.domain.vocabulary import ConstraintType, Standing, Undecided
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors/ercp/standing.json").read_text(encoding="utf-8"))["vectors"]
 
