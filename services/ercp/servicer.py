@@ -2,7 +2,7 @@
 
 # ruff: noqa: N802 - gRPC gives the methods their names
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any, Final, TypeVar
 
@@ -45,7 +45,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Run(self, request: rpc.RunRequest, _: Any) -> rpc.RunResponse:
         """Run the whole loop."""
-        validate.run(request)
+        await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
         async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
             async for step in steps:
@@ -55,7 +55,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def RunStream(self, request: rpc.RunStreamRequest, _: Any) -> AsyncIterator[rpc.RunStreamResponse]:
         """Run the whole loop and send each event as it is written."""
-        validate.run(request)
+        await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
         async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
             async for step in steps:
@@ -67,7 +67,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Generate(self, request: rpc.GenerateRequest, _: Any) -> rpc.GenerateResponse:
         """Write one candidate."""
-        validate.generate(request)
+        await _checked(validate.generate, request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.generate(
             convert.call(request, "Generate"),
@@ -80,7 +80,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Verify(self, request: rpc.VerifyRequest, _: Any) -> rpc.VerifyResponse:
         """Find the errors of a text."""
-        validate.verify(request)
+        await _checked(validate.verify, request)
         call, passages = convert.call(request, "Verify"), convert.passages(request.retrieval_context)
         ask = convert.verify_ask(request)
         answer = await self._operators.verify(call, ask, passages)
@@ -118,7 +118,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Mutate(self, request: rpc.MutateRequest, _: Any) -> rpc.MutateResponse:
         """Change a problem."""
-        validate.mutate(request)
+        await _checked(validate.mutate, request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.mutate(convert.call(request, "Mutate"), convert.mutate_ask(request))
         mutated = answer.result.mutated
@@ -142,3 +142,11 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         message: Any = response
         message.node_signature = self._signer.sign(session_id, json_of(message))
         return response
+
+
+async def _checked(check: Callable[[Any], None], request: Any) -> None:
+    """Check a request; the words and predicates of constraints are read beside the event loop."""
+    if request.constraints:
+        await compute(check, request)
+    else:
+        check(request)

@@ -15,7 +15,8 @@ from services.ercp.domain.predicates.units import DIMENSIONLESS, in_base
 
 MAX_CHARS: Final = 300
 """Longer words say more than one thing; nothing is held against them."""
-_MOST_MENTIONS: Final = 64
+_MOST_AMOUNTS: Final = 8
+"""So many amounts of the words are read; with more they are not plain."""
 _ROUGHLY: Final = Fraction(2, 100)
 """3 months are 90 days: so far apart may two amounts in different units lie and still be meant as one."""
 _QUOTED: Final = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
@@ -117,7 +118,9 @@ def _bound_in(words: str, right: Amount) -> _Bound | None:
 def _amounts(words: str, right: Amount) -> list[Mention]:
     """Return the amounts in words that may be the predicate's: of its kind, or bare beside one with a unit."""
     kinds = {in_base(right).dimension, DIMENSIONLESS}
-    mentions = read_mentions(words, Span(0, len(words)), _MOST_MENTIONS)
+    mentions = read_mentions(words, Span(0, len(words)), _MOST_AMOUNTS + 1)
+    if len(mentions) > _MOST_AMOUNTS:
+        return []
     return [each for each in mentions if each.dimension in kinds or in_base(right).dimension == DIMENSIONLESS]
 
 
