@@ -42,7 +42,8 @@ _MEANS: Final = {
     "less than": (PredicateName.LESS_THAN, False),
 }
 _RELATIVE: Final = re.compile(
-    r"\s*(?:[\w-]+\s+)?(?:before|after|ahead|prior|earlier|later|above|below|of|or\s+(?:more|less|fewer|above|below|over|under))\b",
+    r"\s{0,3}(?:[\w-]{1,30}\s{1,3})?(?:before|after|ahead|prior|earlier|later|above|below|of|"
+    r"or\s{1,3}(?:more|less|fewer|above|below|over|under))\b",
     re.IGNORECASE,
 )
 """After an amount: it is a distance or a part of something, or the words say more of it."""
