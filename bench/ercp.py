@@ -119,7 +119,7 @@ async def light(settings: Settings, adapters: Adapters, model: LanguageModel) ->
     )
     turns = Turns()
     runs = RunApp(parts, scribe, settings.ercp, adapters.clock, turns)
-    operators = OperatorApp(parts, provenance, scribe, adapters.clock, turns)
+    operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
     servicer = ErcpServicer(runs, operators, signer, settings.ercp)
     served = ServedService(
         SERVICE_NAME,

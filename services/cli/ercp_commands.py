@@ -11,21 +11,45 @@ from services.cli.later import run
 
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 
+_CONSTRAINTS = "JSON file with a list of the document's constraint objects (ERCP 1.0 §4.1)."
+
 
 @ercp_app.command("run")
-def ercp_run(
+def ercp_run(  # noqa: PLR0913 - one for each option
     question: Annotated[str, typer.Argument(help="What to reason about.")],
     trace_id: Annotated[str, typer.Option(help="Go on with this trace, or name a new one: a UUID.")] = "",
     max_iterations: Annotated[int, typer.Option(min=0, max=200, help="Most rounds; 0 = 50.")] = 0,
     model: Annotated[str, typer.Option(help="Language model; none = the deployment's.")] = "",
+    constraints: Annotated[Path | None, typer.Option(help=_CONSTRAINTS)] = None,
     *,
+    allow_undecided: Annotated[
+        bool | None,
+        typer.Option(help="Converge although an immutable constraint is undecided; none = the deployment's."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Generate, verify, constrain, until the answer is stable; see each step, the constraints and the status."""
+    from ercp.v1.ercp_service_pb2 import RunConfig
+
     from services.cli.commands.ercp import run as command
 
-    given = partial(command, question=question, trace_id=trace_id, max_iterations=max_iterations, model=model)
+    config = RunConfig(model=model, max_iterations=max_iterations or None, allow_undecided=allow_undecided)
+    given = partial(command, question=question, trace_id=trace_id, config=config, constraints=constraints)
     run(given, as_json=as_json)
+
+
+@ercp_app.command("verify")
+def ercp_verify(
+    draft: Annotated[str, typer.Argument(help="File with the draft, or - for standard input.")],
+    constraints: Annotated[Path | None, typer.Option(help=_CONSTRAINTS)] = None,
+    *,
+    fact_check: Annotated[bool, typer.Option(help="Hold the draft against the tenant's knowledge as well.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Find the faults of a draft, and say of each constraint whether it is kept, broken or undecided, and where."""
+    from services.cli.commands.ercp_outcomes import verify as command
+
+    run(partial(command, draft=draft, constraints=constraints, fact_check=fact_check), as_json=as_json)
 
 
 @ercp_app.command("trace")

@@ -57,7 +57,7 @@ async def build(
     adapters.closing(parts.generating.close)
     turns = Turns()
     runs = RunApp(parts, scribe, settings.ercp, scribe.clock, turns)
-    operators = OperatorApp(parts, provenance, scribe, scribe.clock, turns)
+    operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
     servicer = ErcpServicer(runs, operators, scribe.signer, settings.ercp)
 
     async def check() -> None:

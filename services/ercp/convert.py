@@ -12,13 +12,16 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.encoding import sha256_hex
 from services.common.message_json import struct_json, word_of
+from services.common.settings import ErcpSettings
 from services.ercp.deciding import ExtractAsk, MutateAsk
 from services.ercp.domain import vocabulary as words
+from services.ercp.domain.duplicates import Duplicates
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.mutating import MAX_PARTS
 from services.ercp.domain.records import (
     Claim,
     Constraint,
+    ConstraintOutcome,
     Decoding,
     Evidence,
     Fault,
@@ -37,7 +40,7 @@ from services.ercp.operator_app import Call, TraceRead
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.run_app import RunAsk, RunResult
 from services.ercp.unknown_fields import unknown_fields
-from services.ercp.verifying import VerifyAsk
+from services.ercp.verifying import Verification, VerifyAsk
 
 _MILLISECONDS: Final = 1_000
 MessageT = TypeVar("MessageT", bound=Message)
@@ -57,13 +60,13 @@ def call(request: Any, name: str) -> Call:
     return Call(name, request.request_id, body_sha256(request), request.trace_id, unknown_fields(request))
 
 
-def run_ask(request: rpc.RunRequest | rpc.RunStreamRequest) -> RunAsk:
+def run_ask(request: rpc.RunRequest | rpc.RunStreamRequest, settings: ErcpSettings) -> RunAsk:
     """Read a RunRequest or a RunStreamRequest."""
     return RunAsk(
         request_id=request.request_id,
         body_sha256=body_sha256(request),
         problem=problem(request.problem),
-        config=run_config(request.config),
+        config=run_config(request.config, settings),
         trace_id=request.trace_id,
         constraints=constraints(request.constraints, request.request_id),
         passages=passages(request.retrieval_context),
@@ -71,8 +74,8 @@ def run_ask(request: rpc.RunRequest | rpc.RunStreamRequest) -> RunAsk:
     )
 
 
-def run_config(config: rpc.RunConfig) -> RunConfig:
-    """Read a RunConfig; an absent field is the document's default (§3.1)."""
+def run_config(config: rpc.RunConfig, settings: ErcpSettings) -> RunConfig:
+    """Read a RunConfig; an absent field is the document's default (§3.1), or the deployment's."""
     temperature, top_p = _given(config, "temperature", 0.0), _given(config, "top_p", 1.0)
     duration = _given(config, "max_duration_ms", None)
     return RunConfig(
@@ -86,6 +89,7 @@ def run_config(config: rpc.RunConfig) -> RunConfig:
         run_fact_check=_given(config, "run_fact_check", default=True),
         max_constraints_per_error=_given(config, "max_constraints_per_error", words.MAX_CONSTRAINTS_PER_ERROR),
         max_duration_s=None if duration is None else duration / _MILLISECONDS,
+        allow_undecided=_given(config, "allow_undecided", default=settings.allow_undecided),
         decoding=_decoding(config, temperature, top_p),
     )
 
@@ -305,11 +309,50 @@ def run_response(result: RunResult) -> rpc.RunResponse:
         status_reason=result.reason,
         relaxed_constraints=[constraint_message(each) for each in state.relaxed],
         fidelity_score=result.fidelity_score,
+        constraint_outcomes=[outcome_message(each) for each in result.outcomes],
+        duplicate_constraints=[duplicates_message(each) for each in result.duplicates],
     )
 
 
-def trace_response(read: TraceRead) -> rpc.GetTraceResponse:
-    """Return a GetTraceResponse, not yet signed."""
+def verify_response(verified: Verification, found: Iterable[Duplicates], event: TraceEvent) -> rpc.VerifyResponse:
+    """Return a VerifyResponse, not yet signed."""
+    return rpc.VerifyResponse(
+        errors=[fault_message(each) for each in verified.faults],
+        skipped_detectors=verified.skipped,
+        constraint_outcomes=[outcome_message(each) for each in verified.outcomes],
+        duplicate_constraints=[duplicates_message(each) for each in found],
+        **audit(event),
+    )
+
+
+def outcome_message(record: ConstraintOutcome) -> pb.ConstraintOutcome:
+    """Return a ConstraintOutcome."""
+    return pb.ConstraintOutcome(
+        constraint_id=record.constraint_id,
+        state=f"CONSTRAINT_STATE_{record.standing.name}",
+        undecided_reason="" if record.reason is None else record.reason.value,
+        why=record.why,
+        places=[
+            pb.DraftPlace(
+                start=each.start,
+                end=each.end,
+                sentence_start=each.sentence_start,
+                sentence_end=each.sentence_end,
+                sentence=each.sentence,
+            )
+            for each in record.places
+        ],
+        immutable=record.immutable,
+    )
+
+
+def duplicates_message(record: Duplicates) -> pb.DuplicateConstraints:
+    """Return a DuplicateConstraints."""
+    return pb.DuplicateConstraints(constraint_ids=record.constraint_ids, demand=record.demand)
+
+
+def trace_response(read: TraceRead, key_ids: tuple[str, str]) -> rpc.GetTraceResponse:
+    """Return a GetTraceResponse, not yet signed; ``key_ids`` as of ``NodeSigner``."""
     fingerprints = list(dict.fromkeys(each.identity.fingerprint for each in read.events))
     return rpc.GetTraceResponse(
         trace_id=read.trace_id,
@@ -318,6 +361,8 @@ def trace_response(read: TraceRead) -> rpc.GetTraceResponse:
         timestamp=timestamp(read.timestamp),
         proto_version=words.PROTO_VERSION,
         model_fingerprint=read.events[-1].identity.fingerprint if read.events else "",
+        node_key_id=key_ids[0],
+        trace_key_id=key_ids[1],
     )
 
 

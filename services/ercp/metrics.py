@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from services.ercp.domain.vocabulary import ErrorType
+from services.ercp.domain.vocabulary import ErrorType, Standing, Undecided
 from services.ercp.run_counts import ITERATION_BUCKETS, RunCounts
 
 
@@ -42,3 +42,12 @@ class RunMetrics(Collector):
         for error_type in ErrorType:
             errors.add_metric([error_type.value], self._counts.errors[error_type])
         yield errors
+        stands = CounterMetricFamily(
+            "groundtrail_ercp_constraints",
+            "Constraints that verified texts keep, break or leave undecided, and why the last",
+            labels=["state", "reason"],
+        )
+        for standing in Standing:
+            for why in Undecided if standing is Standing.UNDECIDED else ("",):
+                stands.add_metric([standing.value, str(why)], self._counts.standings[standing, str(why)])
+        yield stands

@@ -28,6 +28,8 @@ NODE_KEY_FILE: Final = "GROUNDTRAIL_ERCP__NODE_KEY_FILE"
 """The setting that names a file with the key; messages about such a file begin with it."""
 KEY_BYTES: Final = 32
 _INFO: Final = b"groundtrail-ercp-node-v1"
+_ID_INFO: Final = b"groundtrail-ercp-key-id-v1"
+_ID_BYTES: Final = 8
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -35,6 +37,11 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 def trace_key(node_key: bytes, session_id: str) -> bytes:
     """Return the key that signs one trace."""
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=session_id.encode(), info=_INFO).derive(node_key)
+
+
+def key_id(key: bytes) -> str:
+    """Return what a key is called by: 16 hex digits that follow from it and tell nothing of it (ADR 0115)."""
+    return HKDF(algorithm=SHA256(), length=_ID_BYTES, salt=None, info=_ID_INFO).derive(key).hex()
 
 
 def signature(key: bytes, document: Mapping[str, Any]) -> str:
@@ -57,6 +64,10 @@ class HmacNodeSigner:
     def sign(self, session_id: str, document: Mapping[str, Any]) -> str:
         """Sign with the present key."""
         return signature(self._derived(self._keys[0], session_id), document)
+
+    def key_ids(self, session_id: str) -> tuple[str, str]:
+        """Return what the present node key and its key of a trace are called by."""
+        return key_id(self._keys[0]), key_id(self._derived(self._keys[0], session_id))
 
     def holds(self, session_id: str, document: Mapping[str, Any]) -> bool:
         """Compare in constant time, with every key."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.progress import at, stored
@@ -25,6 +24,7 @@ from services.ercp.generating import Candidate, GenerateAsk
 from services.ercp.journal import Journal, RequestMark, Scribe, mismatch, read_all
 from services.ercp.performed import Performed
 from services.ercp.ports import Knowledge, Provenance, TraceSession, Window
+from services.ercp.run_counts import RunCounts
 from services.ercp.run_parts import OperatorParts
 from services.ercp.timing import left_s
 from services.ercp.turns import Turns
@@ -78,16 +78,22 @@ class _Turn:
 
 
 class OperatorApp:
-    """Carries single operators out."""
+    """Carries single operators out; ``counts`` takes how verified texts stand to their constraints."""
 
     def __init__(
-        self, parts: OperatorParts, provenance: Provenance, scribe: Scribe, clock: Clock, turns: Turns
+        self,
+        parts: OperatorParts,
+        provenance: Provenance,
+        scribe: Scribe,
+        turns: Turns,
+        counts: RunCounts,
     ) -> None:
         self._parts = parts
         self._provenance = provenance
         self._scribe = scribe
-        self._clock = clock
+        self._clock = scribe.clock
         self._turns = turns
+        self._counts = counts
 
     async def generate(
         self, call: Call, problem: Problem, constraints: tuple[Constraint, ...], model: str, decoding: Decoding
@@ -134,7 +140,10 @@ class OperatorApp:
                 knowledge=knowledge,
                 facts=obeyed.facts,
             )
-            return await self._parts.verifying.verify(whole)
+            verified = await self._parts.verifying.verify(whole)
+            if turn.known is None:
+                self._counts.stood(verified.result.outcomes)
+            return verified
 
         return await self._once(call, Operator.VERIFY, perform)
 

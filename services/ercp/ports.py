@@ -222,6 +222,10 @@ class NodeSigner(Protocol):
         """Return ``hmac:`` and 64 hex digits over the document's canonical JSON without ``node_signature``."""
         ...
 
+    def key_ids(self, session_id: str) -> tuple[str, str]:
+        """Return what the node key and the trace's own key are called by, 16 hex digits each (ADR 0115)."""
+        ...
+
     def holds(self, session_id: str, document: Mapping[str, Any]) -> bool:
         """Say whether the document's ``node_signature`` is this deployment's, under a present or a former key."""
         ...

@@ -12,13 +12,24 @@ from datetime import datetime
 from typing import Any, Final
 
 from services.common.clock import Clock
+from services.common.computing import compute
 from services.common.errors import CrpError, DeadlineError, ErrorReason
 from services.common.progress import at
 from services.common.settings import ErcpSettings
 from services.ercp.deciding import ExtractAsk, MutateAsk
+from services.ercp.domain import readings, standing
 from services.ercp.domain import run as loop
+from services.ercp.domain.duplicates import Duplicates, duplicates
 from services.ercp.domain.identifiers import derived_uuid
-from services.ercp.domain.records import Constraint, ModelIdentity, Passage, Problem, Reasoning, RunConfig
+from services.ercp.domain.records import (
+    Constraint,
+    ConstraintOutcome,
+    ModelIdentity,
+    Passage,
+    Problem,
+    Reasoning,
+    RunConfig,
+)
 from services.ercp.domain.run import Command, Outcome, RunState
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.unknown import UnknownFields
@@ -83,6 +94,8 @@ class RunResult:
 
     Attributes:
         fidelity_score: of the last candidate, by its report; ``None`` = not computed.
+        outcomes: how the last candidate stands to each constraint in force, in their order (ADR 0115).
+        duplicates: the caller's constraints that demand the same.
     """
 
     trace_id: str
@@ -94,6 +107,8 @@ class RunResult:
     events: tuple[TraceEvent, ...]
     identity: ModelIdentity
     fidelity_score: float | None = None
+    outcomes: tuple[ConstraintOutcome, ...] = ()
+    duplicates: tuple[Duplicates, ...] = ()
 
     @property
     def reasoning(self) -> Reasoning | None:
@@ -164,6 +179,7 @@ class RunApp:
                 break
             if isinstance(outcome, loop.Verified) and course.journal.next_recorded is None:
                 self.counts.found(fault.type for fault in outcome.faults)
+                self.counts.stood(performed.result.outcomes)
             yield await course.journal.record(_OPERATORS[type(command)], performed)
             if isinstance(command, loop.Generate):
                 course.identity = course.journal.events[-1].identity
@@ -173,7 +189,7 @@ class RunApp:
         await course.journal.end(f"{END_MARK} {command.status} {command.reason}")
         if not read_back:
             self.counts.ended(command.status, command.reason, state.iterations)
-        yield self._result(course, state, command)
+        yield await self._result(course, state, command)
 
     async def _begun(self, ask: RunAsk, trace_id: str) -> _Course:
         mark = RequestMark(RUN, ask.request_id, ask.body_sha256)
@@ -273,7 +289,8 @@ class RunApp:
         )
         verified = await self._parts.verifying.verify(ask)
         outputs = {**verified.outputs, "iteration": state.iterations}
-        return replace(verified, outputs=outputs), loop.Verified(verified.result.faults)
+        undecided = standing.blocking(verified.result.outcomes)
+        return replace(verified, outputs=outputs), loop.Verified(verified.result.faults, undecided)
 
     async def _extract(self, course: _Course, command: loop.Extract) -> tuple[Performed[Any], Outcome]:
         config = course.ask.config
@@ -306,7 +323,7 @@ class RunApp:
                 course.knowledge = self._parts.knowledge.given(())
         return course.knowledge
 
-    def _result(self, course: _Course, state: RunState, stop: loop.Stop) -> RunResult:
+    async def _result(self, course: _Course, state: RunState, stop: loop.Stop) -> RunResult:
         events = tuple(course.journal.events)
         return RunResult(
             trace_id=course.journal.trace_id,
@@ -318,7 +335,17 @@ class RunApp:
             events=events,
             identity=course.identity or (events[-1].identity if events else ModelIdentity("")),
             fidelity_score=None if course.candidate is None else course.candidate.analysis.fidelity.score,
+            outcomes=await compute(_outcomes, course.candidate, state),
+            duplicates=await compute(duplicates, course.ask.constraints),
         )
+
+
+def _outcomes(candidate: Candidate | None, state: RunState) -> tuple[ConstraintOutcome, ...]:
+    """Return how the last candidate stands to what is in force now: some of it may have come after it was verified."""
+    if candidate is None or state.last is None:
+        return standing.no_draft(state.constraints)
+    facts = candidate.facts or readings.facts_of(state.last.text, state.last.sentences)
+    return standing.outcomes(facts, state.constraints)
 
 
 _NOTHING: Final = Knowledge(b"", (), ())

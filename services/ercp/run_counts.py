@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.ercp.domain.vocabulary import ErrorType, RunStatus
+from services.ercp.domain.records import ConstraintOutcome
+from services.ercp.domain.vocabulary import ErrorType, RunStatus, Standing
 
 ITERATION_BUCKETS: Final = (1, 2, 3, 5, 8, 13, 20, 30, 50)
 """Upper bounds of the histogram of iterations, inclusive."""
@@ -35,12 +36,14 @@ class RunCounts:
         ends: runs by status and reason.
         iterations: by status.
         errors: what verification found in candidates of runs, by type.
+        standings: how texts that were verified stand to constraints, by state and why it is undecided.
     """
 
     def __init__(self) -> None:
         self.ends: Counter[tuple[RunStatus, str]] = Counter()
         self.iterations = {status: IterationCounts() for status in RunStatus}
         self.errors: Counter[ErrorType] = Counter()
+        self.standings: Counter[tuple[Standing, str]] = Counter()
 
     def ended(self, status: RunStatus, reason: str, iterations: int) -> None:
         """Count a run that has just ended; ``reason`` is a stable token."""
@@ -52,3 +55,7 @@ class RunCounts:
     def found(self, types: Iterable[ErrorType]) -> None:
         """Count the errors of one verified candidate."""
         self.errors.update(types)
+
+    def stood(self, outcomes: Iterable[ConstraintOutcome]) -> None:
+        """Count how one verified text stands to its constraints."""
+        self.standings.update((each.standing, each.reason.value if each.reason else "") for each in outcomes)

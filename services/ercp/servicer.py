@@ -2,17 +2,19 @@
 
 # ruff: noqa: N802 - gRPC gives the methods their names
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any, Final, TypeVar
 
 from ercp.v1 import ercp_service_pb2 as rpc
 from ercp.v1 import ercp_service_pb2_grpc
 
+from services.common.computing import compute
 from services.common.context import Role
 from services.common.message_json import json_of
 from services.common.settings import ErcpSettings
 from services.ercp import convert, validate
+from services.ercp.domain.duplicates import duplicates
 from services.ercp.domain.vocabulary import SIMILARITY_THRESHOLD
 from services.ercp.operator_app import OperatorApp
 from services.ercp.ports import NodeSigner
@@ -43,9 +45,9 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Run(self, request: rpc.RunRequest, _: Any) -> rpc.RunResponse:
         """Run the whole loop."""
-        validate.run(request)
+        await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
-        async with aclosing(self._runs.run(convert.run_ask(request))) as steps:
+        async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
             async for step in steps:
                 if isinstance(step, RunResult):
                     return self._signed(convert.run_response(step), step.session_id)
@@ -53,9 +55,9 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def RunStream(self, request: rpc.RunStreamRequest, _: Any) -> AsyncIterator[rpc.RunStreamResponse]:
         """Run the whole loop and send each event as it is written."""
-        validate.run(request)
+        await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
-        async with aclosing(self._runs.run(convert.run_ask(request))) as steps:
+        async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
             async for step in steps:
                 if isinstance(step, RunResult):
                     signed = self._signed(convert.run_response(step), step.session_id)
@@ -65,7 +67,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Generate(self, request: rpc.GenerateRequest, _: Any) -> rpc.GenerateResponse:
         """Write one candidate."""
-        validate.generate(request)
+        await _checked(validate.generate, request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.generate(
             convert.call(request, "Generate"),
@@ -78,15 +80,12 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Verify(self, request: rpc.VerifyRequest, _: Any) -> rpc.VerifyResponse:
         """Find the errors of a text."""
-        validate.verify(request)
+        await _checked(validate.verify, request)
         call, passages = convert.call(request, "Verify"), convert.passages(request.retrieval_context)
-        answer = await self._operators.verify(call, convert.verify_ask(request), passages)
-        response = rpc.VerifyResponse(
-            errors=[convert.fault_message(each) for each in answer.result.faults],
-            skipped_detectors=answer.result.skipped,
-            **convert.audit(answer.event),
-        )
-        return self._signed(response, answer.session_id)
+        ask = convert.verify_ask(request)
+        answer = await self._operators.verify(call, ask, passages)
+        found = await compute(duplicates, ask.constraints)
+        return self._signed(convert.verify_response(answer.result, found, answer.event), answer.session_id)
 
     async def ExtractConstraints(
         self, request: rpc.ExtractConstraintsRequest, _: Any
@@ -119,7 +118,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Mutate(self, request: rpc.MutateRequest, _: Any) -> rpc.MutateResponse:
         """Change a problem."""
-        validate.mutate(request)
+        await _checked(validate.mutate, request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.mutate(convert.call(request, "Mutate"), convert.mutate_ask(request))
         mutated = answer.result.mutated
@@ -135,10 +134,19 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         """Read a trace."""
         validate.get_trace(request)
         read = await self._operators.trace(request.trace_id)
-        return self._signed(convert.trace_response(read), read.session_id)
+        key_ids = self._signer.key_ids(read.session_id)
+        return self._signed(convert.trace_response(read, key_ids), read.session_id)
 
     def _signed(self, response: ResponseT, session_id: str) -> ResponseT:
         """Sign a response over its JSON form (§2)."""
         message: Any = response
         message.node_signature = self._signer.sign(session_id, json_of(message))
         return response
+
+
+async def _checked(check: Callable[[Any], None], request: Any) -> None:
+    """Check a request; the words and predicates of constraints are read beside the event loop."""
+    if request.constraints:
+        await compute(check, request)
+    else:
+        check(request)

@@ -14,14 +14,15 @@ from google.protobuf.struct_pb2 import Struct
 
 from services.common.context import Role, current_call
 from services.common.encoding import canonical_json
-from services.common.errors import ErrorReason, PermissionDeniedError
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, PermissionDeniedError
 from services.common.message_json import struct_json, word_of
 from services.common.rpc.validation import Violations
 from services.common.settings import ErcpSettings
 from services.ercp import unknown_fields
 from services.ercp.domain import vocabulary as words
+from services.ercp.domain.duality import disagreement
 from services.ercp.domain.predicates import PredicateError, parse_predicate
-from services.ercp.domain.vocabulary import Strategy
+from services.ercp.domain.vocabulary import Priority, Strategy
 
 MAX_ID_CHARS: Final = 200
 MAX_DESCRIPTION_CHARS: Final = 100_000
@@ -38,12 +39,33 @@ MAX_DURATION_MS: Final = 3_600_000
 HIGH: Final = "high"
 _OPTIONS: Final = {Strategy.RELAX: {"core"}, Strategy.REFRAME: set[str](), Strategy.DECOMPOSE: {"max_parts"}}
 _MAX_PARTS: Final = 20
+_PRIORITY: Final = "priority"
+_PRIORITIES: Final = ", ".join(Priority)
 _NO_JSON: Final = "must be a JSON object that RFC 8785 can print"
+
+
+class _Checks(Violations):
+    """The violations of one request; constraints whose words and predicate disagree have a reason of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.disagreeing: list[FieldViolation] = []
+
+    def raise_if_any(self) -> None:
+        """Raise INVALID_FIELD with every violation; CONSTRAINT_WORDS_DISAGREE where there is no other (ADR 0115)."""
+        if self.found or not self.disagreeing:
+            for each in self.disagreeing:
+                self.add(each.field, each.description)
+            super().raise_if_any()
+            return
+        text = "; ".join(f"{each.field}: {each.description}" for each in self.disagreeing)
+        reason = ErrorReason.CONSTRAINT_WORDS_DISAGREE
+        raise InvalidRequestError(reason, text, violations=tuple(self.disagreeing))
 
 
 def run(request: rpc.RunRequest | rpc.RunStreamRequest) -> None:
     """Check a RunRequest or a RunStreamRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     _ids(found, request)
     _problem(found, request)
     _run_config(found, request.config)
@@ -56,7 +78,7 @@ def run(request: rpc.RunRequest | rpc.RunStreamRequest) -> None:
 
 def generate(request: rpc.GenerateRequest) -> None:
     """Check a GenerateRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     _ids(found, request)
     _problem(found, request)
     _constraints(found, request.constraints, MAX_CONSTRAINTS)
@@ -66,7 +88,7 @@ def generate(request: rpc.GenerateRequest) -> None:
 
 def verify(request: rpc.VerifyRequest) -> None:
     """Check a VerifyRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     _ids(found, request)
     _text(found, "reasoning_text", request.reasoning_text, least=1)
     _text(found, "reasoning_id", request.reasoning_id, most=MAX_ID_CHARS)
@@ -78,7 +100,7 @@ def verify(request: rpc.VerifyRequest) -> None:
 
 def extract_constraints(request: rpc.ExtractConstraintsRequest) -> None:
     """Check an ExtractConstraintsRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     _ids(found, request)
     _text(found, "reasoning_text", request.reasoning_text)
     found.require(len(request.errors) <= MAX_ERRORS, "errors", f"must be at most {MAX_ERRORS}")
@@ -91,7 +113,7 @@ def extract_constraints(request: rpc.ExtractConstraintsRequest) -> None:
 
 def stabilize(request: rpc.StabilizeRequest) -> None:
     """Check a StabilizeRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     _ids(found, request)
     _text(found, "reasoning_prev", request.reasoning_prev)
     _text(found, "reasoning_curr", request.reasoning_curr)
@@ -102,7 +124,7 @@ def stabilize(request: rpc.StabilizeRequest) -> None:
 
 def mutate(request: rpc.MutateRequest) -> None:
     """Check a MutateRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     _ids(found, request)
     _problem(found, request)
     _text(found, "reasoning_text", request.reasoning_text)
@@ -119,7 +141,7 @@ def mutate(request: rpc.MutateRequest) -> None:
 
 def get_trace(request: rpc.GetTraceRequest) -> None:
     """Check a GetTraceRequest; raises InvalidRequestError."""
-    found = Violations()
+    found = _Checks()
     found.require_request_id(request.trace_id, "trace_id")
     found.raise_if_any()
 
@@ -157,6 +179,12 @@ def _problem(found: Violations, request: Any) -> None:
     _text(found, "problem.description", problem.description, most=MAX_DESCRIPTION_CHARS)
     _text(found, "problem.id", problem.id, most=MAX_ID_CHARS)
     _json(found, "problem.metadata", problem.metadata, MAX_METADATA_BYTES)
+    given = problem.metadata.fields.get(_PRIORITY)
+    if given is not None and given.WhichOneof("kind") != "null_value":
+        known = given.string_value.strip().lower() in set(Priority)
+        found.require(
+            known, f"problem.metadata.{_PRIORITY}", f"must be one of {_PRIORITIES}, or left out (ERCP 1.0 §3.1)"
+        )
 
 
 def _json(found: Violations, field: str, value: Struct, most: int) -> None:
@@ -202,7 +230,7 @@ def _thresholds(found: Violations, config: Any, path: str) -> None:
     found.require(candidate <= verify, f"{path}.candidate_threshold", f"must not be above verify_threshold, {verify:g}")
 
 
-def _constraints(found: Violations, constraints: Iterable[pb.Constraint], most: int) -> None:
+def _constraints(found: _Checks, constraints: Iterable[pb.Constraint], most: int) -> None:
     listed = list(constraints)
     found.require(len(listed) <= most, "constraints", f"must be at most {most}")
     ids = [each.constraint_id for each in listed if each.constraint_id]
@@ -211,7 +239,7 @@ def _constraints(found: Violations, constraints: Iterable[pb.Constraint], most: 
         _constraint(found, f"constraints[{index}]", each)
 
 
-def _constraint(found: Violations, path: str, constraint: pb.Constraint) -> None:
+def _constraint(found: _Checks, path: str, constraint: pb.Constraint) -> None:
     """Check a constraint: both halves of it are needed (§2 constraint duality)."""
     if constraint.constraint_id:
         found.require_request_id(constraint.constraint_id, f"{path}.constraint_id")
@@ -227,7 +255,10 @@ def _constraint(found: Violations, path: str, constraint: pb.Constraint) -> None
         found.add(f"{path}.predicate", "must be set: a constraint is words and a predicate (ERCP 1.0 §2)")
         return
     try:
-        parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))
+        predicate = parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))
+        fault = disagreement(constraint.nl_text, predicate)
+        if fault:
+            found.disagreeing.append(FieldViolation(f"{path}.nl_text", f"{fault}; correct the words or the predicate"))
     except PredicateError as error:
         found.add(f"{path}.predicate.{error.field}", f"{error.fault}; allowed: {error.allowed}")
     except ValueError:

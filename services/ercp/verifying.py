@@ -7,12 +7,12 @@ from functools import partial
 from services.common.computing import compute
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
-from services.ercp.domain import checking, models, pairs, readings, weighing
+from services.ercp.domain import checking, models, pairs, readings, standing, weighing
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
-from services.ercp.domain.records import Constraint, Fault, Sentence
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
 from services.ercp.domain.topics import topics_of
-from services.ercp.domain.trace import constraint_summary, fault_summary, text_summary
+from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
 from services.ercp.domain.validators import validate
 from services.ercp.domain.vocabulary import Detector
 from services.ercp.domain.weighing import Reading
@@ -48,10 +48,11 @@ class VerifyAsk:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The errors, and the detectors that could not run, each with the reason."""
+    """The errors, the detectors that could not run with the reason, and how the text stands to each constraint."""
 
     faults: tuple[Fault, ...]
     skipped: tuple[str, ...] = ()
+    outcomes: tuple[ConstraintOutcome, ...] = ()
 
 
 class Verifying:
@@ -81,12 +82,13 @@ class Verifying:
         suspicions += await self._nli(ask, reading, planned)
         suspicions += await compute(_findings, ask, reading)
         suspicions += await compute(_checked, ask, facts)
+        stands = await compute(standing.outcomes, facts, ask.constraints)
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         fingerprints = [*ask.analysis.models, *([self._entailment.fingerprint] if self._entailment else [])]
         return Performed(
-            Verification(faults, skipped),
+            Verification(faults, skipped, stands),
             inputs={
                 "reasoning": text_summary(ask.text),
                 "constraints": constraint_summary(ask.constraints),
@@ -97,6 +99,7 @@ class Verifying:
             },
             outputs={
                 "errors": fault_summary(faults),
+                "constraints": outcome_summary(stands),
                 "skipped_detectors": list(skipped),
                 "fidelity": fidelity_summary(ask.analysis.fidelity),
             },

@@ -87,6 +87,41 @@ def test_a_violated_fact_becomes_an_error_with_evidence(client, ercp):
     assert any("9 days" in evidence.excerpt for evidence in found[0].evidence)
 
 
+def rule(name, words, **args):
+    made = pb.Constraint(
+        constraint_id=str(uuid.uuid4()), type="CONSTRAINT_TYPE_PREDICATE", nl_text=words, immutable=True
+    )
+    made.predicate.predicate_name = name
+    made.predicate.args.update(args)
+    return made
+
+
+def test_a_constraint_is_kept_broken_or_undecided_and_the_last_is_no_convergence(client, ercp):
+    """§2 "machine-checkable", §9 step 7: what nobody decided is not kept."""
+    tank = rule(
+        "GreaterThan", "The tank holds at least 5 litres.", left="tank.volume", right="5", unit="l", inclusive=True
+    )
+    frame = rule("LessThan", "The frame weighs less than 9 kg.", left="frame.weight", right="9", unit="kg")
+    text = "The volume of the tank is 3 litres. The frame weighs 7 kg."
+    request = rpc.VerifyRequest(request_id=str(uuid.uuid4()), reasoning_text=text, constraints=[tank, frame])
+    broken, kept = client.call(ercp.Verify, request).constraint_outcomes
+    assert (broken.state, kept.state) == (pb.CONSTRAINT_STATE_BROKEN, pb.CONSTRAINT_STATE_KEPT)
+    assert text[broken.places[0].start : broken.places[0].end] == "The volume of the tank is 3 litres"
+    assert kept.places[0].sentence == "The frame weighs 7 kg."
+    asked = rpc.RunRequest(request_id=str(uuid.uuid4()), problem=PROBLEM, constraints=[tank])
+    run = client.call(ercp.Run, asked)
+    assert (run.status, run.status_reason) == (pb.RUN_STATUS_PARTIAL, "UNDECIDED")
+    (outcome,) = run.constraint_outcomes
+    assert (outcome.state, outcome.undecided_reason) == (pb.CONSTRAINT_STATE_UNDECIDED, "NOT_STATED")
+
+
+def test_words_that_demand_another_thing_than_the_predicate_are_refused(client, ercp):
+    wrong = rule("GreaterThan", "The tank holds at least 5 litres.", left="tank.volume", right="5", unit="l")
+    request = rpc.RunRequest(request_id=str(uuid.uuid4()), problem=PROBLEM, constraints=[wrong])
+    refusal = client.refused(ercp.Run, request)
+    assert (refusal.reason, refusal.fields) == ("CONSTRAINT_WORDS_DISAGREE", ("constraints[0].nl_text",))
+
+
 def test_an_unknown_predicate_and_an_unknown_trace_are_refused(client, ercp):
     rule = pb.Constraint(type="CONSTRAINT_TYPE_PREDICATE", nl_text="Perhaps.")
     rule.predicate.predicate_name = "Perhaps"

@@ -210,7 +210,7 @@ class ErcpWorld:
         turns = Turns()
         runs = RunApp(parts, scribe, self.settings, clock, turns)
         self.counts = runs.counts
-        operators = OperatorApp(parts, provenance, scribe, clock, turns)
+        operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
         return ErcpServicer(runs, operators, self.signer, self.settings), generating
 
     def _services(self, servicer, channels):

@@ -78,7 +78,9 @@ class Adversary:
             case loop.Generate():
                 return loop.Generated(Reasoning("r", self.draw(TEXTS)))
             case loop.Verify():
-                return loop.Verified(self.draw(FAULTS))
+                fixed = [each.constraint_id for each in command.constraints if each.immutable]
+                undecided = self.draw(st.lists(st.sampled_from(fixed), unique=True)) if fixed else []
+                return loop.Verified(self.draw(FAULTS), tuple(undecided))
             case loop.Extract():
                 found = [each for each in self.draw(st.lists(RULES, max_size=6)) if not each.immutable]
                 sure = [replace(each, confidence=0.9) for each in found]
@@ -101,12 +103,15 @@ class Adversary:
 
 
 @settings(max_examples=300, deadline=None)
-@given(data=st.data(), most=st.integers(1, 12), room=st.integers(1, 5))
-def test_every_run_of_the_step_function_ends(data, most, room):
+@given(data=st.data(), most=st.integers(1, 12), room=st.integers(1, 5), allow=st.booleans())
+def test_every_run_of_the_step_function_ends(data, most, room, allow):
     adversary = Adversary(data)
     rules = {each.constraint_id: each for each in data.draw(st.lists(RULES, max_size=room))}
     state = loop.RunState(
-        RunConfig(max_iterations=most, max_constraints=room), loop.MutationLimits(), Problem("?"), tuple(rules.values())
+        RunConfig(max_iterations=most, max_constraints=room, allow_undecided=allow),
+        loop.MutationLimits(),
+        Problem("?"),
+        tuple(rules.values()),
     )
     core = tuple(data.draw(st.lists(st.sampled_from(sorted(rules)), max_size=2))) if rules else ()
     state, command = loop.start(state, tuple(dict.fromkeys(core)))
@@ -141,11 +146,17 @@ def fitting(stop, state):
             StatusReason.MAX_CONSTRAINTS,
             StatusReason.NO_PROGRESS,
             StatusReason.MAX_DURATION,
+            StatusReason.UNDECIDED,
         },
     }[stop.status]
     assert stop.reason in reasons
     if stop.status is RunStatus.CONVERGED:
         assert not state.blocking
+        assert state.config.allow_undecided or not state.undecided
+    if stop.reason is StatusReason.UNDECIDED:
+        assert state.undecided
+        assert not state.blocking
+        assert not state.config.allow_undecided
     if stop.status is RunStatus.INFEASIBLE:
         assert state.conflicts
     if stop.reason is StatusReason.MAX_ITERATIONS:

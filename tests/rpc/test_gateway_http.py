@@ -6,6 +6,7 @@ import json
 import socket
 import uuid
 from datetime import UTC, datetime
+from pathlib import Path
 
 import grpc
 import httpx
@@ -13,6 +14,7 @@ import pytest
 from ercp.v1 import ercp_pb2 as ercp
 from pydantic import ValidationError
 
+from services.common.encoding import canonical_json
 from services.common.errors import (
     CrpError,
     ErrorReason,
@@ -128,6 +130,9 @@ class StoppedClock:
         return datetime(2026, 5, 24, 9, 0, tzinfo=UTC)
 
 
+ANSWERS = json.loads((Path(__file__).parents[1] / "vectors/ercp/answers.json").read_text(encoding="utf-8"))["answers"]
+
+
 @pytest.fixture
 def stub():
     return ErcpStub()
@@ -231,6 +236,21 @@ async def test_objects_are_written_as_the_document_prints_them(http):
     (error,) = (await http.post("/verify", json=DOCUMENT["verify"][0])).json()["errors"]
     assert error | {"evidence": FAULT["evidence"]} == FAULT
     assert error["evidence"][0] | FAULT["evidence"][0] == error["evidence"][0]
+
+
+@pytest.mark.parametrize("name", [*DOCUMENT, "trace"])
+async def test_to_who_does_not_read_the_newer_fields_every_byte_is_as_before(http, name):
+    """ERCP 1.0 §10: what ADR 0115 added stands behind the fields that were there, and leaves their bytes alone."""
+    if name == "trace":
+        response = await http.get(f"/trace/{TRACE}")
+    else:
+        response = await http.post(f"/{name}", json=DOCUMENT[name][0])
+    rpc = "GetTrace" if name == "trace" else "".join(part.title() for part in name.split("_"))
+    before, body = ANSWERS[rpc], response.json()
+    known = before["fields"]
+    assert list(body)[: len(known)] == known
+    assert set(body) - set(known) <= {"constraint_outcomes", "duplicate_constraints", "node_key_id", "trace_key_id"}
+    assert canonical_json({field: body[field] for field in known}).decode() == before["canonical"]
 
 
 async def test_a_trace_is_read(http, stub):

@@ -51,6 +51,13 @@ class MutationStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MUTATION_STRATEGY_REFRAME: _ClassVar[MutationStrategy]
     MUTATION_STRATEGY_DECOMPOSE: _ClassVar[MutationStrategy]
 
+class ConstraintState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONSTRAINT_STATE_UNSPECIFIED: _ClassVar[ConstraintState]
+    CONSTRAINT_STATE_KEPT: _ClassVar[ConstraintState]
+    CONSTRAINT_STATE_BROKEN: _ClassVar[ConstraintState]
+    CONSTRAINT_STATE_UNDECIDED: _ClassVar[ConstraintState]
+
 class Operator(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     OPERATOR_UNSPECIFIED: _ClassVar[Operator]
@@ -84,6 +91,10 @@ MUTATION_STRATEGY_UNSPECIFIED: MutationStrategy
 MUTATION_STRATEGY_RELAX: MutationStrategy
 MUTATION_STRATEGY_REFRAME: MutationStrategy
 MUTATION_STRATEGY_DECOMPOSE: MutationStrategy
+CONSTRAINT_STATE_UNSPECIFIED: ConstraintState
+CONSTRAINT_STATE_KEPT: ConstraintState
+CONSTRAINT_STATE_BROKEN: ConstraintState
+CONSTRAINT_STATE_UNDECIDED: ConstraintState
 OPERATOR_UNSPECIFIED: Operator
 OPERATOR_GENERATE: Operator
 OPERATOR_VERIFY: Operator
@@ -196,6 +207,44 @@ class Error(_message.Message):
     evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
     extensions: _struct_pb2.Struct
     def __init__(self, error_id: _Optional[str] = ..., type: _Optional[_Union[ErrorType, str]] = ..., span: _Optional[_Iterable[int]] = ..., excerpt: _Optional[str] = ..., confidence: _Optional[float] = ..., detected_by: _Optional[_Iterable[str]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+
+class DraftPlace(_message.Message):
+    __slots__ = ("start", "end", "sentence_start", "sentence_end", "sentence")
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_START_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_END_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    end: int
+    sentence_start: int
+    sentence_end: int
+    sentence: str
+    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., sentence_start: _Optional[int] = ..., sentence_end: _Optional[int] = ..., sentence: _Optional[str] = ...) -> None: ...
+
+class ConstraintOutcome(_message.Message):
+    __slots__ = ("constraint_id", "state", "undecided_reason", "why", "places", "immutable")
+    CONSTRAINT_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    UNDECIDED_REASON_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
+    IMMUTABLE_FIELD_NUMBER: _ClassVar[int]
+    constraint_id: str
+    state: ConstraintState
+    undecided_reason: str
+    why: str
+    places: _containers.RepeatedCompositeFieldContainer[DraftPlace]
+    immutable: bool
+    def __init__(self, constraint_id: _Optional[str] = ..., state: _Optional[_Union[ConstraintState, str]] = ..., undecided_reason: _Optional[str] = ..., why: _Optional[str] = ..., places: _Optional[_Iterable[_Union[DraftPlace, _Mapping]]] = ..., immutable: _Optional[bool] = ...) -> None: ...
+
+class DuplicateConstraints(_message.Message):
+    __slots__ = ("constraint_ids", "demand")
+    CONSTRAINT_IDS_FIELD_NUMBER: _ClassVar[int]
+    DEMAND_FIELD_NUMBER: _ClassVar[int]
+    constraint_ids: _containers.RepeatedScalarFieldContainer[str]
+    demand: str
+    def __init__(self, constraint_ids: _Optional[_Iterable[str]] = ..., demand: _Optional[str] = ...) -> None: ...
 
 class DecodingParameters(_message.Message):
     __slots__ = ("temperature", "top_p", "seed", "max_tokens", "deterministic")

@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RunConfig(_message.Message):
-    __slots__ = ("model", "max_iterations", "max_constraints", "similarity_threshold", "temperature", "top_p", "deterministic", "verify_threshold", "candidate_threshold", "seed", "max_duration_ms", "nli_threshold", "run_fact_check", "max_constraints_per_error", "max_tokens", "extensions")
+    __slots__ = ("model", "max_iterations", "max_constraints", "similarity_threshold", "temperature", "top_p", "deterministic", "verify_threshold", "candidate_threshold", "seed", "max_duration_ms", "nli_threshold", "run_fact_check", "max_constraints_per_error", "max_tokens", "allow_undecided", "extensions")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MAX_ITERATIONS_FIELD_NUMBER: _ClassVar[int]
     MAX_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
@@ -29,6 +29,7 @@ class RunConfig(_message.Message):
     RUN_FACT_CHECK_FIELD_NUMBER: _ClassVar[int]
     MAX_CONSTRAINTS_PER_ERROR_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ALLOW_UNDECIDED_FIELD_NUMBER: _ClassVar[int]
     EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
     model: str
     max_iterations: int
@@ -45,8 +46,9 @@ class RunConfig(_message.Message):
     run_fact_check: bool
     max_constraints_per_error: int
     max_tokens: int
+    allow_undecided: bool
     extensions: _struct_pb2.Struct
-    def __init__(self, model: _Optional[str] = ..., max_iterations: _Optional[int] = ..., max_constraints: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., deterministic: _Optional[bool] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., seed: _Optional[int] = ..., max_duration_ms: _Optional[int] = ..., nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ..., max_constraints_per_error: _Optional[int] = ..., max_tokens: _Optional[int] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., max_iterations: _Optional[int] = ..., max_constraints: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., deterministic: _Optional[bool] = ..., verify_threshold: _Optional[float] = ..., candidate_threshold: _Optional[float] = ..., seed: _Optional[int] = ..., max_duration_ms: _Optional[int] = ..., nli_threshold: _Optional[float] = ..., run_fact_check: _Optional[bool] = ..., max_constraints_per_error: _Optional[int] = ..., max_tokens: _Optional[int] = ..., allow_undecided: _Optional[bool] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RunRequest(_message.Message):
     __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context", "extensions")
@@ -67,7 +69,7 @@ class RunRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RunResponse(_message.Message):
-    __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations", "status_reason", "relaxed_constraints", "fidelity_score")
+    __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations", "status_reason", "relaxed_constraints", "fidelity_score", "constraint_outcomes", "duplicate_constraints")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PROTO_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -84,6 +86,8 @@ class RunResponse(_message.Message):
     STATUS_REASON_FIELD_NUMBER: _ClassVar[int]
     RELAXED_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     FIDELITY_SCORE_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINT_OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    DUPLICATE_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     timestamp: _timestamp_pb2.Timestamp
     proto_version: str
@@ -100,7 +104,9 @@ class RunResponse(_message.Message):
     status_reason: str
     relaxed_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Constraint]
     fidelity_score: float
-    def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ..., status_reason: _Optional[str] = ..., relaxed_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., fidelity_score: _Optional[float] = ...) -> None: ...
+    constraint_outcomes: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.ConstraintOutcome]
+    duplicate_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.DuplicateConstraints]
+    def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ..., status_reason: _Optional[str] = ..., relaxed_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., fidelity_score: _Optional[float] = ..., constraint_outcomes: _Optional[_Iterable[_Union[_ercp_pb2.ConstraintOutcome, _Mapping]]] = ..., duplicate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.DuplicateConstraints, _Mapping]]] = ...) -> None: ...
 
 class RunStreamRequest(_message.Message):
     __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context", "extensions")
@@ -225,7 +231,7 @@ class VerifyRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., verify_config: _Optional[_Union[VerifyConfig, _Mapping]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class VerifyResponse(_message.Message):
-    __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version", "skipped_detectors")
+    __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version", "skipped_detectors", "constraint_outcomes", "duplicate_constraints")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
@@ -233,6 +239,8 @@ class VerifyResponse(_message.Message):
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PROTO_VERSION_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_DETECTORS_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINT_OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    DUPLICATE_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     errors: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Error]
     model_fingerprint: str
@@ -240,7 +248,9 @@ class VerifyResponse(_message.Message):
     timestamp: _timestamp_pb2.Timestamp
     proto_version: str
     skipped_detectors: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., skipped_detectors: _Optional[_Iterable[str]] = ...) -> None: ...
+    constraint_outcomes: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.ConstraintOutcome]
+    duplicate_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.DuplicateConstraints]
+    def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., skipped_detectors: _Optional[_Iterable[str]] = ..., constraint_outcomes: _Optional[_Iterable[_Union[_ercp_pb2.ConstraintOutcome, _Mapping]]] = ..., duplicate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.DuplicateConstraints, _Mapping]]] = ...) -> None: ...
 
 class ExtractConfig(_message.Message):
     __slots__ = ("max_constraints_per_error", "verify_threshold", "candidate_threshold", "extensions")
@@ -369,7 +379,7 @@ class GetTraceRequest(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ...) -> None: ...
 
 class GetTraceResponse(_message.Message):
-    __slots__ = ("trace_id", "trace_events", "model_fingerprints", "node_signature", "timestamp", "proto_version", "model_fingerprint")
+    __slots__ = ("trace_id", "trace_events", "model_fingerprints", "node_signature", "timestamp", "proto_version", "model_fingerprint", "node_key_id", "trace_key_id")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     TRACE_EVENTS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FINGERPRINTS_FIELD_NUMBER: _ClassVar[int]
@@ -377,6 +387,8 @@ class GetTraceResponse(_message.Message):
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PROTO_VERSION_FIELD_NUMBER: _ClassVar[int]
     MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    NODE_KEY_ID_FIELD_NUMBER: _ClassVar[int]
+    TRACE_KEY_ID_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     trace_events: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.TraceEvent]
     model_fingerprints: _containers.RepeatedScalarFieldContainer[str]
@@ -384,4 +396,6 @@ class GetTraceResponse(_message.Message):
     timestamp: _timestamp_pb2.Timestamp
     proto_version: str
     model_fingerprint: str
-    def __init__(self, trace_id: _Optional[str] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., model_fingerprints: _Optional[_Iterable[str]] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., model_fingerprint: _Optional[str] = ...) -> None: ...
+    node_key_id: str
+    trace_key_id: str
+    def __init__(self, trace_id: _Optional[str] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., model_fingerprints: _Optional[_Iterable[str]] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., model_fingerprint: _Optional[str] = ..., node_key_id: _Optional[str] = ..., trace_key_id: _Optional[str] = ...) -> None: ...

@@ -96,7 +96,7 @@ class ErcpServiceServicer:
         Idempotent by request_id for 24 hours.
         A run that was broken off goes on after its last recorded event when it is asked for again under its trace_id with
         the same body; a run that ended gives its answer again. Another body under its trace_id is TRACE_MISMATCH.
-        Errors: INVALID_FIELD, REQUEST_ID_REUSED, TRACE_MISMATCH, SERVICE_UNAVAILABLE, STORE_UNAVAILABLE.
+        Errors: INVALID_FIELD, CONSTRAINT_WORDS_DISAGREE, REQUEST_ID_REUSED, TRACE_MISMATCH, SERVICE_UNAVAILABLE, STORE_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -113,7 +113,7 @@ class ErcpServiceServicer:
     def Generate(self, request, context):
         """Produces one reasoning candidate under the given constraints (§3.2). Appends one trace event. Idempotent by request_id
         for 24 hours.
-        Errors: INVALID_FIELD, REQUEST_ID_REUSED, TRACE_MISMATCH, LLM_UNAVAILABLE, STORE_UNAVAILABLE.
+        Errors: INVALID_FIELD, CONSTRAINT_WORDS_DISAGREE, REQUEST_ID_REUSED, TRACE_MISMATCH, LLM_UNAVAILABLE, STORE_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,7 +122,7 @@ class ErcpServiceServicer:
     def Verify(self, request, context):
         """Finds contradictions, factual faults, gaps and ambiguities in a reasoning: the verification oracle (§3.3, §7).
         Appends one trace event. Idempotent by request_id for 24 hours.
-        Errors: INVALID_FIELD, REQUEST_ID_REUSED, TRACE_MISMATCH, MODEL_UNAVAILABLE, STORE_UNAVAILABLE.
+        Errors: INVALID_FIELD, CONSTRAINT_WORDS_DISAGREE, REQUEST_ID_REUSED, TRACE_MISMATCH, MODEL_UNAVAILABLE, STORE_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -148,7 +148,7 @@ class ErcpServiceServicer:
     def Mutate(self, request, context):
         """Changes a problem that cannot be solved as it stands (§3.6). Appends one trace event. Idempotent by request_id for 24
         hours.
-        Errors: INVALID_FIELD, REQUEST_ID_REUSED, TRACE_MISMATCH, LLM_UNAVAILABLE, STORE_UNAVAILABLE.
+        Errors: INVALID_FIELD, CONSTRAINT_WORDS_DISAGREE, REQUEST_ID_REUSED, TRACE_MISMATCH, LLM_UNAVAILABLE, STORE_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

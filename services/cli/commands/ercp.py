@@ -10,6 +10,7 @@ from ercp.v1 import ercp_pb2, ercp_service_pb2
 from rich.text import Text
 
 from services.cli import render
+from services.cli.commands.ercp_outcomes import read_constraints, show_duplicates, show_outcomes
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -25,20 +26,23 @@ _STYLES = {"converged": "bold green", "partial": "yellow", "infeasible": "bold r
 
 
 async def run(
-    settings: Settings, output: Output, question: str, trace_id: str, max_iterations: int, model: str
+    settings: Settings,
+    output: Output,
+    question: str,
+    trace_id: str,
+    config: ercp_service_pb2.RunConfig,
+    constraints: Path | None = None,
 ) -> Exit:
     """Run the loop on a question and show each step as it ends.
 
     Exit code 0: converged; 3: partial or infeasible; 1: a step could not run.
     """
-    config = ercp_service_pb2.RunConfig(model=model)
-    if max_iterations:
-        config.max_iterations = max_iterations
     request = ercp_service_pb2.RunStreamRequest(
         request_id=str(uuid.uuid4()),
         trace_id=trace_id,
         problem=ercp_pb2.Problem(id="command-line", description=question),
         config=config,
+        constraints=[] if constraints is None else read_constraints(constraints),
     )
     result: ercp_service_pb2.RunResponse | None = None
     async with connect(settings) as suite:
@@ -77,16 +81,14 @@ async def verify_trace(_settings: Settings, output: Output, source: Path, node_k
     document = _document(source)
     key = None if node_key is None else _node_key(node_key)
     checked = check_trace(document, key, session)
-    style = {TraceVerdict.VALID: "green", TraceVerdict.UNSIGNED: "yellow", TraceVerdict.BROKEN: "red"}[checked.verdict]
+    style = {TraceVerdict.VALID: "green", TraceVerdict.UNSIGNED: "yellow"}.get(checked.verdict, "red")
     output.say(
         f"{checked.verdict.value}: {source.name}, {checked.events} events, {checked.signatures} signatures", style=style
     )
     for fault in checked.faults:
         output.say(fault, style="red")
     output.result({"verdict": checked.verdict.value, "events": checked.events, "faults": list(checked.faults)})
-    return {TraceVerdict.VALID: Exit.OK, TraceVerdict.UNSIGNED: Exit.FAILURE, TraceVerdict.BROKEN: Exit.VERDICT}[
-        checked.verdict
-    ]
+    return {TraceVerdict.VALID: Exit.OK, TraceVerdict.UNSIGNED: Exit.FAILURE}.get(checked.verdict, Exit.VERDICT)
 
 
 async def _trace(suite: Suite, trace_id: str) -> ercp_service_pb2.GetTraceResponse:
@@ -136,6 +138,7 @@ def _told(operator: str, found: dict[str, Any]) -> str:
             kinds = [item["type"] for item in found["errors"]["items"]]
             told = f"{found['errors']['count']} errors {', '.join(sorted(set(kinds)))}".rstrip()
             score = found.get("fidelity", {}).get("score")
+            told += _standing(found.get("constraints", {}))
             return told if score is None else f"{told}, fidelity {score:.3f}"
         case "extract":
             added, waiting = found["added"]["count"], found["candidates"]["count"]
@@ -144,6 +147,12 @@ def _told(operator: str, found: dict[str, Any]) -> str:
             return f"{'stable' if found['stable'] else 'not stable'}, similarity {found['score']:.3f}"
         case _:
             return f"{found['changes']} changes, {found['constraints']} constraints left"
+
+
+def _standing(counted: dict[str, Any]) -> str:
+    """Return how many constraints a draft keeps, breaks and leaves undecided; nothing without constraints."""
+    states = [f"{counted[state]} {state}" for state in ("kept", "broken", "undecided") if counted.get(state)]
+    return f", constraints {', '.join(states)}" if states else ""
 
 
 def _show_result(result: ercp_service_pb2.RunResponse, output: Output) -> None:
@@ -160,6 +169,8 @@ def _show_result(result: ercp_service_pb2.RunResponse, output: Output) -> None:
     rows += [_row(each, "candidate") for each in result.candidate_constraints]
     if rows:
         output.table("Constraints", ("state", "priority", "words", "predicate", "confidence"), rows)
+    show_outcomes(result.constraints, result.constraint_outcomes, output)
+    show_duplicates(result.duplicate_constraints, output)
     faithful = f", fidelity {result.fidelity_score:.3f}" if result.HasField("fidelity_score") else ""
     ended = f"{status} ({result.status_reason}) after {result.iterations} iterations{faithful}"
     output.say(ended, style=_STYLES[status])

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from services.common.ids import trace_session_id
 from services.ercp.domain.trace import from_document
-from services.ercp.node_key import SIGNATURE, signature, trace_key
+from services.ercp.node_key import SIGNATURE, key_id, signature, trace_key
 
 TENANT: Final = "tenant:"
 _FINGERPRINT: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -27,6 +27,8 @@ class TraceVerdict(StrEnum):
     VALID = "VALID"
     UNSIGNED = "UNSIGNED"
     """Nothing is wrong, but no key was given, so that no signature was checked."""
+    OTHER_KEY = "OTHER_KEY"
+    """Another key signed it than the one that was given, or follows from tenant and session: nothing was checked."""
     BROKEN = "BROKEN"
 
 
@@ -76,21 +78,52 @@ def check_trace(document: Any, node_key: bytes | None, session: str) -> CheckedT
     trace_id = str(document.get("trace_id", ""))
     faults = [f"event {number}: {fault}" for number, event in enumerate(events) for fault in _of_event(event, trace_id)]
     faults += _of_order(events)
-    checked = 0
-    if node_key is not None:
-        for place, part in [*((f"event {n}", event) for n, event in enumerate(events)), ("the trace", document)]:
-            holds = _holds(node_key, session, trace_id, part)
-            checked += holds
-            faults += [] if holds else [f"{place}: the signature does not hold"]
-    clean = TraceVerdict.UNSIGNED if node_key is None else TraceVerdict.VALID
-    return CheckedTrace(TraceVerdict.BROKEN if faults else clean, len(events), checked, tuple(faults))
+    if node_key is None:
+        return CheckedTrace(TraceVerdict.BROKEN if faults else TraceVerdict.UNSIGNED, len(events), 0, tuple(faults))
+    key = _key_of(node_key, session, trace_id)
+    parts = [*((f"event {number}", event) for number, event in enumerate(events)), ("the trace", document)]
+    unsigned = [place for place, part in parts if key is None or not _holds(key, part)]
+    other = _other_key(document, node_key, key) if len(unsigned) == len(parts) and not faults else ""
+    if other:
+        return CheckedTrace(TraceVerdict.OTHER_KEY, len(events), 0, (other,))
+    faults += [f"{place}: the signature does not hold" for place in unsigned]
+    verdict = TraceVerdict.BROKEN if faults else TraceVerdict.VALID
+    return CheckedTrace(verdict, len(events), len(parts) - len(unsigned), tuple(faults))
 
 
-def _holds(node_key: bytes, session: str, trace_id: str, part: Any) -> bool:
-    """Say whether a part is signed; what no canonical JSON can hold (NaN, half a character) nobody has signed."""
+def _key_of(node_key: bytes, session: str, trace_id: str) -> bytes | None:
+    """Return the key of a trace; an id that is no text has none."""
     try:
         name = trace_session_id(session.removeprefix(TENANT), trace_id) if session.startswith(TENANT) else session
-        expected = signature(trace_key(node_key, name), part)
+        return trace_key(node_key, name)
+    except ValueError:
+        return None
+
+
+def _other_key(document: Mapping[str, Any], node_key: bytes, key: bytes | None) -> str:
+    """Say by the key ids that the trace names which key is another; empty where it names these very keys (ADR 0115).
+
+    Asked only where no signature at all holds: with one that does, the key is this one and the rest was altered.
+    """
+    named, mine = document.get("node_key_id"), key_id(node_key)
+    if not isinstance(named, str) or not named:
+        return ""  # of a server that named none
+    if named != mine:
+        return f"the trace was signed with another node key: {named[:40]} signed it, {mine} was given; see --node-key"
+    of_trace, own = document.get("trace_key_id"), "" if key is None else key_id(key)
+    if of_trace == own:
+        return ""
+    told = str(of_trace)[:40]
+    return (
+        f"the key of the trace is another: {told} signed it, {own} follows from this tenant or session; "
+        "see --tenant and --session"
+    )
+
+
+def _holds(key: bytes, part: Any) -> bool:
+    """Say whether a part is signed; what no canonical JSON can hold (NaN, half a character) nobody has signed."""
+    try:
+        expected = signature(key, part)
         return hmac.compare_digest(str(part.get(SIGNATURE, "")).encode(), expected.encode())
     except (ValueError, TypeError, AttributeError):
         return False

@@ -34,6 +34,10 @@ class ErcpSettings(BaseModel):
     max_decompositions: int = Field(default=1, ge=0, le=10)
     """Most times that a run splits its problem when it makes no progress; 0-10, default 1."""
 
+    allow_undecided: bool = False
+    """Whether a run may converge although nobody knows whether an immutable constraint is kept; what a config that does
+    not say ``allow_undecided`` takes (ADR 0115). Default false: such a run ends as partial, UNDECIDED."""
+
     high_priority_role: Literal["reader", "writer", "admin"] = "writer"
     """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11: optional; ADR 0079).
     Default writer: whoever may run may say so. admin keeps such problems to administrators."""

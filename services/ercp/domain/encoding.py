@@ -14,7 +14,7 @@ from services.ercp.domain.predicates.facts import Comparison, Interval, OrderFac
 from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName
 from services.ercp.domain.predicates.naming import condition_of, operand_words, path_words, words_of
 from services.ercp.domain.predicates.selection import subject_words
-from services.ercp.domain.predicates.units import DIMENSIONLESS
+from services.ercp.domain.predicates.units import DIMENSIONLESS, dimension_of
 from services.ercp.domain.predicates.values import (
     TEXTUAL,
     Constant,
@@ -51,6 +51,7 @@ class System:
     z3: Any
     context: Any
     formulas: dict[str, Any] = field(default_factory=dict)
+    _shares: frozenset[Key] = frozenset()
     _dated: set[Key] = field(default_factory=set)
     _reals: dict[tuple[object, ...], Any] = field(default_factory=dict)
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -63,6 +64,7 @@ class System:
             for _, predicate in predicates
             if isinstance(predicate.left, Path) and isinstance(predicate.right, Moment)
         }
+        self._shares = _shares_in(predicates)
         if facts is not None:
             self._add_facts(facts)
         amounts = _amounts_of(predicates)
@@ -93,9 +95,9 @@ class System:
             return self.z3.And(*parts)
         right = constant_of(predicate.right) if predicate.right is not None else None
         assert right is not None
-        kind = _BARE if _is_bare(predicate.right) else _MAIN
+        kind = self._kind(key, right.interval.low) if _is_bare(predicate.right) else _MAIN
         holders = [self._real("value", key, kind)]
-        holders += [real for _, real, fact in self._stated.get(key, ()) if (kind == _BARE) == _is_bare_fact(fact)]
+        holders += [real for _, real, fact in self._stated.get(key, ()) if kind == self._kind_of(key, fact)]
         parts = [self._allowed(predicate, right, holder, amounts.get(key, ())) for holder in holders]
         if kind == _BARE:
             return self.z3.And(*parts)
@@ -168,7 +170,7 @@ class System:
         for key, stated in self._stated.items():
             if wanted <= key[0]:
                 for _, real, fact in stated:
-                    kind = _BARE if _is_bare_fact(fact) else _MAIN
+                    kind = self._kind_of(key, fact)
                     parts.append(real == self._real("value", key, kind))
                     if kind == _MAIN:
                         number = self._number("dimension", fact.dimension)
@@ -212,6 +214,17 @@ class System:
         first, second = (self._time((frozenset(words), frozenset())) for words in (order.before, order.after))
         return first < second
 
+    def _kind(self, key: Key, number: Fraction | None) -> str:
+        """Say which of an attribute's two values a bare number is: .4 of what has a percentage is 40 % (ADR 0115)."""
+        is_fraction = key in self._shares and number is not None and abs(number) < 1
+        return _MAIN if is_fraction else _BARE
+
+    def _kind_of(self, key: Key, fact: ValueFact) -> str:
+        if not _is_bare_fact(fact):
+            return _MAIN
+        interval = fact.interval or Interval()
+        return self._kind(key, interval.low if interval.high is None else interval.high)
+
     def _real(self, *name: object) -> Any:
         found = self._reals.get(name)
         if found is None:
@@ -229,6 +242,32 @@ class System:
 
 def _key(path: Path, condition: str) -> Key:
     return frozenset(path_words(path)), condition_of([condition]).words
+
+
+def _shares_in(predicates: Sequence[tuple[str, Predicate]]) -> frozenset[Key]:
+    """Return the attributes that a predicate gives a percentage, and those that are compared with one of them."""
+    found, near = set[Key](), defaultdict[Key, list[Key]](list)
+    for _, predicate in predicates:
+        if predicate.name not in _COMPARISONS or not isinstance(predicate.left, Path):
+            continue
+        key = _key(predicate.left, predicate.condition)
+        if isinstance(predicate.right, Path):
+            other = _key(predicate.right, predicate.condition)
+            near[key].append(other)
+            near[other].append(key)
+        elif isinstance(predicate.right, Amount) and predicate.right.unit and _is_share(predicate.right):
+            found.add(key)
+    waiting = list(found)
+    while waiting:
+        for other in near.get(waiting.pop(), ()):
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return frozenset(found)
+
+
+def _is_share(amount: Amount) -> bool:
+    return dimension_of(amount.unit) == DIMENSIONLESS
 
 
 def _is_bare(operand: Operand | None) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.ercp.domain import vocabulary as words
-from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority
+from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority, Standing, Undecided
 
 LLM: Final = "llm"
 EXTRACTIVE: Final = "extractive"
@@ -102,6 +102,35 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a draft says something, and the sentence that it begins in; offsets in code points."""
+
+    start: int
+    end: int
+    sentence_start: int
+    sentence_end: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintOutcome:
+    """How a draft stands to one constraint (ADR 0115).
+
+    Attributes:
+        reason: why it is undecided; ``None`` otherwise.
+        why: one sentence for people.
+        places: what decided it, in text order; empty when undecided, or decided by what the draft lacks.
+    """
+
+    constraint_id: str
+    standing: Standing
+    why: str
+    reason: Undecided | None = None
+    places: tuple[Place, ...] = ()
+    immutable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One reason to believe that an error is one (§4.2).
 
@@ -188,4 +217,5 @@ class RunConfig:
     run_fact_check: bool = True
     max_constraints_per_error: int = words.MAX_CONSTRAINTS_PER_ERROR
     max_duration_s: float | None = None
+    allow_undecided: bool = False
     decoding: Decoding = field(default_factory=Decoding)

@@ -82,9 +82,14 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A candidate was verified."""
+    """A candidate was verified.
+
+    Attributes:
+        undecided: ids of the immutable constraints that nobody knows it to keep or to break.
+    """
 
     faults: tuple[Fault, ...]
+    undecided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ class RunState:
         previous, current: the last two candidates of the stage.
         last: the last candidate of all.
         faults: what was wrong with ``current``.
+        undecided: ids of the immutable constraints that ``current`` leaves undecided.
         seen: digests of the (stage, candidate, constraints) that came to nothing.
         core: the last set of constraints found that cannot hold together.
         overflowed: a constraint found no room.
@@ -175,6 +181,7 @@ class RunState:
     current: Reasoning | None = None
     last: Reasoning | None = None
     faults: tuple[Fault, ...] = ()
+    undecided: tuple[str, ...] = ()
     seen: frozenset[str] = frozenset()
     core: tuple[str, ...] = ()
     overflowed: bool = False
@@ -201,12 +208,12 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
     match outcome:
         case Generated(reasoning):
             then = _generated(state, reasoning)
-        case Verified(faults):
-            then = _verified(replace(state, faults=faults))
+        case Verified(faults, undecided):
+            then = _verified(replace(state, faults=faults, undecided=undecided))
         case Extracted():
             then = _extracted(state, outcome)
         case Stabilized(stable):
-            then = (state, Stop(RunStatus.CONVERGED, StatusReason.STABLE)) if stable else _again(state)
+            then = (state, _settled(state)) if stable else _again(state)
         case Mutated():
             then = _mutated(state, outcome)
         case Failed(reason):
@@ -214,6 +221,13 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
         case OutOfTime():
             then = (state, Stop(RunStatus.PARTIAL, StatusReason.MAX_DURATION))
     return then
+
+
+def _settled(state: RunState) -> Stop:
+    """Say how a run ends whose candidates are stable and without errors: what nobody decided is not kept (ADR 0115)."""
+    if state.undecided and not state.config.allow_undecided:
+        return Stop(RunStatus.PARTIAL, StatusReason.UNDECIDED)
+    return Stop(RunStatus.CONVERGED, StatusReason.STABLE)
 
 
 def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command]:
@@ -224,6 +238,7 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
         last=reasoning,
         iterations=state.iterations + 1,
         faults=(),
+        undecided=(),
     )
     return after, Verify(reasoning, state.constraints)
 
@@ -304,6 +319,7 @@ def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
         previous=None,
         current=None,
         faults=(),
+        undecided=(),
     )
     if outcome.core:
         members = tuple(each for each in state.constraints if each.constraint_id in outcome.core)

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from services.common.encoding import iso_micros, parse_iso_micros, sha256_hex
-from services.ercp.domain.records import Constraint, Decoding, Fault, ModelIdentity
-from services.ercp.domain.vocabulary import Operator
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Decoding, Fault, ModelIdentity
+from services.ercp.domain.vocabulary import Operator, Standing
 
 MAX_TEXT_CHARS: Final = 400
 """Of a text that stands in a summary; its length and digest stand beside it."""
@@ -20,6 +20,9 @@ MAX_BYTES: Final = 48 * 1024
 _CUTS: Final = ((MAX_TEXT_CHARS, MAX_LISTED), (200, 40), (100, 40), (50, 40), (50, 20), (50, 10), (20, 5))
 """Characters of each text and members of each list, tried in this order."""
 _ITEMS: Final = "items"
+MAX_TOLD_PLACES: Final = 4
+"""Of the places that decided about one constraint."""
+_URGENT: Final = (Standing.BROKEN, Standing.UNDECIDED, Standing.KEPT)
 _WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -140,6 +143,33 @@ def fault_summary(faults: Sequence[Fault]) -> dict[str, Any]:
                 "detected_by": [detector.value for detector in each.detected_by],
             }
             for each in faults[:MAX_LISTED]
+        ],
+    }
+
+
+def outcome_summary(outcomes: Sequence[ConstraintOutcome]) -> dict[str, Any]:
+    """Return how many constraints a draft keeps, breaks and leaves undecided, the state of each, and what decided.
+
+    ``states`` names every constraint; of the first of them, those that are not kept before the others, ``items`` says
+    why and where.
+    """
+    told = sorted(outcomes, key=lambda each: _URGENT.index(each.standing))
+    return {
+        "count": len(outcomes),
+        **{standing.value: sum(each.standing is standing for each in outcomes) for standing in Standing},
+        "states": {each.constraint_id: each.standing.value for each in outcomes},
+        "items": [
+            {
+                "constraint_id": each.constraint_id,
+                "state": each.standing.value,
+                "undecided_reason": "" if each.reason is None else each.reason.value,
+                "why": Told(each.why[:MAX_TEXT_CHARS]),
+                "places": [
+                    {"span": [place.start, place.end], "sentence": Told(place.sentence[:MAX_TEXT_CHARS])}
+                    for place in each.places[:MAX_TOLD_PLACES]
+                ],
+            }
+            for each in told[:MAX_LISTED]
         ],
     }
 

@@ -47,6 +47,30 @@ class StatusReason(StrEnum):
     MAX_ITERATIONS = "MAX_ITERATIONS"
     MAX_CONSTRAINTS = "MAX_CONSTRAINTS"
     MAX_DURATION = "MAX_DURATION"
+    UNDECIDED = "UNDECIDED"
+    """Stable and without errors, but nobody knows whether an immutable constraint is kept (ADR 0115)."""
+
+
+@unique
+class Standing(StrEnum):
+    """How a draft stands to a constraint (ADR 0115)."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    UNDECIDED = "undecided"
+
+
+@unique
+class Undecided(StrEnum):
+    """Why nobody knows how a draft stands to a constraint (ADR 0115)."""
+
+    NOT_STATED = "NOT_STATED"
+    OTHER_CONDITION = "OTHER_CONDITION"
+    LEFT_OPEN = "LEFT_OPEN"
+    AT_ODDS = "AT_ODDS"
+    TOO_LONG = "TOO_LONG"
+    UNREADABLE = "UNREADABLE"
+    NO_DRAFT = "NO_DRAFT"
 
 
 @unique

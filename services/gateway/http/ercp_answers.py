@@ -2,7 +2,15 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from services.gateway.http.ercp_schemas import Constraint, Error, FreeForm, OperatorName, Problem, RunStatus
+from services.gateway.http.ercp_schemas import (
+    Constraint,
+    ConstraintState,
+    Error,
+    FreeForm,
+    OperatorName,
+    Problem,
+    RunStatus,
+)
 
 
 class _Answer(BaseModel):
@@ -48,6 +56,34 @@ class TraceEvent(BaseModel):
     node_signature: str
 
 
+class DraftPlace(BaseModel):
+    """A place in a draft that decided about a constraint; offsets are code points."""
+
+    start: int
+    end: int
+    sentence_start: int
+    sentence_end: int
+    sentence: str
+
+
+class ConstraintOutcome(BaseModel):
+    """Whether a draft keeps a constraint, why, and where that stands."""
+
+    constraint_id: str
+    state: ConstraintState
+    undecided_reason: str
+    why: str
+    places: list[DraftPlace]
+    immutable: bool
+
+
+class DuplicateConstraints(BaseModel):
+    """Constraints that demand the same."""
+
+    constraint_ids: list[str]
+    demand: str
+
+
 class RunAnswer(_Answer):
     """How a run ended (ERCP 1.0 §3.1)."""
 
@@ -56,6 +92,8 @@ class RunAnswer(_Answer):
     constraints: list[Constraint]
     trace_events: list[TraceEvent]
     utility_score: float | None
+    constraint_outcomes: list[ConstraintOutcome]
+    duplicate_constraints: list[DuplicateConstraints]
 
 
 class GenerateAnswer(_Answer, Reasoning):
@@ -66,6 +104,8 @@ class VerifyAnswer(_Answer):
     """What is wrong with a reasoning (ERCP 1.0 §3.3)."""
 
     errors: list[Error]
+    constraint_outcomes: list[ConstraintOutcome]
+    duplicate_constraints: list[DuplicateConstraints]
 
 
 class ExtractConstraintsAnswer(_Answer):
@@ -95,6 +135,8 @@ class TraceAnswer(_Answer):
 
     trace_events: list[TraceEvent]
     model_fingerprints: list[str]
+    node_key_id: str
+    trace_key_id: str
 
 
 class Field(BaseModel):

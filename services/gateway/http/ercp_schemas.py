@@ -14,6 +14,7 @@ Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 FreeForm: TypeAlias = dict[str, Any]
 
+ConstraintState: TypeAlias = Literal["kept", "broken", "undecided"]
 RunStatus: TypeAlias = Literal["converged", "infeasible", "partial", "failed"]
 ConstraintType: TypeAlias = Literal["predicate", "style", "factual", "temporal", "custom"]
 ConstraintPriority: TypeAlias = Literal["high", "medium", "low"]
@@ -62,6 +63,7 @@ class RunConfig(_Form):
     run_fact_check: Flag | None = None
     max_constraints_per_error: Uint32 | None = None
     max_tokens: Uint32 | None = None
+    allow_undecided: Flag | None = None
 
 
 class Predicate(_Form):

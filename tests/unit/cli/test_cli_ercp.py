@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 from ercp.v1 import ercp_service_pb2_grpc as pb_grpc
+from ercp.v1.ercp_service_pb2 import RunConfig
 from structlog.testing import capture_logs
 
 from services.cli.commands import ercp as command
+from services.cli.commands import ercp_outcomes
 from services.cli.commands.ercp import run, trace, verify_trace
+from services.cli.commands.ercp_outcomes import read_constraints, verify
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline.traces import TraceVerdict, check_trace
@@ -50,6 +53,7 @@ async def world(monkeypatch):
                 yield Served(client.stub)
 
             monkeypatch.setattr(command, "connect", connect)
+            monkeypatch.setattr(ercp_outcomes, "connect", connect)
             yield world
 
 
@@ -62,7 +66,7 @@ def key_file(tmp_path):
 
 
 async def test_a_run_shows_each_step_the_constraints_and_the_status(world, capsys):
-    assert await run(Settings(), Output(as_json=False), QUESTION, "", 0, "") is Exit.OK
+    assert await run(Settings(), Output(as_json=False), QUESTION, "", RunConfig()) is Exit.OK
     shown = capsys.readouterr().out
     steps = [line.split()[0] for line in shown.splitlines()[:6]]
     assert steps == ["generate", "verify", "extract", "generate", "verify", "stabilize"]
@@ -73,7 +77,7 @@ async def test_a_run_shows_each_step_the_constraints_and_the_status(world, capsy
 
 async def test_json_is_the_documents_response(world, capsys):
     trace_id = fresh_uuid()
-    assert await run(Settings(), Output(as_json=True), QUESTION, trace_id, 5, "") is Exit.OK
+    assert await run(Settings(), Output(as_json=True), QUESTION, trace_id, RunConfig(max_iterations=5)) is Exit.OK
     answer = json.loads(capsys.readouterr().out)
     assert (answer["status"], answer["trace_id"], answer["proto_version"]) == ("converged", trace_id, "ercp-1.0")
     assert answer["utility_score"] is None
@@ -82,15 +86,86 @@ async def test_json_is_the_documents_response(world, capsys):
 
 async def test_a_run_that_does_not_converge_has_the_exit_code_of_a_verdict(world, capsys):
     world.model.good = BAD
-    assert await run(Settings(), Output(as_json=False), QUESTION, "", 2, "") is Exit.VERDICT
+    assert await run(Settings(), Output(as_json=False), QUESTION, "", RunConfig(max_iterations=2)) is Exit.VERDICT
     assert "partial (MAX_ITERATIONS)" in capsys.readouterr().out
+
+
+TANK = [
+    {
+        "constraint_id": "8d7f0f0e-6f53-4d86-9a5c-0f3f0b9f7a01",
+        "type": "predicate",
+        "nl_text": "The tank holds at least 5 litres.",
+        "immutable": True,
+        "predicate": {
+            "predicate_name": "GreaterThan",
+            "args": {"left": "tank.volume", "right": "5", "unit": "l", "inclusive": True},
+        },
+    }
+]
+
+
+@pytest.fixture
+def tank(tmp_path):
+    path = tmp_path / "constraints.json"
+    path.write_text(json.dumps(TANK))
+    return path
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(
+    ("draft", "code", "said"),
+    [
+        ("The tank holds 6 litres.", Exit.OK, "kept"),
+        ("The tank holds 3 litres.", Exit.VERDICT, "broken"),
+        ("The tank is green.", Exit.VERDICT, "undecided: NOT_STATED"),
+    ],
+)
+async def test_verify_says_of_each_constraint_whether_it_is_kept(tank, capsys, draft, code, said):
+    path = tank.with_name("draft.txt")
+    path.write_text(draft)
+    assert await verify(Settings(), Output(as_json=False), str(path), tank, fact_check=False) is code
+    shown = capsys.readouterr().out
+    row = next(line for line in shown.splitlines() if "The tank holds at least 5 litres" in line)
+    assert row.split("The tank")[0].strip() in {said, "conflict", "in force"}
+    assert (f"0-{len(draft) - 1}" in shown) == (said != "undecided: NOT_STATED")
+
+
+async def test_verify_prints_the_documents_response(world, tmp_path, tank, capsys):
+    path = tmp_path / "draft.txt"
+    path.write_text("The tank holds 3 litres.")
+    assert await verify(Settings(), Output(as_json=True), str(path), tank, fact_check=False) is Exit.VERDICT
+    (outcome,) = json.loads(capsys.readouterr().out)["constraint_outcomes"]
+    assert (outcome["constraint_id"], outcome["state"]) == (TANK[0]["constraint_id"], "broken")
+    assert outcome["places"][0]["sentence"] == "The tank holds 3 litres."
+
+
+async def test_a_run_shows_what_the_draft_makes_of_the_constraints(world, tank, capsys):
+    code = await run(Settings(), Output(as_json=False), QUESTION, "", RunConfig(), tank)
+    shown = capsys.readouterr().out
+    assert code is Exit.VERDICT
+    assert "constraints 1 undecided" in shown
+    assert "undecided: NOT_STATED" in shown
+    assert "partial (UNDECIDED)" in shown
+    allowed = RunConfig(allow_undecided=True)
+    assert await run(Settings(), Output(as_json=False), QUESTION, "", allowed, tank) is Exit.OK
+    assert "converged (STABLE)" in capsys.readouterr().out
+
+
+def test_a_file_of_constraints_is_refused_with_its_field(tmp_path):
+    path = tmp_path / "constraints.json"
+    path.write_text('[{"type": "predicate", "priority": "urgent", "nl_text": "x"}]')
+    with pytest.raises(InvalidRequestError) as refused:
+        read_constraints(path)
+    assert refused.value.violations[0].field == "constraints[0].priority"
+    with pytest.raises(InvalidRequestError, match="No such file"):
+        read_constraints(tmp_path / "none.json")
 
 
 class TestOffline:
     @pytest.fixture
     async def exported(self, world, tmp_path, capsys):
         trace_id = fresh_uuid()
-        await run(Settings(), Output(as_json=True), QUESTION, trace_id, 0, "")
+        await run(Settings(), Output(as_json=True), QUESTION, trace_id, RunConfig())
         target = tmp_path / "trace.json"
         assert await trace(Settings(), Output(as_json=False), trace_id, target) is Exit.OK
         capsys.readouterr()
@@ -104,10 +179,31 @@ class TestOffline:
         code = await verify_trace(Settings(), Output(as_json=True), exported, None, "tenant:tenant-a")
         assert code is Exit.FAILURE
 
-    @pytest.mark.parametrize("tenant", ["tenant-b"])
-    async def test_another_tenants_trace_does_not_verify(self, exported, key_file, tenant):
-        code = await verify_trace(Settings(), Output(as_json=True), exported, key_file, f"tenant:{tenant}")
+    async def test_of_another_tenants_trace_the_key_is_said_to_be_another(self, exported, key_file, capsys):
+        code = await verify_trace(Settings(), Output(as_json=True), exported, key_file, "tenant:tenant-b")
         assert code is Exit.VERDICT
+        told = json.loads(capsys.readouterr().out)
+        named = json.loads(exported.read_text())["trace_key_id"]
+        assert told["verdict"] == "OTHER_KEY"
+        assert told["faults"][0].startswith(f"the key of the trace is another: {named} signed it")
+        assert "--tenant" in told["faults"][0]
+
+    async def test_of_another_node_key_too(self, exported):
+        found = check_trace(json.loads(exported.read_text()), bytes(32), "tenant:tenant-a")
+        assert found.verdict is TraceVerdict.OTHER_KEY
+        assert "another node key" in found.faults[0]
+
+    async def test_an_older_trace_that_names_no_key_is_broken_as_before(self, exported):
+        value = json.loads(exported.read_text())
+        del value["node_key_id"], value["trace_key_id"]
+        found = check_trace(value, NODE_KEY, "tenant:tenant-b")
+        assert (found.verdict, found.signatures) == (TraceVerdict.BROKEN, 0)
+
+    async def test_a_forged_key_id_does_not_make_an_altered_trace_another_keys(self, exported):
+        value = json.loads(exported.read_text())
+        value["trace_key_id"] = "0" * 16
+        found = check_trace(value, NODE_KEY, "tenant:tenant-a")
+        assert (found.verdict, found.signatures) == (TraceVerdict.BROKEN, len(value["trace_events"]))
 
     @pytest.mark.parametrize(
         "change",

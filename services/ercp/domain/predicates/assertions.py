@@ -197,7 +197,7 @@ def _subject(
 ) -> tuple[Subject | None, int]:
     """Return what a verb gives its value to, and where what belongs to the value ends."""
     if verb["have"]:
-        return _possessed(walk, phrase, attribute, mention)
+        return _possessed(walk, verb, phrase, attribute, mention)
     if verb["lexical"]:
         return _of_verb(phrase.subject, verb["lexical"], mention), mention.span.end
     subject, end = _measured(walk, phrase.subject, mention.span.end)
@@ -236,14 +236,20 @@ def _of_verb(subject: Subject, verb: str, mention: Mention) -> Subject:
 
 _CARRYING: Final = ("carr", "support", "bear")
 _TIME: Final = "[time]^1"
+_VOLUME: Final = "[length]^3"
+_HOLDING: Final = frozenset({"hold", "holds", "held"})
 _IRREGULAR: Final = {"took": "tak", "ran": "run", "froze": "freez"}
 
 
-def _possessed(walk: Walk, phrase: NounPhrase, attribute: str, mention: Mention) -> tuple[Subject | None, int]:
+def _possessed(
+    walk: Walk, verb: re.Match[str], phrase: NounPhrase, attribute: str, mention: Mention
+) -> tuple[Subject | None, int]:
     """Return what an entity has: "a mass of 5 kg", "5 members"."""
     owner = (*phrase.subject.entity, *phrase.subject.attribute)
     if attribute:
         return Subject(owner, words_of(attribute)), mention.span.end
+    if mention.dimension == _VOLUME and verb["have"].lower() in _HOLDING:
+        return Subject(owner, words_of("volume")), mention.span.end  # "the tank holds 3 litres"
     counted = COUNTED.match(walk.text, mention.span.end, walk.sentence.end)
     if not is_bare(mention) or counted is None:
         return None, mention.span.end

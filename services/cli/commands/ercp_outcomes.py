@@ -1,0 +1,116 @@
+"""``groundtrail ercp verify``, and what it and ``run`` show of constraints: kept, broken or undecided, and where."""
+
+import asyncio
+import sys
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from ercp.v1 import ercp_pb2, ercp_service_pb2
+from rich.text import Text
+
+from services.cli import render
+from services.cli.connection import connect
+from services.cli.console import Output
+from services.cli.exits import Exit
+from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.message_json import json_of, word_of
+from services.common.settings import Settings
+from services.gateway.http.ercp_json import message_of, read_form
+from services.gateway.http.ercp_schemas import VerifyRequest
+
+STANDARD_INPUT: Final = "-"
+_STYLES: Final = {"kept": "green", "broken": "bold red", "undecided": "yellow"}
+_COLUMNS: Final = ("state", "constraint", "why", "in the draft")
+
+
+async def verify(settings: Settings, output: Output, draft: str, constraints: Path | None, *, fact_check: bool) -> Exit:
+    """Verify a draft and show its faults and how it stands to each constraint.
+
+    Exit code 0: no faults, and no constraint broken, no immutable one undecided; 3: otherwise.
+    """
+    request = ercp_service_pb2.VerifyRequest(
+        request_id=str(uuid.uuid4()),
+        reasoning_text=await asyncio.to_thread(_read, draft),
+        constraints=[] if constraints is None else read_constraints(constraints),
+        verify_config=ercp_service_pb2.VerifyConfig(run_fact_check=fact_check),
+    )
+    given = [*request.constraints]
+    async with connect(settings) as suite:
+        answer: ercp_service_pb2.VerifyResponse = await suite.call(suite.ercp.Verify, request)
+    rows = [_fault_row(each) for each in answer.errors]
+    if rows:
+        output.table("Faults", ("type", "confidence", "found by", "in the draft"), rows)
+    show_outcomes(given, answer.constraint_outcomes, output)
+    show_duplicates(answer.duplicate_constraints, output)
+    is_clean = not answer.errors and all(_is_settled(each) for each in answer.constraint_outcomes)
+    for skipped in answer.skipped_detectors:
+        output.say(f"not looked for: {skipped}", style="yellow")
+    output.say("nothing is wrong" if is_clean else "the draft does not hold", style="green" if is_clean else "red")
+    output.result(json_of(answer))
+    return Exit.OK if is_clean else Exit.VERDICT
+
+
+def show_outcomes(
+    constraints: Sequence[ercp_pb2.Constraint], outcomes: Sequence[ercp_pb2.ConstraintOutcome], output: Output
+) -> None:
+    """Show how a draft stands to each constraint; both lists are in one order."""
+    if outcomes:
+        rows = [_row(*pair) for pair in zip(constraints, outcomes, strict=True)]
+        output.table("What the draft makes of them", _COLUMNS, rows)
+
+
+def show_duplicates(found: Iterable[ercp_pb2.DuplicateConstraints], output: Output) -> None:
+    """Tell which constraints demand the same."""
+    for each in found:
+        output.say(f"given {len(each.constraint_ids)} times: {each.demand}", style="yellow")
+        for constraint_id in each.constraint_ids:
+            output.say(f"  {constraint_id}", style="dim")
+
+
+def read_constraints(path: Path) -> list[ercp_pb2.Constraint]:
+    """Read a list of constraints as the document writes them (§4.1).
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: it cannot be read, or names the field that has the wrong form.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidRequestError.of(FieldViolation("--constraints", f"{path}: {error.strerror}")) from None
+    form = read_form(b'{"reasoning_text": "", "constraints": ' + content + b"}", VerifyRequest)
+    return [*message_of(form, ercp_service_pb2.VerifyRequest).constraints]
+
+
+def _read(draft: str) -> str:
+    try:
+        return sys.stdin.read() if draft == STANDARD_INPUT else Path(draft).read_text(encoding="utf-8")
+    except OSError as error:
+        fault = f"{draft}: {error.strerror}"
+    except UnicodeDecodeError:
+        fault = f"{draft} is no text in UTF-8"
+    raise InvalidRequestError.of(FieldViolation("DRAFT", fault))
+
+
+def _is_settled(outcome: ercp_pb2.ConstraintOutcome) -> bool:
+    state = outcome.state
+    if state == ercp_pb2.CONSTRAINT_STATE_UNDECIDED:
+        return not outcome.immutable
+    return state == ercp_pb2.CONSTRAINT_STATE_KEPT
+
+
+def _row(constraint: ercp_pb2.Constraint, outcome: ercp_pb2.ConstraintOutcome) -> tuple[str | Text, ...]:
+    state = word_of(ercp_pb2.ConstraintState.DESCRIPTOR, outcome.state)
+    told = f"{state}: {outcome.undecided_reason}" if outcome.undecided_reason else state
+    words = constraint.nl_text[: render.MAX_CELL_CHARS]
+    first = outcome.places[0] if outcome.places else None
+    where = "" if first is None else f"{first.start}-{first.end}: {first.sentence[: render.MAX_CELL_CHARS]}"
+    return Text(told, style=_STYLES.get(state, "")), words, outcome.why[: 2 * render.MAX_CELL_CHARS], where
+
+
+def _fault_row(fault: ercp_pb2.Error) -> tuple[str | Text, ...]:
+    form = json_of(fault)
+    where = f"{fault.span[0]}-{fault.span[1]}: " if fault.span else ""
+    excerpt = f"{where}{fault.excerpt[: render.MAX_CELL_CHARS]}"
+    return Text(form["type"], style="red"), f"{fault.confidence:.2f}", ", ".join(fault.detected_by), excerpt
