@@ -8,10 +8,11 @@ import numpy as np
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.ports.facts import FactFilter, FactHit, FactStatus, FactStore, Vectors
-from services.envelope.domain.disagreements import Disagreements
+from services.envelope.domain.conflicts import Pairs
 from services.envelope.domain.duplicates import Statements
 from services.envelope.domain.ingestion_report import LISTED, LikeFact, OtherSources
 from services.envelope.domain.similarity import DUPLICATE_COSINE
+from services.envelope.domain.subjects import Stated
 
 NEAREST: Final = 4
 """Stored facts that each fact is compared with; those of its own source among them do not count."""
@@ -22,7 +23,7 @@ _CURRENT: Final = FactFilter(statuses=(FactStatus.ACTIVE,))
 
 
 async def compare(
-    store: FactStore, tenant_id: str, source_id: str, facts: Sequence[tuple[str, str]], vectors: Vectors
+    store: FactStore, tenant_id: str, source_id: str, facts: Sequence[Stated], vectors: Vectors
 ) -> OtherSources:
     """Look for each fact's like among the tenant's current facts of other sources.
 
@@ -30,7 +31,7 @@ async def compare(
         store: searched, never written.
         tenant_id: whose facts.
         source_id: the facts' own source, which does not count.
-        facts: ids and texts.
+        facts: what the document says.
         vectors: theirs, one a row.
     """
     found: list[LikeFact] = []
@@ -43,22 +44,23 @@ async def compare(
     return OtherSources(tuple(duplicates[:LISTED]), len(duplicates), tuple(disagreements[:LISTED]), len(disagreements))
 
 
-def _like(source_id: str, facts: Sequence[tuple[str, str]], hits: Sequence[Sequence[FactHit]]) -> list[LikeFact]:
+def _like(source_id: str, facts: Sequence[Stated], hits: Sequence[Sequence[FactHit]]) -> list[LikeFact]:
     """Return of each fact its best duplicate and its first disagreement, if it has them."""
     others = [
         [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= RELATED_COSINE] for nearest in hits
     ]
-    duplicates = _duplicates([content for _, content in facts], others)
-    comparing = Disagreements()
+    duplicates = _duplicates([fact.text for fact in facts], others)
+    pairs = Pairs()
     found = []
-    for place, (fact_id, content) in enumerate(facts):
+    for place, fact in enumerate(facts):
         if place in duplicates:
             hit, is_exact = duplicates[place]
-            found.append(_like_fact(fact_id, content, hit, is_exact=is_exact))
+            found.append(_like_fact(fact, hit, is_exact=is_exact))
         for hit in others[place]:
-            values = comparing.between(content, hit.fact.content)
-            if values is not None:
-                found.append(_like_fact(fact_id, content, hit, values=values))
+            other = hit.fact
+            sides = pairs.between(fact, Stated(other.fact_id, other.source_id, other.content, other.source_location))
+            if sides is not None:
+                found.append(_like_fact(fact, hit, values=(sides[0].text, sides[1].text)))
                 break
     return found
 
@@ -84,9 +86,8 @@ def _duplicates(contents: Sequence[str], others: Sequence[Sequence[FactHit]]) ->
 
 
 def _like_fact(
-    fact_id: str, content: str, hit: FactHit, *, is_exact: bool = False, values: tuple[str, str] | None = None
+    fact: Stated, hit: FactHit, *, is_exact: bool = False, values: tuple[str, str] | None = None
 ) -> LikeFact:
     other = hit.fact
-    return LikeFact(
-        fact_id, content, other.fact_id, other.source_id, other.content, hit.score, is_exact=is_exact, values=values
-    )
+    near = other.fact_id, other.source_id, other.content, hit.score
+    return LikeFact(fact.fact_id, fact.text, *near, is_exact=is_exact, values=values)

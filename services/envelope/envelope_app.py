@@ -28,7 +28,7 @@ from services.envelope.domain.caching import (
     plan_key,
 )
 from services.envelope.domain.candidates import Candidate, RankedFact
-from services.envelope.domain.conflicts import Conflict, Stated, SubjectIndex, find_conflicts, near_another
+from services.envelope.domain.conflicts import Conflict, find_conflicts, near_another
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -37,6 +37,7 @@ from services.envelope.domain.quality_tier import MAX_NEWEST_AGE_DAYS
 from services.envelope.domain.ranking import RankingTerms, relevance_scores
 from services.envelope.domain.saturation import is_sparse, recommends_reuse
 from services.envelope.domain.search_mode import SearchMode
+from services.envelope.domain.subjects import Stated, SubjectIndex
 from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.envelope.granted_states import GrantedStates

@@ -21,6 +21,7 @@ from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, SourceDiff, source_diff
+from services.envelope.domain.subjects import Stated
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
 from services.envelope.drafting import drafted
 from services.envelope.knowledge_reads import KnowledgeReads
@@ -127,8 +128,11 @@ class InspectionApp:
         by_id = dict(zip(draft.fact_ids, cut.drafts, strict=True))
         report = draft.report
         if compares and change.written:
-            facts = [(fact_id, by_id[fact_id].content) for fact_id in change.written]
-            vectors = await embed_texts(self._models.embedding, [content for _, content in facts], self._batch)
+            facts = [
+                Stated(fact_id, source_id, by_id[fact_id].content, by_id[fact_id].location)
+                for fact_id in change.written
+            ]
+            vectors = await embed_texts(self._models.embedding, [fact.text for fact in facts], self._batch)
             at("comparing with other sources")
             report = replace(report, others=await compare(self._stores.facts, tenant_id, source_id, facts, vectors))
         written, revived = set(change.written), set(change.revived)

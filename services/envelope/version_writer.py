@@ -24,6 +24,7 @@ from services.common.ports.tokens import TokenCounter
 from services.common.progress import at, stored
 from services.envelope.comparison import compare
 from services.envelope.domain.ingestion_report import DocumentReport
+from services.envelope.domain.subjects import Stated
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
 from services.envelope.domain.validity import ALWAYS, Validity
 from services.envelope.knowledge_stores import KnowledgeStores
@@ -181,7 +182,7 @@ class VersionWriter:
         if version.report is None or not self._compares or not records:
             return version.report
         at("comparing with other sources")
-        facts = [(record.fact_id, record.content) for record in records]
+        facts = [Stated(record.fact_id, record.source_id, record.content, record.source_location) for record in records]
         vectors = np.stack([record.embedding for record in records])
         source = version.record
         others = await compare(self._stores.facts, source.tenant_id, source.source_id, facts, vectors)

@@ -15,8 +15,8 @@ from services.common.documents.facts.walk import MAX_CONTEXT_CHARS
 from services.common.documents.html.attributes import most_attributes
 from services.common.documents.html.reading import MAX_ATTRIBUTES, read_html
 from services.common.errors import ErrorReason, LimitExceededError
+from services.common.reading.clauses import clauses
 from services.dpe.domain import quotations, roles
-from services.dpe.domain.clauses import clauses
 
 MOST_SECONDS = 2.0
 """Of processor time: each takes a tenth of it here and took several times as much, or did not end."""

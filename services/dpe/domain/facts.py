@@ -15,19 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.ports.recognition import Entity, EntityKind
-from services.dpe.domain.clauses import clauses
-from services.dpe.domain.dates import dates_agree
-from services.dpe.domain.intervals import APART
-from services.dpe.domain.numerals import rounds_to
+from services.common.reading.agreement import MEASURED, ONE_MEASURE, readings, same_measure
+from services.common.reading.clauses import clauses
+from services.common.reading.dates import dates_agree
+from services.common.reading.text_types import Span, Value
+from services.common.reading.values import mark_numbers, scan_values
+from services.common.reading.words import content_stems, normal_text
 from services.dpe.domain.places import Place, read_places
-from services.dpe.domain.ratios import SHARE, TIMES, same_ratio
 from services.dpe.domain.sentences import sentences
-from services.dpe.domain.text_types import Span, Value
-from services.dpe.domain.units import same_span
-from services.dpe.domain.values import CENT, KRONE, mark_numbers, scan_values
-from services.dpe.domain.words import content_stems, normal_text
 
-MEASURED: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})
 _MIN_PART_WORDS: Final = 3
 _ROUNDED_DIGITS: Final = (1, 2, 3)
 
@@ -162,111 +158,6 @@ def without_values(text: str, span: Span, values: Sequence[Value], text_start: i
     return " ".join([*pieces, text[at : span.end]])
 
 
-def comparable(left: Value, right: Value) -> bool:
-    """Say whether two values measure the same: equal kinds and units, or one of the two is a bare number."""
-    if left.kind in MEASURED and right.kind in MEASURED:
-        if left.unit and right.unit:
-            return left.unit == right.unit or {left.unit, right.unit} in _ONE_MEASURE
-        return left.unit == right.unit or not _counts_else(left, right)
-    return left.kind is right.kind or _same_year(left, right)
-
-
-def _counts_else(left: Value, right: Value) -> bool:
-    """Say whether one of two values has a unit while a word behind the other says that it counts something else."""
-    return bool(left.unit) != bool(right.unit) and bool(left.counted or right.counted)
-
-
-_CENTS: Final = frozenset({"USD", "EUR", "AUD", "CAD", "NZD", "SGD", "HKD", "ZAR"})
-_KRONER: Final = frozenset({"DKK", "NOK", "SEK"})
-_ONE_MEASURE: Final = (
-    {"month", "second"},
-    {"working day", "second"},
-    {"working day", "month"},
-    {SHARE, TIMES},
-    *({CENT, unit} for unit in _CENTS),
-    *({KRONE, unit} for unit in _KRONER),
-)
-"""Units that are not the same and still measure the same: ``_agree_across`` compares them."""
-
-
-def _agree_across(left: Value, right: Value) -> bool:
-    """Compare 30 days with one month, and 50 % with halved (ADR 0040)."""
-    by_unit = {value.unit: value.magnitude for value in (left, right)}
-    if by_unit.keys() & {CENT, KRONE}:
-        return left.magnitude == right.magnitude and {left.unit, right.unit} in _ONE_MEASURE
-    if "working day" in by_unit:
-        return False
-    first, second = (
-        (by_unit.get("month"), by_unit.get("second"))
-        if "month" in by_unit
-        else (by_unit.get(SHARE), by_unit.get(TIMES))
-    )
-    if first is None or second is None:
-        return False
-    return same_span(first, second) if "month" in by_unit else same_ratio(first, second)
-
-
-def _is_fraction(value: Value) -> bool:
-    """Say whether a share is written as a fraction, whose percentage is rounded: "a third" is 33.33 %."""
-    return (
-        value.unit == SHARE
-        and value.kind is EntityKind.PERCENT
-        and not ("cent" in value.text.lower() or SHARE in value.text)
-    )
-
-
-def agrees(claimed: Value, known: Value) -> bool:  # noqa: PLR0911 - a rule for each kind
-    """Say whether the claimed value states what the known one does, or less (SPEC-005 §5.2, §5.3)."""
-    if claimed.kind is EntityKind.DATE and known.kind is EntityKind.DATE:
-        return any(dates_agree(reading, other) for reading in _readings(claimed) for other in _readings(known))
-    if claimed.kind is EntityKind.TIME and known.kind is EntityKind.TIME:
-        return bool(set(_readings(claimed)) & set(_readings(known)))
-    if EntityKind.DATE in {claimed.kind, known.kind}:
-        return _same_year(claimed, known)
-    if claimed.number is not None and known.number is not None and claimed.magnitude is not None:
-        if claimed.unit and known.unit:
-            return _same_measure(claimed, known) and _same_rate(claimed, known)
-        if _counts_else(claimed, known):
-            return False
-        return claimed.number == known.number or (claimed.approximate and rounds_to(claimed.number, known.number))
-    if claimed.kind is EntityKind.CITATION and known.kind is EntityKind.CITATION:
-        return known.normal == claimed.normal or known.normal.startswith((claimed.normal + "(", claimed.normal + "."))
-    if claimed.kind is EntityKind.URL and known.kind is EntityKind.URL:
-        return known.normal == claimed.normal or known.normal.startswith(claimed.normal + "/")
-    return claimed.kind is known.kind and claimed.normal == known.normal
-
-
-def _same_year(left: Value, right: Value) -> bool:
-    """Say whether one is a year and the other the same numeral, as in the head of a table."""
-    kinds = {left.kind, right.kind}
-    is_pair = kinds == {EntityKind.DATE, EntityKind.NUMBER} and not left.unit and not right.unit
-    return is_pair and left.number is not None and left.number == right.number and not (left.counted or right.counted)
-
-
-def _readings(value: Value) -> list[str]:
-    return [value.normal, value.alternative] if value.alternative else [value.normal]
-
-
-def _same_rate(claimed: Value, known: Value) -> bool:
-    """Say whether two equal amounts are for the same length of time, or one of them for none that is named."""
-    rates = {claimed.per, known.per} - {"", APART}
-    return len(rates) <= 1
-
-
-def _same_measure(claimed: Value, known: Value) -> bool:
-    if claimed.magnitude is None or known.magnitude is None:
-        return False
-    if claimed.unit != known.unit:
-        return _agree_across(claimed, known)
-    if claimed.magnitude == known.magnitude:
-        return True
-    if claimed.approximate and rounds_to(claimed.magnitude, known.magnitude):
-        return True
-    # "A third" and "33 %": the one that is no fraction says how far it was rounded.
-    fraction, other = (claimed, known) if _is_fraction(claimed) else (known, claimed)
-    return _is_fraction(fraction) and rounds_to(other.magnitude or Decimal(0), fraction.magnitude or Decimal(0))
-
-
 class ValueIndex:
     """Looks values up by what they are, so that tracing a value costs the same however many facts there are."""
 
@@ -290,9 +181,9 @@ class ValueIndex:
         if value.kind in {EntityKind.URL, EntityKind.CITATION}:
             self._prefixes |= {(value.kind, value.normal[:cut]) for cut in _cuts(value.normal)}
         if value.kind is EntityKind.DATE:
-            self._dates |= set(_readings(value))
+            self._dates |= set(readings(value))
         if value.kind is EntityKind.TIME:
-            self._exact |= {(value.kind, reading) for reading in _readings(value)}
+            self._exact |= {(value.kind, reading) for reading in readings(value)}
         if value.number is not None and value.magnitude is not None:
             self._measured.add((value.unit, value.magnitude))
             self._numbers.add(value.number)
@@ -303,7 +194,7 @@ class ValueIndex:
             self._rounded |= {(value.unit, rounded) for rounded in _roundings(value.magnitude)}
             self._rounded |= {("", rounded) for rounded in _roundings(value.number)}
             self._floors |= {(value.unit, rounded) for rounded in _roundings(value.magnitude, ROUND_FLOOR)}
-            if any(value.unit in pair for pair in _ONE_MEASURE):
+            if any(value.unit in pair for pair in ONE_MEASURE):
                 self._across.setdefault(value.unit, []).append(value)
 
     def traces(self, value: Value) -> bool:
@@ -313,10 +204,10 @@ class ValueIndex:
         if value.kind is EntityKind.CITATION and value.normal.startswith("["):
             return all(1 <= number <= self._fact_count for number in mark_numbers(value))
         if value.kind is EntityKind.DATE and any(
-            dates_agree(reading, known) for reading in _readings(value) for known in self._dates
+            dates_agree(reading, known) for reading in readings(value) for known in self._dates
         ):
             return True
-        if value.kind is EntityKind.TIME and any((value.kind, reading) in self._exact for reading in _readings(value)):
+        if value.kind is EntityKind.TIME and any((value.kind, reading) in self._exact for reading in readings(value)):
             return True
         return value.number is not None and value.magnitude is not None and self._traces_number(value)
 
@@ -329,8 +220,8 @@ class ValueIndex:
             return True
         if value.floor and (value.unit, value.magnitude) in self._floors:
             return True
-        others = [unit for pair in _ONE_MEASURE if value.unit in pair for unit in pair]
-        return any(_same_measure(value, known) for unit in others for known in self._across.get(unit, ()))
+        others = [unit for pair in ONE_MEASURE if value.unit in pair for unit in pair]
+        return any(same_measure(value, known) for unit in others for known in self._across.get(unit, ()))
 
 
 def _cuts(normal: str) -> list[int]:

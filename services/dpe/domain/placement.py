@@ -13,9 +13,11 @@ from operator import eq
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.bounds import Bound, out_of_bounds
-from services.dpe.domain.facts import agrees, comparable
-from services.dpe.domain.intervals import APART
+from services.common.reading.agreement import agrees, comparable
+from services.common.reading.bounds import Bound, out_of_bounds
+from services.common.reading.intervals import APART
+from services.common.reading.ratios import SHARE, TIMES
+from services.common.reading.text_types import Claim, Value
 from services.dpe.domain.places import (
     APPOSED,
     PART_OF,
@@ -28,9 +30,7 @@ from services.dpe.domain.places import (
     side_and_cue,
     stretches,
 )
-from services.dpe.domain.ratios import SHARE, TIMES
 from services.dpe.domain.terms import terms, terms_without, value_terms
-from services.dpe.domain.text_types import Claim, Value
 
 _IN_STRETCH: Final = 1.0
 _BEFORE: Final = 0.95

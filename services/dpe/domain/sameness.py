@@ -11,21 +11,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.labels import LABELLED
+from services.common.reading.lexicon import STOPWORDS
+from services.common.reading.text_types import Claim, Value
+from services.common.reading.words import content_stems, words
 from services.dpe.domain.alignment import NAMES
-from services.dpe.domain.clauses import finite_verb_at
 from services.dpe.domain.conditions import governed_conditions
-from services.dpe.domain.lexicon import STOPWORDS
 from services.dpe.domain.names import name_key
-from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import content_stems, words
 
-_LABELLED: Final = re.compile(
-    r"\b(?:version|release|edition|model|class|level|group|plan|section|article|paragraph|zone|type|category|tier|stage"
-    r"|phase|step|item|number|chapter|annex|appendix|rule|year|season|quarter|week|day|block|building|room|floor|line"
-    r"|route|tariff|grade|size|series|format|gate|platform|unit|module|lot|batch|district|region|area|table|option"
-    r"|scenario|case|part|volume|schedule|form|window)\s+(?P<label>[A-Z]?\d[\w.-]*|[A-Z]\b)",
-    re.IGNORECASE,
-)
 _OPENING: Final = re.compile(
     r"^(?:in|for|on|at|with|under|as of|since|from|until|after|before|during)\s[^,]{1,80},", re.IGNORECASE
 )
@@ -115,7 +109,7 @@ def _differently_conditioned(left: Topic, right: Topic) -> bool:
 
 def _labels(claim: Claim, body_at: int, verb_at: int) -> frozenset[str]:
     """Return what names a thing: labelled numbers and letters, and dates and measures before the verb."""
-    found = {match["label"].casefold() for match in _LABELLED.finditer(claim.text)}
+    found = {match["label"].casefold() for match in LABELLED.finditer(claim.text)}
     for value in claim.values:
         start, end = value.start - claim.start, value.end - claim.start
         opens = _OPENS.match(claim.text, 0, start) is not None and value.kind in {EntityKind.DATE, EntityKind.NUMBER}

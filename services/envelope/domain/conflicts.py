@@ -1,64 +1,34 @@
-"""Current facts that give different values for the same thing, so that nobody takes one for the only truth (ADR 0109).
+"""Current facts that give different values for the same thing, so that nobody takes one for the only truth.
 
-Two sentences speak of the same thing when they have the same content words once their values are left out, the same
-negations and bounds, the same measures in the same order, and stand under the same heading below their documents'
-titles. They disagree when exactly one of the values differs: where two do, they speak of two cases ("up to 2 kg 5
-euros, up to 5 kg 9 euros"). Values are read as for duplicates (ADR 0063). A paraphrase in other words is not found;
-what is found is meant to be right. Linear in the text: sentences meet by what they speak of, none is compared with
-every other. Which facts are read at all their vectors decide: what is like no other fact disagrees with none.
+One rule for what an envelope holds (ADR 0109) and for what an ingestion brings beside what is stored (ADR 0113). Two
+sentences disagree when they say their values of the same thing (``subjects``) and exactly one of the values differs:
+where two do, they speak of two cases ("up to 2 kg 5 euros, up to 5 kg 9 euros"). They speak of the same thing when their
+content words with those of their headings are the same; between documents also when the words alone are and one of them
+has no heading. A paraphrase in other words is not found; what is found is meant to be right. Linear in the text:
+sentences meet by what they speak of, none is compared with every other.
 """
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from re import compile as _compile
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.grounding.polarity import NEGATIONS
-from services.common.grounding.words import STOP_WORDS, sentences, stem, words
-from services.envelope.domain.duplicates import PlacedValue, placed_values
+from services.common.reading.text_types import Value
+from services.envelope.domain.subjects import Saying, Stated, Subject, SubjectIndex, read_sayings, states_the_same
 
 MAX_CONFLICTS: Final = 20
 MAX_SUBJECT_CHARS: Final = 120
 ALIKE_COSINE: Final = 0.7
 """Far below what two sentences have that differ in a value alone; most facts of an envelope have no other so near."""
 _CELLS_AT_ONCE: Final = 1 << 20
-_FEWEST_WORDS: Final = 2
-"""Content words and further values that a sentence must have: "Price: 10 euros" says nothing of whose price."""
-_MOST_VALUES: Final = 6
 _MOST_SAID: Final = 3
 """Different values for one thing up to which sources disagree; more of them are a series: chapters, rows, examples."""
-_SENTENCE_CHARS: Final = 600
-_JOINING: Final = frozenset("-_/#.:§")
-_DIGIT: Final = re.compile(r"\d")
-_SAID: Final = re.compile(
-    r"\b(?:is|are|was|were|be|equals?|than|least|most|to|at|from|exceeds?|over|under|about)\s$", re.IGNORECASE
-)
-_COUNTS: Final = re.compile(r"\s[a-z]{3,}")
-_ROW: Final = re.compile(r"^[^.]{0,200}?\w: [^;]{1,200}; ")
-_BOUNDS: Final = frozenset(
-    {"least", "most", "minimum", "maximum", "over", "under", "above", "below", "before", "after", "until", "from"}
-    | {"more", "less", "than", "up", "within"}
-)
-_SAYING_ONLY: Final = frozenset(
-    map(stem, ("amount", "cost", "charge", "set", "total", "stand", "come", "equal", "currently", "now", "today"))
-)
-"""Words by which a value is said of a thing, and which do not tell things apart."""
+_ROW: Final = _compile(r"^[^.]{0,200}?\w: [^;]{1,200}; ")
 Vectors: TypeAlias = NDArray[np.float32]
-_Key: TypeAlias = tuple[frozenset[str], frozenset[str], tuple[str, ...], frozenset[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A fact that holds now; ``location`` are the headings over it, outermost first."""
-
-    fact_id: str
-    source_id: str
-    text: str
-    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,56 +59,37 @@ class Conflict:
         return len({side.source_id for side in self.sides}) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    fact: Stated
-    sentence: str
-    offset: int
-    values: tuple[PlacedValue, ...]
-
-    @property
-    def normals(self) -> tuple[str, ...]:
-        return tuple(value.normal for value in self.values)
-
-
 def find_conflicts(facts: Sequence[Stated]) -> tuple[Conflict, ...]:
     """Return what the facts disagree on, between documents first, else in their order; at most ``MAX_CONFLICTS``."""
-    groups: dict[_Key, list[_Said]] = defaultdict(list)
-    for fact in facts:
-        for key, said in _read(fact):
-            groups[key].append(said)
-    found = [conflict for group in groups.values() if len(group) > 1 for conflict in _disagreeing(group)]
+    found = list(_found([saying for fact in facts for saying in read_sayings(fact)]))
     return tuple(sorted(found, key=lambda conflict: not conflict.is_between_sources)[:MAX_CONFLICTS])
 
 
-class SubjectIndex:
-    """What facts speak of, remembered as numbers: of most facts nothing has to be read twice, and no word is kept.
+class Pairs:
+    """Compares facts of different sources by twos; each is read once at most, and its values only where words are shared.
 
-    A fact's content never changes under its id. Safe for concurrent calls: what is lost is read again.
+    For one call: it holds what it has read.
     """
 
-    def __init__(self, capacity: int = 100_000) -> None:
-        self._capacity = capacity
-        self._known: dict[str, tuple[int, ...]] = {}
+    def __init__(self) -> None:
+        self._rough = SubjectIndex()
+        self._read: dict[str, list[Saying]] = {}
 
-    def sharing(self, facts: Sequence[Stated]) -> list[Stated]:
-        """Return the facts that may speak of the same thing as another of them, in their order."""
-        subjects = [self._of(fact) for fact in facts]
-        counted = Counter(number for numbers in subjects for number in set(numbers))
-        return [
-            fact
-            for fact, numbers in zip(facts, subjects, strict=True)
-            if any(counted[number] > 1 for number in numbers)
-        ]
+    def between(self, first: Stated, second: Stated) -> tuple[Side, Side] | None:
+        """Return what two facts disagree on first, if they do."""
+        if set(self._rough.of(first)).isdisjoint(self._rough.of(second)):
+            return None
+        found = next(_found([*self._sayings(first), *self._sayings(second)], only_between=True), None)
+        if found is None:
+            return None
+        ours = next(side for side in found.sides if side.source_id == first.source_id)
+        theirs = next(side for side in found.sides if side.source_id != first.source_id)
+        return ours, theirs
 
-    def _of(self, fact: Stated) -> tuple[int, ...]:
-        known = self._known.get(fact.fact_id)
-        if known is None:
-            known = tuple(hash(key) for key, _ in _read(fact))
-            if len(self._known) >= self._capacity:
-                self._known.clear()
-            self._known[fact.fact_id] = known
-        return known
+    def _sayings(self, fact: Stated) -> list[Saying]:
+        if fact.fact_id not in self._read:
+            self._read[fact.fact_id] = read_sayings(fact)
+        return self._read[fact.fact_id]
 
 
 def near_another(vectors: Vectors) -> NDArray[np.bool_]:
@@ -155,75 +106,78 @@ def near_another(vectors: Vectors) -> NDArray[np.bool_]:
     return near
 
 
-def _read(fact: Stated) -> Iterator[tuple[_Key, _Said]]:
-    heading = _heading(fact.location)
-    for start, end in sentences(fact.text):
-        sentence = fact.text[start : min(end, start + _SENTENCE_CHARS)]
-        if end - start > _SENTENCE_CHARS or not _DIGIT.search(sentence):
-            continue
-        values = [value for value in placed_values(sentence) if not _is_named(sentence, value)]
-        if not 0 < len(values) <= _MOST_VALUES:
-            continue
-        content, bounds = _words(sentence, values)
-        if len(content) + len(values) > _FEWEST_WORDS:
-            key = (content, bounds, tuple(value.measure for value in values), heading)
-            yield key, _Said(fact, sentence, start, tuple(values))
+def _found(sayings: Iterable[Saying], *, only_between: bool = False) -> Iterator[Conflict]:
+    """Yield what sentences disagree on, each set of sides once."""
+    whole: dict[tuple[object, ...], list[Saying]] = defaultdict(list)
+    alone: dict[Subject, list[Saying]] = defaultdict(list)
+    for saying in sayings:
+        about = saying.subject
+        whole[saying.with_heading, about.negated, about.bounds, about.measures].append(saying)
+        alone[about].append(saying)
+    known: set[frozenset[tuple[str, int]]] = set()
+    for group, is_strict in [*((group, False) for group in whole.values()), *((one, True) for one in alone.values())]:
+        if len(group) > 1 and (not is_strict or _one_has_no_heading(group)):
+            for conflict in _disagreeing(group):
+                sides = frozenset((side.fact_id, side.start) for side in conflict.sides)
+                if sides not in known and (conflict.is_between_sources or not (is_strict or only_between)):
+                    known.add(sides)
+                    yield conflict
 
 
-def _is_named(sentence: str, value: PlacedValue) -> bool:
-    """Say whether a number names a thing and measures none: part of an identifier ("MM-02-old"), or a bare label."""
-    before, behind = sentence[value.start - 1 : value.start], sentence[value.end : value.end + 2]
-    if before.isalnum() or before in _JOINING or (behind[:1] in _JOINING and behind[1:].isalnum()):
-        return True
-    if value.measure:
-        return False
-    # A bare number measures where something is said to be so much, or so many ("is 500", "25 guests").
-    return not _SAID.search(sentence, 0, value.start) and not _COUNTS.match(sentence, value.end)
+def _one_has_no_heading(group: Sequence[Saying]) -> bool:
+    """Say whether of the same words some stand under one heading and the others under none."""
+    headings = {saying.heading for saying in group}
+    return frozenset() in headings and len(headings) == 2  # noqa: PLR2004 - one and none
 
 
-def _words(sentence: str, values: Sequence[PlacedValue]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the content words of a sentence outside of its values, and the words that bound or deny."""
-    content: set[str] = set()
-    bounds: set[str] = set()
-    for word in words(sentence):
-        if any(value.start <= word.start < value.end for value in values):
-            continue
-        if word.stem in NEGATIONS or word.stem in _BOUNDS:
-            bounds.add(word.stem)
-        elif word.stem not in STOP_WORDS and word.stem not in _SAYING_ONLY:
-            content.add(word.stem)
-    return frozenset(content), frozenset(bounds)
-
-
-def _heading(location: str) -> frozenset[str]:
-    """Return the words of the last heading below the document's title."""
-    _, below, last = location.rpartition(" > ")
-    return frozenset(word.stem for word in words(last) if word.stem not in STOP_WORDS) if below else frozenset()
-
-
-def _disagreeing(group: Sequence[_Said]) -> Iterator[Conflict]:
+def _disagreeing(group: Sequence[Saying]) -> Iterator[Conflict]:
     """Yield what sentences on one thing disagree on: one place, all other values the same."""
-    for place in range(len(group[0].values)):
-        alike: dict[tuple[str, ...], dict[str, _Said]] = defaultdict(dict)
-        for said in group:
-            others = (*said.normals[:place], "", *said.normals[place + 1 :])
-            alike[others].setdefault(said.normals[place], said)
-        for by_value in alike.values():
-            facts = [said.fact for said in by_value.values()]
-            if not 1 < len(facts) <= _MOST_SAID or len({fact.fact_id for fact in facts}) == 1:
-                continue
-            # Rows of one document with the same labels stand in two tables rather than against each other.
-            if len({fact.source_id for fact in facts}) > 1 or not _ROW.match(group[0].sentence):
-                sides = tuple(_side(said, said.values[place]) for said in by_value.values())
-                yield Conflict(_subject(next(iter(by_value.values())), place), sides)
+    for together in _of_one_series(group):
+        for place in range(len(together[0].values)):
+            alike: dict[tuple[str, ...], list[Saying]] = defaultdict(list)
+            for saying in together:
+                alike[saying.others(place)].append(saying)
+            for sayings in alike.values():
+                sides = _apart(sayings, place)
+                if not 1 < len(sides) <= _MOST_SAID or len({saying.fact.fact_id for saying in sides}) == 1:
+                    continue
+                # Rows of one document with the same labels stand in two tables rather than against each other.
+                if len({saying.fact.source_id for saying in sides}) > 1 or not _ROW.match(sides[0].sentence):
+                    sided = tuple(_side(saying, saying.values[place]) for saying in sides)
+                    yield Conflict(_subject(sides[0], sides[0].values[place]), sided)
 
 
-def _side(said: _Said, value: PlacedValue) -> Side:
-    start, end = said.offset + value.start, said.offset + value.end
-    return Side(said.fact.fact_id, said.fact.source_id, said.fact.text[start:end].strip(), start, end)
+def _of_one_series(group: Sequence[Saying]) -> list[list[Saying]]:
+    """Part sentences that speak of different parties or products; of so many kinds that nobody can tell, none is told."""
+    series: list[list[Saying]] = []
+    for saying in group:
+        own = next((one for one in series if not saying.is_apart(one[0])), None)
+        if own is not None:
+            own.append(saying)
+        elif len(series) < _MOST_SERIES:
+            series.append([saying])
+    return [one for one in series if len(one) > 1]
 
 
-def _subject(said: _Said, place: int) -> str:
-    value = said.values[place]
-    text = " ".join(f"{said.sentence[: value.start]}\u2026{said.sentence[value.end :]}".split())
+_MOST_SERIES: Final = 8
+
+
+def _apart(sayings: Sequence[Saying], place: int) -> list[Saying]:
+    """Return the first sentence for each value; one more than may disagree where there are so many."""
+    found: list[Saying] = []
+    for saying in sayings:
+        if not any(states_the_same(saying.values[place], one.values[place]) for one in found):
+            found.append(saying)
+            if len(found) > _MOST_SAID:
+                break
+    return found
+
+
+def _side(saying: Saying, value: Value) -> Side:
+    start, end = saying.offset + value.start, saying.offset + value.end
+    return Side(saying.fact.fact_id, saying.fact.source_id, saying.fact.text[start:end].strip(), start, end)
+
+
+def _subject(saying: Saying, value: Value) -> str:
+    text = " ".join(f"{saying.sentence[: value.start]}\u2026{saying.sentence[value.end :]}".split())
     return text if len(text) <= MAX_SUBJECT_CHARS else f"{text[: MAX_SUBJECT_CHARS - 1]}\u2026"

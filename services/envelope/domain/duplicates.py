@@ -14,7 +14,6 @@ asks: figures and dates first, words where those are the same, names where the w
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -167,36 +166,6 @@ def stated_values(text: str) -> frozenset[str]:
         text = _DATE.sub(_blank, text) if values else text
     values.update(_figures(text, has_one="one" in runs))
     return frozenset(values)
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedValue:
-    """A date or a figure with its unit, where it stands; equal values have equal ``normal`` forms.
-
-    Attributes:
-        measure: what it measures, the same for values that could stand in each other's place.
-    """
-
-    normal: str
-    measure: str
-    start: int
-    end: int
-
-
-def placed_values(text: str) -> list[PlacedValue]:
-    """Return the values of ``stated_values`` with their places, in order."""
-    found = [PlacedValue(_date(match), "date", match.start(), match.end()) for match in _DATE.finditer(text)]
-    for figure in quantities(_DATE.sub(_blank, text) if found else text):
-        end, size, unit = figure.end, 1.0, figure.unit
-        if unit == CURRENCY:
-            sign = _CURRENCY.search(text, figure.start, figure.end)
-            unit = _CURRENCIES[sign.group().lower()] if sign else CURRENCY
-        elif unit != PERCENT:
-            size, unit = _unit_after(text, figure.end)
-            match = _UNIT_AFTER.match(text, figure.end) if unit else None
-            end = figure.end if match is None else match.end()
-        found.append(PlacedValue(f"{figure.value * size!r} {unit}", unit, figure.start, end))
-    return sorted(found, key=lambda value: value.start)
 
 
 _WORD_BITS: Final = 64

@@ -35,7 +35,7 @@ class LikeFact:
 
     Attributes:
         is_exact: both are the same text.
-        values: what the two say where they disagree, normalised; ``None`` where they say the same.
+        values: what the two say where they disagree, as they write it; ``None`` where they say the same.
     """
 
     fact_id: str

@@ -5,7 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from services.envelope.domain.conflicts import MAX_CONFLICTS, Stated, SubjectIndex, find_conflicts, near_another
+from services.envelope.domain.conflicts import MAX_CONFLICTS, Pairs, find_conflicts, near_another
+from services.envelope.domain.subjects import Stated, SubjectIndex
 
 
 def stated(*texts, sources=None, location=""):
@@ -25,6 +26,75 @@ DISAGREE = [
     (("Interest on arrears is 5 %.", "Interest on arrears is 6 per cent."), ("5 %", "6 per cent")),
     (("A parcel up to 2 kg costs 5 EUR.", "A parcel up to 2 kg costs 6 EUR."), ("5 EUR", "6 EUR")),
     (("At most 25 guests may enter the hall.", "At most 30 guests may enter the hall."), ("25", "30")),
+]
+
+
+DISAGREE += [
+    (
+        ("The deductible is 150 EUR per claim. For burglary it is 300 EUR.", "The deductible is 200 EUR per claim."),
+        ("150 EUR", "200 EUR"),
+    ),
+    (
+        (
+            "You must report a loss within 14 days of discovering it.",
+            "A loss must be reported within ten days of being discovered.",
+        ),
+        ("14 days", "ten days"),
+    ),
+    (
+        ("Up to 25 guests may enter the hall.", "No more than 30 guests may enter the hall."),
+        ("25", "30"),
+    ),
+    (
+        ("A parcel of up to 2 kg costs 5 EUR.", "5.90 EUR is the cost of a parcel of at most 2,000 grams."),
+        ("5 EUR", "5.90 EUR"),
+    ),
+    (
+        ("The notice period for tenants is one month.", "The notice period for tenants is 60 days."),
+        ("one month", "60 days"),
+    ),
+    (("The membership fee is 5 EUR a month.", "The membership fee is 6 EUR per month."), ("5 EUR", "6 EUR")),
+    (("The gym membership costs 5 EUR monthly.", "The gym membership costs 7 EUR per month."), ("5 EUR", "7 EUR")),
+    (
+        ("A fee of 10 EUR applies for registration.", "A charge of 12 EUR is set for the registration fee."),
+        ("10 EUR", "12 EUR"),
+    ),
+    (("The museum opens at 9:00 on Mondays.", "The museum opens at 10 a.m. on Mondays."), ("9:00", "10 a.m")),
+    (
+        ("The warranty on the pump lasts two years.", "The warranty on the pump lasts 36 months."),
+        ("two years", "36 months"),
+    ),
+    (
+        ("A third of the deposit is refunded.", "50 percent of the deposit is refunded."),
+        ("A third", "50 percent"),
+    ),
+    (
+        (
+            "Files are kept for 10 years after the last payment.",
+            "Files are kept for 7 years after the last payment.",
+        ),
+        ("10 years", "7 years"),
+    ),
+    (
+        ("A bag may weigh up to 23 kg in the hold.", "A bag in the hold may weigh at most 20 kg."),
+        ("23 kg", "20 kg"),
+    ),
+    (
+        ("The offer ends on 31 May 2026.", "The offer ends on June 30, 2026."),
+        ("31 May 2026", "June 30, 2026"),
+    ),
+    (
+        ("About 40 people work in the warehouse.", "60 people work in the warehouse."),
+        ("40", "60"),
+    ),
+    (("Ships within two weeks of the order.", "Ships within 5 days of the order."), ("two weeks", "5 days")),
+    (("Invoices are due in thirty days.", "Invoices are due in 14 days."), ("thirty days", "14 days")),
+    (("The interest rate on savings is 1.5 %.", "Interest rate on savings: 2 %"), ("1.5 %", "2 %")),
+    (
+        ("The call-out fee for emergencies is $45.", "The call-out fee for emergencies is 60 dollars."),
+        ("$45", "60 dollars"),
+    ),
+    (("The pool is 25 metres long.", "The pool is 50 m long."), ("25 metres", "50 m")),
 ]
 
 
@@ -55,6 +125,35 @@ AGREE = [
 ]
 
 
+AGREE += [
+    ("The notice period for tenants is one month.", "The notice period for tenants is 30 days."),
+    ("Half of the deposit is refunded.", "50 % of the deposit is refunded."),
+    ("The distance to the station is about 10 km.", "The distance to the station is 10.4 km."),
+    ("The membership fee is 5 EUR a month.", "The membership fee is 60 EUR a year."),
+    ("Complaints are answered within 10 working days.", "Complaints are answered within 14 days."),
+    ("We pay 500 EUR for a delay.", "You pay 300 EUR for a delay."),
+    ("The 5 mg patch is worn on the arm.", "The 10 mg patch is worn on the arm."),
+    ("Protocol 1 allows the export of data.", "Protocol 2 allows the export of data."),
+    ("Version 2 supports the new format.", "Version 3 supports the new format."),
+    ("On 3 May the office is closed to visitors.", "On 10 June the office is closed to visitors."),
+    ("At 9:00 a shuttle leaves for the airport.", "At 11:00 a shuttle leaves for the airport."),
+    ("The deductible is 150 EUR per claim.", "The deductible for burglary is 300 EUR per claim."),
+    ("The excess for drivers under 25 is 750 EUR.", "The excess for drivers under 21 is 900 EUR."),
+    ("Children pay 5 EUR for the tour.", "Adults pay 9 EUR for the tour."),
+    ("The monthly fee for the gym is 30 EUR.", "The yearly fee for the gym is 300 EUR."),
+    ("The museum opens at 9:00 on Mondays.", "The museum opens at 10:00 on Sundays."),
+    ("The museum opens at 9:00 on Mondays.", "The museum closes at 18:00 on Mondays."),
+    ("The offer ends on 31 May 2026.", "The offer ends on May 31st, 2026."),
+    ("Files are kept for at least 7 years.", "Files are kept for at most 10 years."),
+    ("The bonus is paid after 12 months.", "The bonus is paid within 18 months."),
+    ("Zone 2 tickets to the city cost 4 EUR.", "Zone 3 tickets to the city cost 6 EUR."),
+    ("Wait 5 minutes before opening the valve.", "Wait 10 minutes after opening the valve."),
+    ("See rule 7.1 of the statutes.", "See rule 7.2 of the statutes."),
+    ("The bus leaves at 8:15 from gate 4.", "The bus leaves at 8:45 from gate 5."),
+    ("The premium is $120.", "The premium is 110 euros."),
+]
+
+
 @pytest.mark.parametrize("texts", AGREE)
 def test_no_disagreement(texts):
     assert find_conflicts(stated(*texts)) == ()
@@ -68,6 +167,79 @@ def test_headings_tell_things_apart():
     ]
     (conflict,) = find_conflicts(facts)
     assert [side.fact_id for side in conflict.sides] == ["f1", "f3"]
+
+
+@pytest.mark.parametrize("texts", [texts for texts, _ in DISAGREE], ids=str)
+def test_a_dry_run_finds_what_an_envelope_finds(texts):
+    first, second = stated(*texts)
+    (conflict,) = find_conflicts([first, second])
+    assert Pairs().between(first, second) == conflict.sides
+    assert Pairs().between(second, first) == conflict.sides[::-1]
+    assert SubjectIndex().sharing([first, second]) == [first, second]
+
+
+@pytest.mark.parametrize("texts", AGREE)
+def test_a_dry_run_says_no_more(texts):
+    assert Pairs().between(*stated(*texts)) is None
+
+
+def test_a_dry_run_compares_sources_alone():
+    facts = stated("The parking fee is 2 EUR.", "The parking fee is 3 EUR.", sources="aaaaaaaa")
+    assert Pairs().between(*facts) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "disagree"),
+    [
+        (
+            ("# Policy > ## Burglary", "The deductible is 300 EUR."),
+            ("", "For burglary the deductible is 350 EUR."),
+            True,
+        ),
+        (
+            ("# Policy > ## Thefts", "Thefts: Report a loss within 14 days."),
+            ("", "Report a loss within 10 days."),
+            False,
+        ),
+        (("# Policy > ## Reports", "Report a loss within 14 days."), ("", "Report a loss within 10 days."), True),
+        (
+            ("# A > ## Fees", "Course registration is 10 EUR."),
+            ("# B > ## Prices", "Course registration is 12 EUR."),
+            True,
+        ),
+        (
+            ("# A > ## Kiel", "Course registration is 10 EUR."),
+            ("# B > ## Bonn", "Course registration is 12 EUR."),
+            False,
+        ),
+        (
+            ("# Meridian Home Insurance Policy > ## Deductible", "The deductible is 150 EUR per claim."),
+            ("# Meridian Motor Insurance Policy > ## Deductible", "The deductible is 300 EUR per claim."),
+            False,
+        ),
+        (
+            ("# Travel policy 2025 > ## Deductible", "The deductible is 150 EUR per claim."),
+            ("# Travel policy 2026 > ## Deductible", "The deductible is 300 EUR per claim."),
+            True,
+        ),
+        (("# Policy > ## Package Basic", "Price: 10 EUR"), ("# Offer > ## Package Basic", "Price: 12 EUR"), True),
+    ],
+)
+def test_headings_and_titles_say_what_is_spoken_of(first, second, disagree):
+    facts = [Stated("f1", "a", first[1], first[0]), Stated("f2", "b", second[1], second[0])]
+    assert bool(find_conflicts(facts)) is disagree
+
+
+def test_what_stands_under_no_heading_is_held_against_one_heading_alone():
+    text = "The meal allowance is {} euros."
+    named = [
+        Stated("f1", "a", text.format(20), "# Travel > ## Germany"),
+        Stated("f2", "a", text.format(30), "# Travel > ## France"),
+    ]
+    memo = Stated("f3", "b", text.format(25))
+    assert find_conflicts([*named, memo]) == ()
+    (conflict,) = find_conflicts([named[0], memo])
+    assert [side.text for side in conflict.sides] == ["20 euros", "25 euros"]
 
 
 def test_a_document_may_disagree_with_itself_and_comes_behind_two_that_do():

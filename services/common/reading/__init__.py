@@ -1,0 +1,5 @@
+"""What a text says, by rules: its clauses, its values in comparable form, their bounds and what is denied.
+
+The provenance engine lines claims up with facts by it (SPEC-005 §5.3), the envelope facts with one another (ADR 0113).
+Pure; linear in the text.
+"""
