@@ -2,16 +2,16 @@
 
 One rule for what an envelope holds (ADR 0109) and for what an ingestion brings beside what is stored (ADR 0113). Two
 sentences disagree when they say their values of the same thing (``subjects``) and exactly one of the values differs:
-where two do, they speak of two cases ("up to 2 kg 5 euros, up to 5 kg 9 euros"). They speak of the same thing when their
-content words with those of their headings are the same; between documents also when the words alone are and one of them
-has no heading. A paraphrase in other words is not found; what is found is meant to be right. Linear in the text:
-sentences meet by what they speak of, none is compared with every other.
+where two do, they speak of two cases ("up to 2 kg 5 euros, up to 5 kg 9 euros"). They speak of the same thing when
+their content words with those of their headings are the same; between documents also when the words alone are, and one
+of them has no heading. A paraphrase in other words is not found; what is found is meant to be right. Linear in the
+text: sentences meet by what they speak of, none is compared with every other.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from re import compile as _compile
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -27,7 +27,7 @@ ALIKE_COSINE: Final = 0.7
 _CELLS_AT_ONCE: Final = 1 << 20
 _MOST_SAID: Final = 3
 """Different values for one thing up to which sources disagree; more of them are a series: chapters, rows, examples."""
-_ROW: Final = _compile(r"^[^.]{0,200}?\w: [^;]{1,200}; ")
+_ROW: Final = re.compile(r"^[^.]{0,200}?\w: [^;]{1,200}; ")
 Vectors: TypeAlias = NDArray[np.float32]
 
 
@@ -66,7 +66,7 @@ def find_conflicts(facts: Sequence[Stated]) -> tuple[Conflict, ...]:
 
 
 class Pairs:
-    """Compares facts of different sources by twos; each is read once at most, and its values only where words are shared.
+    """Compares facts of different sources by twos; each is read once at most, its values only where words are shared.
 
     For one call: it holds what it has read.
     """
@@ -148,7 +148,7 @@ def _disagreeing(group: Sequence[Saying]) -> Iterator[Conflict]:
 
 
 def _of_one_series(group: Sequence[Saying]) -> list[list[Saying]]:
-    """Part sentences that speak of different parties or products; of so many kinds that nobody can tell, none is told."""
+    """Return groups of sentences that do not speak of different parties or products; at most ``_MOST_SERIES``."""
     series: list[list[Saying]] = []
     for saying in group:
         own = next((one for one in series if not saying.is_apart(one[0])), None)

@@ -1,9 +1,9 @@
 """What a sentence says its values of: two that say theirs of the same thing can disagree (ADR 0109, ADR 0113).
 
-Values, their bounds and negations are read by the code that reads an answer's (``services.common.reading``). A value that
-names a thing ("version 2", "the 5 mg patch", "on 3 May the office is closed") is a word like others. What is left are
-the content words. Headings count with them: "Burglary: the deductible is 300 EUR" and "for burglary the deductible is
-350 EUR" speak of the same thing.
+Values, their bounds and negations are read by the code that reads an answer's (``services.common.reading``). A value
+that names a thing ("version 2", "the 5 mg patch", "on 3 May the office is closed") is a word like others. What is left
+are the content words. Headings count with them: under "Burglary" "the deductible is 300 EUR" speaks of the same thing
+as "for burglary the deductible is 350 EUR".
 """
 
 import re
@@ -57,48 +57,9 @@ _SAYING_ONLY: Final = frozenset(
 _SECTIONS_ONLY: Final = frozenset(
     map(
         stem,
-        [
-            "general",
-            "introduction",
-            "overview",
-            "summary",
-            "details",
-            "note",
-            "notes",
-            "information",
-            "faq",
-            "question",
-            "questions",
-            "answer",
-            "answers",
-            "fees",
-            "fee",
-            "prices",
-            "price",
-            "costs",
-            "cost",
-            "charges",
-            "rates",
-            "rate",
-            "conditions",
-            "condition",
-            "terms",
-            "rules",
-            "rule",
-            "deadlines",
-            "deadline",
-            "amounts",
-            "table",
-            "tables",
-            "annex",
-            "appendix",
-            "page",
-            "chapter",
-            "section",
-            "item",
-            "miscellaneous",
-            "memo",
-        ],
+        """general introduction overview summary details note notes information faq question questions answer
+        answers fees fee prices price costs cost charges rates rate conditions condition terms rules rule
+        deadlines deadline amounts table tables annex appendix page chapter section item miscellaneous memo""".split(),  # noqa: SIM905 - a word list
     )
 )
 """Words of headings that name a kind of section, not what it is about."""
@@ -126,7 +87,7 @@ class Subject:
     """What values are said of; equal for sentences that can disagree.
 
     Attributes:
-        content: content words; ``None`` where they are compared apart from this.
+        content: content words outside of the values.
         negated: an odd number of negating words.
         bounds: words that bound and that no value's side accounts for.
         measures: what each value measures, and on which side of it the statement lies, in a fixed order.
@@ -254,115 +215,13 @@ _VALUE_STEMS: Final = (
     frozenset(
         map(
             stem,
-            [
-                "euro",
-                "dollar",
-                "pound",
-                "sterling",
-                "yen",
-                "rupee",
-                "franc",
-                "krone",
-                "kroner",
-                "zloty",
-                "rand",
-                "peso",
-                "cent",
-                "penny",
-                "pence",
-                "usd",
-                "eur",
-                "gbp",
-                "jpy",
-                "chf",
-                "aud",
-                "cad",
-                "nzd",
-                "inr",
-                "cny",
-                "sek",
-                "nok",
-                "dkk",
-                "pln",
-                "czk",
-                "huf",
-                "sgd",
-                "hkd",
-                "zar",
-                "brl",
-                "mxn",
-                "percent",
-                "percentage",
-                "point",
-                "basis",
-                "bps",
-                "pp",
-                "working",
-                "business",
-                "calendar",
-                "consecutive",
-                "operating",
-                "full",
-                "complete",
-                "whole",
-                "further",
-                "additional",
-                "extra",
-                "successive",
-                "time",
-                "times",
-                "fold",
-                "january",
-                "february",
-                "march",
-                "april",
-                "may",
-                "june",
-                "july",
-                "august",
-                "september",
-                "october",
-                "november",
-                "december",
-                "jan",
-                "feb",
-                "mar",
-                "apr",
-                "jun",
-                "jul",
-                "aug",
-                "sep",
-                "sept",
-                "oct",
-                "nov",
-                "dec",
-                "st",
-                "nd",
-                "rd",
-                "th",
-                "am",
-                "pm",
-                "clock",
-                "past",
-                "to",
-                "summer",
-                "winter",
-                "spring",
-                "autumn",
-                "early",
-                "mid",
-                "late",
-                "monday",
-                "tuesday",
-                "wednesday",
-                "thursday",
-                "friday",
-                "saturday",
-                "sunday",
-                "and",
-                "a",
-                "an",
-            ],
+            """euro dollar pound sterling yen rupee franc krone kroner zloty rand peso cent penny pence usd eur gbp
+        jpy chf aud cad nzd inr cny sek nok dkk pln czk huf sgd hkd zar brl mxn percent percentage point
+        basis bps pp working business calendar consecutive operating full complete whole further additional
+        extra successive time times fold january february march april may june july august september october
+        november december jan feb mar apr jun jul aug sep sept oct nov dec st nd rd th am pm clock past to
+        summer winter spring autumn early mid late monday tuesday wednesday thursday friday saturday sunday
+        and a an""".split(),  # noqa: SIM905 - a word list
         )
     )
     | _OFTEN

@@ -10,6 +10,7 @@ from services.common.encoding import sha256_hex
 from services.common.ports.facts import FactStatus
 from services.envelope.comparison import compare
 from services.envelope.domain.ingestion_report import LISTED
+from services.envelope.domain.subjects import Stated
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import fact, vector
 
@@ -26,7 +27,7 @@ def stored(fact_id, content, embedding=NEAR, source_id="other", **changes):
 async def compared(*others, content=FEE, embedding=HERE):
     store = MemoryFactStore(DIMENSION)
     await store.upsert(others)
-    return await compare(store, "tenant-a", "own", [("new", content)], np.stack([embedding]))
+    return await compare(store, "tenant-a", "own", [Stated("new", "own", content)], np.stack([embedding]))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ async def compared(*others, content=FEE, embedding=HERE):
     [
         (stored("f", FEE), 1, True, None),
         (stored("f", "A passport's fee is 60 euros."), 1, False, None),
-        (stored("f", "The fee for a passport is 75 euros."), 0, False, ("60.0 EUR", "75.0 EUR")),
+        (stored("f", "The fee for a passport is 75 euros."), 0, False, ("60 euros", "75 euros")),
         (stored("f", "The fee for a visa is 75 euros."), 0, False, None),
         (stored("f", FEE, source_id="own"), 0, False, None),
         (stored("f", FEE, status=FactStatus.STALE), 0, False, None),
@@ -66,6 +67,6 @@ async def test_lists_are_bounded_and_counts_are_exact():
     store = MemoryFactStore(DIMENSION)
     await store.upsert([stored("a", FEE)])
     count = LISTED + 200
-    facts = [(f"n{number}", FEE) for number in range(count)]
+    facts = [Stated(f"n{number}", "own", FEE) for number in range(count)]
     found = await compare(store, "tenant-a", "own", facts, np.stack([HERE] * count))
     assert (found.duplicate_count, len(found.duplicates)) == (count, LISTED)

@@ -30,6 +30,9 @@ DISAGREE = [
 
 
 DISAGREE += [
+    (("The travel deductible is 250 EUR.", "The travel deductible is 300 EUR."), ("250 EUR", "300 EUR")),
+    (("A claim is reported within 7 days.", "A claim is reported within 2 weeks."), ("7 days", "2 weeks")),
+    (("The contract ends on 1 May 2024.", "The contract ends on 1 June 2024."), ("1 May 2024", "1 June 2024")),
     (
         ("The deductible is 150 EUR per claim. For burglary it is 300 EUR.", "The deductible is 200 EUR per claim."),
         ("150 EUR", "200 EUR"),
@@ -126,6 +129,10 @@ AGREE = [
 
 
 AGREE += [
+    ("A claim is reported within 7 days.", "A claim is reported within one week."),
+    ("The travel deductible is 250 EUR.", "The motor deductible is 300 EUR."),
+    ("The travel deductible is 250 EUR.", "The travel deductible is at least 300 EUR."),
+    ("The fee is 5 EUR up to 2 kg weight.", "The fee is 9 EUR up to 5 kg weight."),
     ("The notice period for tenants is one month.", "The notice period for tenants is 30 days."),
     ("Half of the deposit is refunded.", "50 % of the deposit is refunded."),
     ("The distance to the station is about 10 km.", "The distance to the station is 10.4 km."),

@@ -1,4 +1,4 @@
-"""What a report finds in a document: scraps, languages, text for models, values that disagree; by hand."""
+"""What a report finds in a document: scraps, languages, text for models; by hand."""
 
 import pytest
 
@@ -6,14 +6,11 @@ from services.common.documents.document import DoubtfulTable, HiddenText, Place
 from services.common.documents.facts.draft import FactDraft, FactKind
 from services.common.ports.documents import CutDocument
 from services.envelope.domain import instructions
-from services.envelope.domain.disagreements import disagreement
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.ingestion_report import LISTED, document_report
 from services.envelope.domain.instructions import why_suspected
 from services.envelope.domain.languages import language_of
 from services.envelope.domain.suspect_columns import suspect_columns
-
-MAY_AND_JUNE = ("date 2024-05-01", "date 2024-06-01")
 
 
 @pytest.mark.parametrize(
@@ -85,29 +82,6 @@ def test_text_that_speaks_to_a_model(text, why):
 )
 def test_ordinary_text_speaks_to_nobody(text):
     assert why_suspected(text) == ()
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "values"),
-    [
-        ("The travel deductible is 250 EUR.", "The travel deductible is 300 EUR.", ("250.0 EUR", "300.0 EUR")),
-        ("A claim is reported within 7 days.", "A claim is reported within 2 weeks.", ("604800.0 s", "1209600.0 s")),
-        ("A claim is reported within 7 days.", "A claim is reported within one week.", None),
-        ("The travel deductible is 250 EUR.", "The motor deductible is 300 EUR.", None),
-        ("The travel deductible is 250 EUR.", "The travel deductible is at least 300 EUR.", None),
-        ("The travel deductible is 250 EUR.", "The travel deductible is not 300 EUR.", None),
-        ("Version 2 supports the new format.", "Version 3 supports the new format.", None),
-        ("The fee is 5 EUR up to 2 kg weight.", "The fee is 9 EUR up to 5 kg weight.", None),
-        (
-            "The contract ends on 1 May 2024.",
-            "The contract ends on 1 June 2024.",
-            MAY_AND_JUNE,
-        ),
-    ],
-)
-def test_values_that_disagree(first, second, values):
-    assert disagreement(first, second) == values
-    assert disagreement(second, first) == (None if values is None else values[::-1])
 
 
 def rows(*fees: str) -> list[FactDraft]:

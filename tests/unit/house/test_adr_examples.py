@@ -73,8 +73,8 @@ from services.dpe.domain.segmentation import segment
 from services.dpe.domain.sentences import sentences
 from services.dpe.domain.statements import conflict, read_statement
 from services.envelope.domain.candidates import Candidate, RankedFact
+from services.envelope.domain.conflicts import find_conflicts
 from services.envelope.domain.decomposition import decompose
-from services.envelope.domain.disagreements import disagreement
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.expansion import COMMUNITY_SIZE, thin_communities
 from services.envelope.domain.fusion import blend, fuse
@@ -87,6 +87,7 @@ from services.envelope.domain.quality_tier import QualityTier, TierSignals
 from services.envelope.domain.quality_tier import classify as classify_tier
 from services.envelope.domain.source_diff import DiffFact, source_diff
 from services.envelope.domain.state import state_entry, state_hash
+from services.envelope.domain.subjects import Stated
 from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
 from services.gateway.domain.summaries import within
 from tests import tenth
@@ -727,15 +728,18 @@ def test_0107_a_strip_of_white_and_a_turned_page():
     assert f"({shown[0]:.4f}, {shown[1]:.4f}) to ({shown[2]:.4f}, {shown[3]:.4f})" in " ".join(record(107).split())
 
 
+def _conflicts(*texts):
+    return find_conflicts([Stated(f"f{place}", f"s{place}", text) for place, text in enumerate(texts)])
+
+
 def test_0113_values_that_disagree_and_a_fact_that_changed():
     text = " ".join(record(113).partition("## Worked")[2].split())
     travel, bounded = "The travel deductible is {} EUR.", "The travel deductible is at least 300 EUR."
-    values = disagreement(travel.format(250), travel.format(300))
-    assert values is not None
-    assert all(f"`{value}`" in text for value in values)
-    assert disagreement(travel.format(250), bounded) is None
+    (conflict,) = _conflicts(travel.format(250), travel.format(300))
+    assert all(f"`{side.text}`" in text for side in conflict.sides)
+    assert _conflicts(travel.format(250), bounded) == ()
     versions = [f"Version {number} supports the new format." for number in (2, 3)]
-    assert disagreement(*versions) is None
+    assert _conflicts(*versions) == ()
     fees = [f"The fee for a passport is {fee} euros." for fee in (60, 75)]
     assert all(f'"{one}"' in text for one in (travel.format(250), travel.format(300), bounded, *versions, *fees))
     (pair,) = source_diff(*([DiffFact(fee, "")] for fee in fees)).changed
