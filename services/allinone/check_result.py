@@ -57,6 +57,7 @@ class ClaimResult:
         why: the verdict in one sentence; empty without a verdict.
         support: probability that the facts support it; ``None`` = not computed.
         evidence: the facts' words that were held against it, those that decided first.
+        claim_id: by which reasons and findings name it.
     """
 
     text: str = field(repr=False)
@@ -68,6 +69,7 @@ class ClaimResult:
     why: str = field(repr=False)
     support: float | None
     evidence: tuple[Quoted, ...] = field(repr=False)
+    claim_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ def _claim(claim: claim_pb2.Claim, facts: dict[str, pb.CheckedFact]) -> ClaimRes
         judgement.why,
         judgement.support_probability if judgement.HasField("support_probability") else None,
         quoted,
+        claim.claim_id,
     )
 
 

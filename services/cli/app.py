@@ -134,6 +134,12 @@ def ingest_documents(  # noqa: PLR0913, PLR0917 - the options of a command
     as_json: AsJson = False,
 ) -> None:
     """Ingest documents, or look at what would become of them."""
+    if dry_run and (supersedes or valid_from or valid_to):
+        text = "shows the facts of the document alone; leave --supersedes, --valid-from and --valid-to out"
+        raise typer.BadParameter(text, param_hint="--dry-run")
+    if skip_comparison and not dry_run:
+        text = "is for --dry-run; GROUNDTRAIL_ENVELOPE__COMPARE_WITH_OTHER_SOURCES turns the comparison off for good"
+        raise typer.BadParameter(text, param_hint="--skip-comparison")
     if dry_run:
         looking = partial(preview_ingestion.preview_all, paths=paths, most=facts, skip_comparison=skip_comparison)
         run(looking, as_json=as_json)

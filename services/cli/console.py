@@ -157,11 +157,12 @@ class Advance:
 
     def __init__(self, bar: "Progress", what: str, total: int) -> None:
         self._bar = bar
+        self._what = what
         self._task = bar.add_task(what, total=total)
 
     def step(self) -> None:
-        """Count one item as done."""
-        self._bar.advance(self._task)
+        """Count one item as done; what was being done with it is told no more."""
+        self._bar.update(self._task, advance=1, description=self._what)
 
     def tell(self, what: str) -> None:
         """Say what is being done just now."""

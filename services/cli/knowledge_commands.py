@@ -15,14 +15,31 @@ else:
         Later(f"services.cli.commands.{name}") for name in ("facts", "source_diff", "sources")
     )
 
-source_app = typer.Typer(no_args_is_help=True, help="The documents that the knowledge was taken from.")
+source_app = typer.Typer(help="The documents that the knowledge was taken from.")
 fact_app = typer.Typer(no_args_is_help=True, help="Single facts of the knowledge.")
+
+
+@source_app.callback(invoke_without_command=True)
+def sources_command(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """List the sources, the latest first; the commands below do more."""
+    if context.invoked_subcommand is None:
+        run(sources.list_sources, as_json=as_json)
 
 
 @source_app.command("list")
 def list_sources(*, as_json: AsJson = False) -> None:
-    """List the sources with their ids; erased ones stay in the list."""
+    """List the sources with their ids, the latest first; erased ones stay in the list."""
     run(sources.list_sources, as_json=as_json)
+
+
+@source_app.command("show")
+def show_source(
+    source_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail sources list` shows it.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a source, and its versions that `sources diff` can compare."""
+    run(partial(sources.show_source, source_id=source_id), as_json=as_json)
 
 
 @source_app.command("diff")

@@ -5,7 +5,7 @@ from typing import Final
 from crp.ckf.v1 import ingestion_pb2 as reading
 
 from services.cli.console import Output
-from services.cli.words import enum_text
+from services.cli.words import counted, enum_text, where
 
 _SHOWN: Final = 5
 """So many of each list are shown; --json has them all."""
@@ -14,18 +14,18 @@ _SHORT: Final = 160
 
 def show_report(name: str, report: reading.IngestionReport, output: Output) -> None:
     """Show the counts, and the first of everything that is worth a look."""
-    kinds = ", ".join(f"{one.fact_count} {_kind(one.kind)}" for one in report.kinds)
-    languages = ", ".join(f"{one.language} {one.fact_count}" for one in report.languages)
+    kinds = ", ".join(_counted_kind(one) for one in report.kinds)
+    languages = ", ".join(f"{_LANGUAGES.get(one.language, one.language)} {one.fact_count}" for one in report.languages)
     declared = f" (declared {report.declared_language})" if report.declared_language else ""
     rows = [
-        ("read as", report.media_type + (f", {report.page_count} pages" if report.page_count else "")),
+        ("read as", report.media_type + (f", {counted(report.page_count, 'page')}" if report.page_count else "")),
         ("facts", f"{report.fact_count}: {kinds}" if kinds else str(report.fact_count)),
         ("fragments", f"{report.fragment_count} ({report.fragment_ratio:.1%})"),
         ("languages", languages + declared),
         ("suspect tables", str(report.doubtful_table_count)),
         ("hidden text", str(report.hidden_text_count)),
         ("speaks to a model", str(report.suspected_instruction_count)),
-        ("stays out", f"{report.furniture_count} running heads, feet and the like"),
+        ("stays out", f"{report.furniture_count} (running heads, feet and the like)"),
         ("also elsewhere", str(report.duplicate_count) if report.compared else "not compared"),
         ("other values", str(report.disagreement_count) if report.compared else "not compared"),
     ]
@@ -57,7 +57,7 @@ def show_facts(facts: list[reading.PreviewedFact], total: int, output: Output) -
             shortened(one.content),
             _kind(one.kind) + (", fragment" if one.fragment else ""),
             enum_text(reading.FactChange, one.change).lower(),
-            one.source_location,
+            where(one.source_location),
         )
         for one in facts
     ]
@@ -68,6 +68,17 @@ def shortened(text: str) -> str:
     """Return a text as one line that is not long."""
     line = " ".join(text.split())
     return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
+
+
+_LANGUAGES: Final = {"und": "not known"}
+
+
+def _counted_kind(one: reading.KindCount) -> str:
+    name = _kind(one.kind)
+    return counted(one.fact_count, name, _PLURALS.get(name, ""))
+
+
+_PLURALS: Final = {"code": "code", "boilerplate": "boilerplate"}
 
 
 def _kind(kind: int) -> str:

@@ -30,13 +30,14 @@ def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
     """Yield one sentence for everything that raised the level; nothing for a LOW one."""
     if report.risk_level in {taxonomy.RISK_LEVEL_LOW, taxonomy.RISK_LEVEL_UNSPECIFIED}:
         return
-    yield from _floors(report)
+    is_incomplete = report.risk_degraded or not report.HasField("composite_score")
+    yield from _floors(report, told_below=frozenset({"NOT_COMPUTED"}) if is_incomplete else frozenset())
     for signal in report.risk_signals:
         if signal.HasField("value") and signal.value >= TOLD_FROM and signal.kind in _SIGNALS:
             yield _SIGNALS[signal.kind].format(share=signal.value, rest=1.0 - signal.value)
     for name in report.amplifiers_applied:
         yield f"raised by {_AMPLIFIERS.get(name, name)}"
-    if report.risk_degraded or not report.HasField("composite_score"):
+    if is_incomplete:
         missing = [
             stage.name
             for stage in report.stages
@@ -46,10 +47,12 @@ def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
         yield f"not everything could be checked{named}, so it is never better than MEDIUM"
 
 
-def _floors(report: report_pb2.DpeReport) -> Iterator[str]:
-    """Yield what keeps the level up beside the composite."""
+def _floors(report: report_pb2.DpeReport, told_below: frozenset[str]) -> Iterator[str]:
+    """Yield what keeps the level up beside the composite, but what is told at more length anyway."""
     for floor in report.risk_floors:
         word = enum_text(report_pb2.RiskFloorReason, floor.reason)
+        if word in told_below and floor.level <= taxonomy.RISK_LEVEL_MEDIUM:
+            continue
         told = _FLOORS.get(word, word.lower().replace("_", " "))
         claims = ", ".join(floor.claim_ids[:_CLAIMS_NAMED])
         more = " and others" if len(floor.claim_ids) > _CLAIMS_NAMED else ""

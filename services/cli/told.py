@@ -14,6 +14,7 @@ from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 
 from services.cli.reasons import level_reasons
+from services.cli.words import counted as _count
 from services.cli.words import enum_text
 
 MAX_OMISSIONS: Final = 3
@@ -157,10 +158,6 @@ def _verdicts(claims: Sequence[ToldClaim]) -> str:
     first, *rest = found
     number, word = first.split(" ")
     return ", ".join([f"{number} of {_count(judged, 'claim')} {word}", *rest])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _claim(claim: claim_pb2.Claim, quote: Callable[[claim_pb2.Evidence], Quote]) -> ToldClaim:

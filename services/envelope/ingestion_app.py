@@ -1,7 +1,5 @@
 """Documents and facts on their way into the knowledge fabric: read, cut, compared with the version before, written."""
 
-from collections import Counter
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import MappingProxyType
@@ -12,7 +10,7 @@ from services.common.documents.document import NOWHERE
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name
-from services.common.ports.documents import CutDocument, DocumentReader
+from services.common.ports.documents import DocumentReader
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
 from services.common.ports.outline import OutlineEntry
@@ -23,8 +21,8 @@ from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
 from services.envelope.domain.outlines import Outlined, outline
-from services.envelope.domain.validity import ALWAYS, Passage, Validity, of_head, of_metadata, of_passages
-from services.envelope.drafting import drafted
+from services.envelope.domain.validity import of_metadata
+from services.envelope.drafting import drafted, told_validities, validities_of
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of, keyed, visible_metadata
@@ -100,7 +98,10 @@ class IngestionApp:
             draft = await compute(drafted, version.source_id, key_of(version), parsed)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             given = document.importance_weight
-            validities = await compute(_validities, document, parsed, self._settings.validity_from_text)
+            validities = await compute(
+                validities_of, document.metadata, document.content, parsed, self._settings.validity_from_text
+            )
+            warnings = (*parsed.warnings, *told_validities(validities))
             facts = tuple(
                 NewFact(
                     fact_id,
@@ -119,10 +120,10 @@ class IngestionApp:
                     facts,
                     replaces_all=True,
                     superseded=ended,
-                    warnings=(*parsed.warnings, *_told(validities)),
+                    warnings=warnings,
                     replaced=replaced,
                     outline=draft.outline,
-                    report=draft.report,
+                    report=replace(draft.report, warnings=warnings),
                 ),
                 ticket,
             )
@@ -278,21 +279,3 @@ class IngestionApp:
                 ErrorReason.FACT_NOT_FOUND, f"the superseded fact {missing} does not exist", fact_id=missing
             )
         return tuple(fact_id for fact_id in wanted if known[fact_id].superseded_at is None)
-
-
-def _validities(
-    document: SourceDocument,
-    parsed: CutDocument,
-    from_text: bool,
-) -> list[Validity]:
-    """Return from when to when each fact holds: as the caller says, else the document's head, else its text."""
-    stated = of_metadata(document.metadata).or_else(of_head(document.content))
-    passages = [Passage(draft.content, draft.section) for draft in parsed.drafts]
-    read = of_passages(passages) if from_text else [ALWAYS] * len(passages)
-    return [stated.or_else(own) for own in read]
-
-
-def _told(validities: Sequence[Validity]) -> list[str]:
-    """Return what people should know of facts that are not found at all times."""
-    counted = Counter(validity.told() for validity in validities if validity != ALWAYS)
-    return [f"{count} facts hold {period} only, and are not found at other times" for period, count in counted.items()]

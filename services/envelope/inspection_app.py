@@ -23,7 +23,7 @@ from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, SourceDiff, source_diff
 from services.envelope.domain.subjects import Stated
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
-from services.envelope.drafting import drafted
+from services.envelope.drafting import drafted, told_validities, validities_of
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of
@@ -83,7 +83,7 @@ class InspectionApp:
         reads: what the tenant may read.
         models: what reads the text.
         reader: reads documents.
-        settings: batch sizes.
+        settings: batch sizes, and whether the words of a document say when it holds.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class InspectionApp:
         self._models = models
         self._reader = reader
         self._batch = settings.embedding_batch
+        self._validity_from_text = settings.validity_from_text
 
     async def preview(
         self, tenant_id: str, document: LookedAt, first: int, limit: int, *, compares: bool = True
@@ -126,7 +127,8 @@ class InspectionApp:
         fingerprint = self._models.embedding.fingerprint
         change = version_change(stored, draft.fact_ids, fingerprint, replaces_all=True)
         by_id = dict(zip(draft.fact_ids, cut.drafts, strict=True))
-        report = draft.report
+        validities = await compute(validities_of, {}, document.content, cut, self._validity_from_text)
+        report = replace(draft.report, warnings=(*draft.report.warnings, *told_validities(validities)))
         if compares and change.written:
             facts = [
                 Stated(fact_id, source_id, by_id[fact_id].content, by_id[fact_id].location)
@@ -195,7 +197,8 @@ class InspectionApp:
         if version and version <= present_version(source):
             found = await self._stores.graph.get_outline(source.tenant_id, source.source_id, version)
         if found is None and one.version:
-            why = f"has no version {one.version} of which the order is kept; GetSource names those that it has"
+            kept = "GetSource (`groundtrail sources show`) names those that it has"
+            why = f"has no version {one.version} of which the order is kept; {kept}"
             raise _not_found(one, why)
         if found is None:
             return await self._unordered_side(source)

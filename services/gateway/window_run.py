@@ -209,7 +209,12 @@ def _of_time(envelope: EnvelopeSummary) -> list[Notice]:
     """Return what there is to know of facts that do not hold now, and of sources that disagree (ADR 0109)."""
     notices = []
     if count := envelope.facts_out_of_time:
-        text = f"{count} of the facts do not hold now and are marked so; what they alone bear out is SUPERSEDED"
+        some = (
+            "one of the facts does not hold now and is"
+            if count == 1
+            else f"{count} of the facts do not hold now and are"
+        )
+        text = f"{some} marked so; what nothing else bears out is SUPERSEDED"
         notices.append(Notice("FACTS_OUT_OF_TIME", text))
     if count := envelope.source_conflicts:
         things = "one thing" if count == 1 else f"{count} things"

@@ -17,6 +17,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.reasons import level_reasons
 from services.cli.render import response_json, style_of
+from services.cli.words import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
@@ -59,9 +60,9 @@ def exit_of_result(result: CheckResult, fail_on: Level) -> Exit:
 async def check(settings: Settings, output: Output, wish: CheckWish) -> Exit:
     """Check and show."""
     in_force(wish.policy)  # a policy that cannot be read is told before models are loaded
-    sources = [*_sources(wish)]
-    answer = await asyncio.to_thread(_answer, wish.answer)
-    earlier = [path.read_text(encoding="utf-8") for path in wish.earlier]
+    sources = await asyncio.to_thread(_sources, wish)
+    answer = await asyncio.to_thread(_text, "--answer", wish.answer)
+    earlier = [await asyncio.to_thread(_text, "--earlier", str(path)) for path in wish.earlier]
     async with _checker(settings) as checker:
         result = await checker.check(answer, sources, wish.question, policy=wish.policy, earlier_answers=earlier)
     show(result, output)
@@ -85,15 +86,25 @@ def _sources(wish: CheckWish) -> Sequence[Source]:
         text = "name at least one document, or a fact with --fact"
         raise InvalidRequestError.of(FieldViolation("--facts", text))
     files = documents(wish.paths) if wish.paths else []
-    return [*map(Fact, wish.facts), *(Document(name, path.read_bytes()) for path, name in files)]
+    return [*map(Fact, wish.facts), *(Document(name, _bytes("--facts", path)) for path, name in files)]
 
 
-def _answer(named: str) -> str:
-    data = sys.stdin.buffer.read() if named == STANDARD_INPUT else Path(named).read_bytes()
+def _text(option: str, named: str) -> str:
+    is_piped = option == "--answer" and named == STANDARD_INPUT
+    data = sys.stdin.buffer.read() if is_piped else _bytes(option, Path(named))
     try:
         return data.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
-        raise InvalidRequestError.of(FieldViolation("--answer", f"{named} is not UTF-8 text")) from None
+        raise InvalidRequestError.of(FieldViolation(option, f"{named} is not UTF-8 text")) from None
+
+
+def _bytes(option: str, path: Path) -> bytes:
+    """Return a file; one that cannot be read is wrong input (exit code 2), and no level was found."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        text = f"{path} cannot be read: {error.strerror or 'unknown'}"
+        raise InvalidRequestError.of(FieldViolation(option, text)) from None
 
 
 def show(result: CheckResult, output: Output) -> None:
@@ -102,13 +113,13 @@ def show(result: CheckResult, output: Output) -> None:
     judged = result.judged
     held = sum(claim.verdict == "SUPPORTED" for claim in judged)
     found = f" · {', '.join(result.findings)}" if result.findings else ""
-    claims = f"{held} of {len(judged)} claims supported" if judged else "no claim could be judged"
+    claims = f"{held} of {counted(len(judged), 'claim')} supported" if judged else "no claim could be judged"
     output.say(f"{result.level}{score} · {claims}{found}", style=style_of(result.level))
     for reason in islice(level_reasons(result.response.report), _REASONS):
         output.say(f"  {reason}", style="dim")
     for claim in judged:
         output.say("")
-        output.say(claim.text, style="bold")
+        output.say(f"{claim.claim_id} {claim.text}", style="bold")
         output.say(claim.why, style=style_of(claim.verdict))
         for line in _quotes(claim):
             output.say(line, style="dim")

@@ -14,6 +14,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import LocalState
+from services.cli.words import counted
 from services.common.resources import resource_path
 from services.common.settings import Settings
 
@@ -34,7 +35,9 @@ async def demo(settings: Settings, output: Output) -> Exit:
         files = documents([resource_path("examples/handbook")])
         results = await ingest_all(suite, files, Terms("SOURCE_TYPE_INTERNAL"), output)
         made, kept = sum(r.facts_created for r in results), sum(r.unchanged for r in results)
-        output.say(f"   {len(files)} documents, {made} new facts, {kept} documents unchanged")
+        output.say(
+            f"   {counted(len(files), 'document')}, {counted(made, 'new fact')}, {counted(kept, 'document')} unchanged"
+        )
         session_id = ""
         answers = []
         for number, question in enumerate(conversation(), start=1):

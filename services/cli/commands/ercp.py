@@ -15,6 +15,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline.traces import TraceVerdict, check_trace, read_trace
+from services.cli.words import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of, word_of
 from services.common.settings import Settings, SettingsError
@@ -68,7 +69,7 @@ async def trace(settings: Settings, output: Output, trace_id: str, target: Path 
         _show_event(event, output)
     if target is not None:
         _keep(target, document)
-        output.say(f"{len(found.trace_events)} events written to {target}", style="dim")
+        output.say(f"{counted(len(found.trace_events), 'event')} written to {target}", style="dim")
     output.result(document)
     return Exit.OK
 
@@ -83,7 +84,9 @@ async def verify_trace(_settings: Settings, output: Output, source: Path, node_k
     checked = check_trace(document, key, session)
     style = {TraceVerdict.VALID: "green", TraceVerdict.UNSIGNED: "yellow"}.get(checked.verdict, "red")
     output.say(
-        f"{checked.verdict.value}: {source.name}, {checked.events} events, {checked.signatures} signatures", style=style
+        f"{checked.verdict.value}: {source.name}, {counted(checked.events, 'event')}, "
+        f"{counted(checked.signatures, 'signature')}",
+        style=style,
     )
     for fault in checked.faults:
         output.say(fault, style="red")

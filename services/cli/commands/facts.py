@@ -12,7 +12,7 @@ from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.words import enum_text
+from services.cli.words import enum_text, where
 from services.common.days import last_day
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.settings import Settings
@@ -34,7 +34,7 @@ async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     output.say(fact.content, style="bold")
     rows = [
         ("document", source.title or source.uri),
-        ("where", fact.source_location or "-"),
+        ("where", where(fact.source_location) or "-"),
         *_standing(found),
         ("uri", source.uri),
         ("status", render.coloured(enum_text(ckf.FactStatus, fact.status))),

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Advance, Output
 from services.cli.exits import Exit, exit_of
+from services.cli.words import counted
 from services.common.document_kinds import SUFFIXES
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, UnavailableError
 from services.common.settings import Settings
@@ -36,7 +37,7 @@ REFUSALS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of one file; ``report`` says how it was read."""
+    """What became of one file; ``report`` says how it was read, ``warnings`` what its owner should know."""
 
     path: str
     source_id: str = ""
@@ -45,10 +46,11 @@ class Ingested:
     unchanged: bool = False
     error: str = ""
     reason: str = ""
+    warnings: tuple[str, ...] = ()
     report: dict[str, Any] = field(default_factory=dict)
 
 
-def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
+def documents(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Return the files to send, each with its name below the path that was given, folders searched in order.
 
     Raises:
@@ -66,7 +68,9 @@ def documents(paths: Iterable[Path]) -> list[tuple[Path, str]]:
         else:
             raise InvalidRequestError.of(FieldViolation("PATH", f"{path} does not exist"))
     if not found:
-        raise InvalidRequestError.of(FieldViolation("PATH", f"no file ends in one of {', '.join(SUFFIXES)}"))
+        below = ", ".join(map(str, paths))
+        text = f"no file in {below} ends in one of {', '.join(SUFFIXES)}"
+        raise InvalidRequestError.of(FieldViolation("PATH", text))
     _refuse_twins(found)
     return found
 
@@ -147,6 +151,7 @@ async def _ingest_one(suite: Suite, path: Path, uri: str, terms: Terms, bar: Adv
         facts_created=response.facts_created,
         facts_stale=response.facts_stale,
         unchanged=response.unchanged,
+        warnings=tuple(response.warnings),
         report=render.response_json(response.report) if response.HasField("report") else {},
     )
 
@@ -175,28 +180,29 @@ def show(results: list[Ingested], output: Output) -> None:
     rows = [
         (
             r.path,
-            r.error or ("unchanged" if r.unchanged else f"{r.facts_created} facts"),
+            r.error or ("unchanged" if r.unchanged else counted(r.facts_created, "fact")),
             str(r.facts_stale) if r.facts_stale else "",
         )
         for r in results
     ]
     output.table("Documents", ("file", "result", "superseded"), rows)
     for one in results:
-        for told in _remarks(one.report):
+        for told in (*one.warnings, *_remarks(one.report)):
             output.say(f"{one.path}: {told}", style="yellow")
     if any(_remarks(one.report) for one in results):
-        output.say("`groundtrail ingest --dry-run FILE` shows them.", style="dim")
+        output.say("`groundtrail ingest --dry-run` with the same paths shows them.", style="dim")
 
 
 def _remarks(report: dict[str, Any]) -> list[str]:
     """Return what is worth a look before a document is trusted."""
-    counted = (
-        ("suspected_instruction_count", "texts that speak to a model"),
-        ("hidden_text_count", "hidden texts left out"),
-        ("doubtful_table_count", "tables that may have been read wrong"),
-        ("disagreement_count", "facts with other values than other sources"),
-    )
-    return [f"{report[name]} {what}" for name, what in counted if report.get(name)]
+    told = (
+        ("suspected_instruction_count", "text that speaks to a model", "texts that speak to a model"),
+        ("hidden_text_count", "hidden text left out", "hidden texts left out"),
+        ("doubtful_table_count", "table that may have been read wrong", "tables that may have been read wrong"),
+        ("disagreement_count", "fact with another value than in another source",
+         "facts with other values than in other sources"),
+    )  # fmt: skip
+    return [counted(report[name], one, several) for name, one, several in told if report.get(name)]
 
 
 async def ingest(settings: Settings, output: Output, paths: list[Path], terms: Terms) -> Exit:
@@ -214,5 +220,5 @@ async def ingest(settings: Settings, output: Output, paths: list[Path], terms: T
     refused = [r for r in results if r.error]
     if not refused:
         return Exit.OK
-    output.say(f"{len(refused)} of {len(results)} files were not taken", style="red")
+    output.say(f"not taken: {len(refused)} of {counted(len(results), 'file')}", style="red")
     return exit_of(InvalidRequestError.of()) if len(refused) == len(results) else Exit.VERDICT

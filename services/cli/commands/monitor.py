@@ -16,6 +16,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.monitoring import Follower, Look, MonitorState, StateFile
 from services.cli.monitoring.follower import Head
+from services.cli.words import counted
 from services.common.clock import SystemClock
 from services.common.errors import FieldViolation, InvalidRequestError, UnavailableError
 from services.common.settings import Settings
@@ -120,10 +121,13 @@ def _show(look: Look, state: MonitorState, output: Output, *, once: bool) -> Non
         output.say(f"size {look.tree_size}, {look.read} new, root {root}", style="dim")
     if once and state.rules.late:
         output.say(
-            f"{state.rules.late} sessions begin before the log: their first events are not in it", style="yellow"
+            f"sessions that begin before the log, so that their first events are not in it: {state.rules.late}",
+            style="yellow",
         )
     if once and state.found > len(look.findings):
-        output.say(f"{state.found} findings in all, earlier runs included; --json lists them", style="yellow")
+        output.say(
+            f"{counted(state.found, 'finding')} in all, earlier runs included; --json lists them", style="yellow"
+        )
     told = {"tree_size": look.tree_size, "root": root, "read": look.read, "key": str(state.key or "")}
     findings = [asdict(one) for one in look.findings]
     if once:

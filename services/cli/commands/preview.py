@@ -13,7 +13,7 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.words import enum_text, time_mark
+from services.cli.words import counted, enum_text, time_mark
 from services.common.settings import Settings
 from services.dag.exports.plain import plain
 
@@ -89,7 +89,10 @@ async def envelope(settings: Settings, output: Output, wanted: Wanted) -> Exit:
     _show_preview(shown, found.quality, built.token_counting, output)
     if found.deferred_facts:
         tokens = sum(fact.token_count for fact in found.deferred_facts)
-        output.say(f"deferred: {len(found.deferred_facts)} facts of {tokens} tokens wait for the next window", "yellow")
+        output.say(
+            f"deferred: {counted(len(found.deferred_facts), 'fact')} of {tokens} tokens left for the next window",
+            "yellow",
+        )
     _show_warnings(tuple(found.warnings), output)
     output.result(render.response_json(found))
     return Exit.OK

@@ -14,6 +14,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
 from services.cli.reading_report import show_facts, show_report
+from services.cli.words import counted
 from services.common.errors import CrpError, InvalidRequestError
 from services.common.settings import Settings
 
@@ -35,7 +36,7 @@ async def preview_all(
     if not refused:
         output.say("Nothing was written.", style="dim")
         return Exit.OK
-    output.say(f"{len(refused)} of {len(told)} files would not be taken", style="red")
+    output.say(f"would not be taken: {len(refused)} of {counted(len(told), 'file')}", style="red")
     return exit_of(InvalidRequestError.of()) if len(refused) == len(told) else Exit.VERDICT
 
 
@@ -54,7 +55,7 @@ async def _preview_one(
     show_report(str(path), found.report, output)
     if facts:
         show_facts(facts, found.report.fact_count, output)
-    change = f"{found.facts_created} facts would be written, {found.facts_unchanged} left as they are"
+    change = f"{counted(found.facts_created, 'fact')} would be written, {found.facts_unchanged} left as they are"
     output.say("The same bytes are stored already." if found.unchanged else f"{change}, {found.facts_stale} replaced.")
     shown = {key: value for key, value in render.response_json(found).items() if key not in _PAGED}
     return {"path": str(path), **shown, "facts": [render.response_json(fact) for fact in facts]}

@@ -10,7 +10,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.modes import search_mode
-from services.cli.words import enum_text, time_mark
+from services.cli.words import enum_text, time_mark, where
 from services.common.settings import Settings
 
 MAX_FACT_CHARS: Final = 240
@@ -30,7 +30,7 @@ async def search(
             str(place),
             f"{hit.score:.4f}",
             time_mark(hit.fact.stale_reason) + _shortened(hit.fact.content),
-            hit.fact.source_location,
+            where(hit.fact.source_location),
             hit.fact.fact_id,
         )
         for place, hit in enumerate(found.hits, start=1)

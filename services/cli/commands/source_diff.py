@@ -15,6 +15,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.reading_report import shortened
+from services.cli.words import where
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
@@ -32,8 +33,8 @@ async def diff_sources(settings: Settings, output: Output, before: str, after: s
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: knowledge.DiffSourcesResponse = await suite.call(suite.knowledge.DiffSources, request)
     rows = [
-        *(("added", "", shortened(one.content), one.source_location) for one in found.added),
-        *(("removed", shortened(one.content), "", one.source_location) for one in found.removed),
+        *(("added", "", shortened(one.content), where(one.source_location)) for one in found.added),
+        *(("removed", shortened(one.content), "", where(one.source_location)) for one in found.removed),
         *(_paired("changed", found.changed)),
         *(_paired("moved", found.moved)),
     ]
@@ -52,9 +53,9 @@ def _paired(what: str, pairs: Sequence[reading.FactPair]) -> list[tuple[str, str
             what,
             shortened(one.before.content),
             shortened(one.after.content) if what == "changed" else "",
-            one.after.source_location
+            where(one.after.source_location)
             if one.before.source_location == one.after.source_location
-            else f"{one.before.source_location} → {one.after.source_location}",
+            else f"{where(one.before.source_location)} → {where(one.after.source_location)}",
         )
         for one in pairs
     ]

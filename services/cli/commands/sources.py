@@ -1,24 +1,25 @@
-"""``groundtrail sources list | erase`` and ``groundtrail facts quarantine | restore``: what the knowledge holds."""
+"""``groundtrail sources list | show | erase`` and ``groundtrail facts quarantine | restore``."""
 
 import uuid
 from typing import Final
 
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+from rich.text import Text
 
 from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.words import enum_text
+from services.cli.words import counted, enum_text
 from services.common.settings import Settings
 
 _PAGE: Final = 100
 
 
 async def list_sources(settings: Settings, output: Output) -> Exit:
-    """List every source in the order of their ids, erased ones included."""
+    """List every source, the latest first, erased ones included."""
     found: list[ckf.Source] = []
     token = ""
     async with connect(settings, Part.KNOWLEDGE) as suite:
@@ -29,6 +30,7 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
             token = page.next_page_token
             if not token:
                 break
+    found.sort(key=lambda each: (each.ingested_at.ToNanoseconds(), each.source_id), reverse=True)
     rows = [
         (
             each.title or each.uri,
@@ -46,12 +48,40 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
     return Exit.OK
 
 
+async def show_source(settings: Settings, output: Output, source_id: str) -> Exit:
+    """Show one source, and the versions of it that ``sources diff`` can compare."""
+    async with connect(settings, Part.KNOWLEDGE) as suite:
+        found: knowledge.GetSourceResponse = await suite.call(
+            suite.knowledge.GetSource, knowledge.GetSourceRequest(source_id=source_id)
+        )
+    source = found.source
+    rows: list[tuple[str | Text, ...]] = [
+        ("title", source.title or "-"),
+        ("uri", source.uri or "-"),
+        ("status", render.coloured(enum_text(ckf.SourceStatus, source.status))),
+        ("type", enum_text(ckf.SourceType, source.source_type).lower()),
+        ("read as", source.media_type or "-"),
+        ("facts", str(source.fact_count)),
+        ("source id", source.source_id),
+    ]
+    output.table("", ("what", "value"), rows)
+    versions = [
+        (f"{source.source_id}@{each.version}", str(each.fact_count), f"{each.ingested_at.ToDatetime():%Y-%m-%d %H:%M}")
+        for each in found.versions
+    ]
+    output.table("Versions that can be compared", ("version", "facts", "ingested (UTC)"), versions, whole="version")
+    output.result(render.response_json(found))
+    return Exit.OK
+
+
 async def erase_source(settings: Settings, output: Output, source_id: str) -> Exit:
     """Erase a source: its facts are returned by nothing from the answer on (SPEC-003 §17.2)."""
     request = knowledge.EraseSourceRequest(request_id=str(uuid.uuid4()), source_id=source_id)
     async with connect(settings, Part.KNOWLEDGE) as suite:
         erased: knowledge.EraseSourceResponse = await suite.call(suite.knowledge.EraseSource, request)
-    output.say(f"{source_id} erased, with {erased.facts_erased} facts. Nothing brings them back.", style="green")
+    output.say(
+        f"{source_id} erased, with {counted(erased.facts_erased, 'fact')}. Nothing brings them back.", style="green"
+    )
     output.result(render.response_json(erased))
     return Exit.OK
 

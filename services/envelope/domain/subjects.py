@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from services.common.grounding.polarity import NEGATIONS
 from services.common.grounding.words import STOP_WORDS, sentences, stem, words
+from services.common.locations import headings_of
 from services.common.ports.recognition import EntityKind
 from services.common.reading import words as verbal
 from services.common.reading.agreement import MEASURED, agrees, comparable
@@ -308,9 +309,8 @@ def _is_beside(at: int, value: Value) -> bool:
 
 def _headings(location: str) -> tuple[Words, Words]:
     """Return the content words of the last heading below the document's title, and those of the title."""
-    above, below, last = location.rpartition(" > ")
-    title = _content(above.partition(" > ")[0]) if below else _content(location)
-    return (_content(last) - _SECTIONS_ONLY if below else frozenset()), title
+    title, *below = headings_of(location) or tuple(location.split(" > "))
+    return (_content(below[-1]) - _SECTIONS_ONLY if below else frozenset()), _content(title)
 
 
 def _content(text: str) -> Words:

@@ -58,7 +58,7 @@ def test_a_right_answer_is_0_and_the_first_line_says_so(run):
     done = run("--answer", "right.txt", "--facts", "fees.md", "--question", "What is the fee?")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[0].startswith("LOW ")
-    assert "1 of 1 claims supported" in done.stdout.splitlines()[0]
+    assert "1 of 1 claim supported" in done.stdout.splitlines()[0]
     assert "Fees" in done.stdout
 
 
@@ -94,7 +94,8 @@ def test_levels_have_codes_of_their_own_from_fail_on(level, fail_on):
     [
         (["--answer", "right.txt"], 2, "--fact"),
         (["--answer", "right.txt", "--facts", "none.md"], 2, "none.md does not exist"),
-        (["--answer", "none.txt", "--fact", "a"], 1, "none.txt"),
+        (["--answer", "none.txt", "--fact", "a"], 2, "--answer: none.txt cannot be read: No such file or directory"),
+        (["--answer", "right.txt", "--fact", "a", "--earlier", "none.txt"], 2, "--earlier: none.txt cannot be read"),
         (["--answer", "right.txt", "--fact", "a", "--policy", "halt-at HIGH"], 2, "halt-at"),
         (["--answer", "right.txt", "--fact", "a", "--fail-on", "SEVERE"], 2, "SEVERE"),
         (["--fact", "a"], 2, "--answer"),

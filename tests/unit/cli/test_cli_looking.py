@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import grpc
 import pytest
 from structlog.testing import capture_logs
+from typer.testing import CliRunner
 
+from services.cli.app import app
 from services.cli.commands import facts, ingest, preview_ingestion, source_diff
 from services.cli.connection import Suite
 from services.cli.console import Output
@@ -83,6 +85,8 @@ async def test_a_dry_run_shows_what_the_ingestion_then_does(alice, path, capsys)
     assert "overrides instructions; a fact" in shown
     assert "2 facts would be written, 1 left as they are, 1 replaced" in " ".join(shown.split())
     assert "Nothing was written" in shown
+    assert "Fees" in shown
+    assert "# Fees" not in shown, "headings without their marks"
 
 
 async def test_so_many_facts_are_shown_as_were_asked_for(alice, path, capsys):
@@ -103,7 +107,42 @@ async def test_a_file_that_would_be_refused_does_not_stop_the_others(alice, path
 async def test_an_ingestion_says_what_is_worth_a_look(alice, path, capsys):
     path.write_text(NEW, encoding="utf-8")
     await ingest.ingest(Settings(), Output(as_json=False), [path], ingest.Terms("internal"))
-    assert "1 texts that speak to a model" in capsys.readouterr().out
+    assert "1 text that speaks to a model" in capsys.readouterr().out
+
+
+async def test_what_is_read_of_when_a_document_holds_is_told_before_and_after(alice, path, capsys):
+    path.write_text(f"---\neffective_date: 2026-01-01\n---\n{OLD}", encoding="utf-8")
+    warning = "2 facts hold from 2026-01-01 only, and are not found at other times"
+    _, (said,) = await looked(capsys, path)
+    assert said["report"]["warnings"] == [warning]
+    assert warning in " ".join((await looked(capsys, path, as_json=False))[1].split())
+    await ingest.ingest(Settings(), Output(as_json=False), [path], ingest.Terms("internal"))
+    assert warning in " ".join(capsys.readouterr().out.split())
+
+
+async def test_one_fact_is_no_facts(alice, path, capsys):
+    path.write_text("The deductible for travel insurance is 250 EUR per claim.\n", encoding="utf-8")
+    _, shown = await looked(capsys, path, as_json=False)
+    assert "1 fact would be written" in shown
+    assert "1: 1 statement" in shown
+    await ingest.ingest(Settings(), Output(as_json=False), [path], ingest.Terms("internal"))
+    said = capsys.readouterr().out
+    assert "1 fact " in said
+    assert "1 facts" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--dry-run", "--valid-from", "2026-01-01"], "--dry-run"),
+        (["--dry-run", "--supersedes", "file:a.md"], "--dry-run"),
+        (["--skip-comparison"], "--skip-comparison"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(path, arguments, named):
+    found = CliRunner().invoke(app, ["ingest", str(path), *arguments])
+    assert found.exit_code == Exit.USAGE
+    assert named in found.output
 
 
 async def test_differences_of_a_source_and_a_file_and_of_two_versions(alice, path, capsys):

@@ -61,6 +61,18 @@ async def test_a_source_is_listed_with_its_facts_and_after_its_erasure_without(a
     assert await found(alice, FACTS[0]) == []
 
 
+async def test_a_source_is_shown_with_its_versions_and_the_latest_stands_first(alice, capsys):
+    for content in (b"The fee is 10 EUR for members.", b"The fee is 12 EUR for members."):
+        await alice.call("IngestSource", uri="file:fees.txt", source_type="SOURCE_TYPE_INTERNAL", content=content)
+    assert [each["uri"] for each in await listed(capsys)] == ["file:fees.txt", "rules"]
+    source_id = (await listed(capsys))[0]["source_id"]
+    assert await sources.show_source(Settings(), Output(as_json=False), source_id) is Exit.OK
+    shown = capsys.readouterr().out
+    assert all(f"{source_id}@{version}" in shown for version in (1, 2))
+    assert await sources.show_source(Settings(), Output(as_json=True), source_id) is Exit.OK
+    assert [each["version"] for each in json.loads(capsys.readouterr().out)["versions"]] == [2, 1]
+
+
 async def test_a_withheld_fact_is_not_found_until_it_is_restored(alice, capsys):
     before = await found(alice, FACTS[0])
     fact_id = before[0].fact_id
