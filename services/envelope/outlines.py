@@ -43,11 +43,18 @@ class Outlines:
             each_side: most neighbours before a fact, and most behind it.
             within_section: only neighbours of the fact's own section.
         """
-        sources = dict.fromkeys((fact.tenant_id, fact.source_id) for fact in facts)
-        ordered = dict(zip(sources, await asyncio.gather(*map(self._present, sources)), strict=True))
+        wanted: dict[str, dict[str, None]] = {}
+        for fact in facts:
+            wanted.setdefault(fact.tenant_id, {})[fact.source_id] = None
+        some = await asyncio.gather(*(self._graph.get_sources(whose, list(ids)) for whose, ids in wanted.items()))
+        sources = [source for part in some for source in part]
+        outlines = await asyncio.gather(*map(self._present, sources))
+        ordered = {
+            (source.tenant_id, source.source_id): outline for source, outline in zip(sources, outlines, strict=True)
+        }
         found = {}
         for fact in facts:
-            version = ordered[fact.tenant_id, fact.source_id]
+            version = ordered.get((fact.tenant_id, fact.source_id))
             if version is None:
                 continue
             standing = version.standing(fact.fact_id, each_side, within_section=within_section)
@@ -57,7 +64,8 @@ class Outlines:
 
     async def in_order(self, tenant_id: str, source_id: str) -> Sequence[OutlineEntry]:
         """Return the facts of a source's present version in reading order; nothing where the order is not known."""
-        ordered = await self._present((tenant_id, source_id))
+        source = await self._graph.get_source(tenant_id, source_id)
+        ordered = None if source is None else await self._present(source)
         return () if ordered is None else ordered.entries
 
     def forget(self, tenant_id: str, source_id: str) -> None:
@@ -65,10 +73,8 @@ class Outlines:
         for key in [key for key in self._kept if key[:2] == (tenant_id, source_id)]:
             self._drop(key)
 
-    async def _present(self, of: tuple[str, str]) -> OrderedFacts | None:
-        source = await self._graph.get_source(*of)
-        if source is None:
-            return None
+    async def _present(self, source: SourceRecord) -> OrderedFacts | None:
+        of = source.tenant_id, source.source_id
         version = present_version(source)
         key = (*of, version)
         if key in self._kept:

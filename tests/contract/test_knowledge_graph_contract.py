@@ -66,12 +66,23 @@ class TestSources:
         await graph.delete_source("tenant-a", "s1")
         assert await graph.get_source("tenant-a", "s1") is None
 
+    async def test_many_sources_come_in_one_read(self, graph):
+        for number in range(3):
+            await graph.put_source(source(f"s{number}"))
+        await graph.put_source(source("s0", tenant_id="tenant-b"))
+        names = ["s2", "absent", "s0", "s2", *(f"none{number}" for number in range(1_200))]
+        found = await graph.get_sources("tenant-a", names)
+        assert {one.source_id: one for one in found} == {name: source(name) for name in ("s0", "s2")}
+        assert len(found) == 2
+        assert await graph.get_sources("tenant-a", []) == []
+
     @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
     async def test_any_text_is_kept_and_found(self, graph, text):
         hostile = source(text, uri=text, title=text, metadata={text: text}, fact_ids_pending=(text,))
         await graph.put_source(hostile)
         await graph.put_source(source("other"))
         assert await graph.get_source("tenant-a", text) == hostile
+        assert await graph.get_sources("tenant-a", [text]) == [hostile]
         assert await graph.find_source("tenant-a", text) == hostile
 
     async def test_pages_follow_the_id(self, graph):

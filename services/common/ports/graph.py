@@ -100,6 +100,10 @@ class KnowledgeGraph(Protocol):
         """Return the source or ``None``."""
         ...
 
+    async def get_sources(self, tenant_id: str, source_ids: Sequence[str]) -> list[SourceRecord]:
+        """Return those of the sources that there are, in no order, in one read."""
+        ...
+
     async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
         """Return the source that was ingested under ``uri`` (ERASED ones excepted) or ``None``."""
         ...

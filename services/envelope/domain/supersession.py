@@ -49,7 +49,7 @@ def version_change(
         stored: the source's facts by id, DELETED ones excepted.
         incoming: ids of the new version, in reading order; duplicates count once.
         embedding_model: fingerprint of the model in use.
-        replaces_all: the version is the whole document, so what it lacks becomes STALE.
+        replaces_all: the version is the whole document, so what it lacks is superseded.
     """
     ids = tuple(dict.fromkeys(incoming))
     written = tuple(fact_id for fact_id in ids if _must_be_written(stored.get(fact_id), embedding_model))

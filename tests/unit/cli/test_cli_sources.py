@@ -23,8 +23,10 @@ FACTS = ("Theft must be reported within 24 hours.", "The cafeteria opens at noon
 async def alice(monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     with capture_logs():  # the served world's lines go to stdout otherwise
-        async with World().serving() as client:
+        world = World()
+        async with world.serving() as client:
             caller = client()
+            caller.world = world
             facts = [{"content": text} for text in FACTS]
             await caller.call("IngestFacts", uri="rules", source_type="SOURCE_TYPE_INTERNAL", facts=facts)
 
@@ -62,6 +64,7 @@ async def test_a_source_is_listed_with_its_facts_and_after_its_erasure_without(a
 
 
 async def test_a_source_is_shown_with_its_versions_and_the_latest_stands_first(alice, capsys):
+    alice.world.clock.advance(seconds=60)
     for content in (b"The fee is 10 EUR for members.", b"The fee is 12 EUR for members."):
         await alice.call("IngestSource", uri="file:fees.txt", source_type="SOURCE_TYPE_INTERNAL", content=content)
     assert [each["uri"] for each in await listed(capsys)] == ["file:fees.txt", "rules"]

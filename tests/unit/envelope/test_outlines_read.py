@@ -1,11 +1,15 @@
 """Reading outlines: of the present version, one read for each source, and nothing of what is erased."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from services.common.adapters.memory.graph import MemoryKnowledgeGraph
 from services.common.ports.graph import SourceStatus
 from services.common.ports.outline import OutlineEntry, OutlineVersion, SourceOutline
+from services.envelope.domain.namespaces import Namespaces
 from services.envelope.outlines import Outlines
+from services.envelope.readable_facts import ErasedSources
+from services.envelope.readable_sources import ReadableSources
 from tests.contract.records import NOW, fact, source
 
 
@@ -80,3 +84,39 @@ async def test_only_so_many_facts_are_kept_in_memory():
     for source_id in ("s1", "s2", "s2", "s1"):
         assert len(await outlines.in_order("tenant-a", source_id)) == 3
     assert graph.reads == 3
+
+
+@dataclass
+class Packed:
+    """What is read of a packed fact."""
+
+    source_id: str
+    namespace: str = ""
+    is_carried: bool = False
+
+
+class OneRead(CountingGraph):
+    """Lets sources be read together alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.together = []
+
+    async def get_source(self, tenant_id, source_id):
+        raise AssertionError(source_id)
+
+    async def get_sources(self, tenant_id, source_ids):
+        self.together.append(len(source_ids))
+        return await super().get_sources(tenant_id, source_ids)
+
+
+async def test_facts_of_many_sources_cost_one_read_of_sources():
+    graph = OneRead()
+    for number in range(30):
+        await filled(graph, f"s{number}")
+    facts = [of(f"s{number}", name) for number in range(30) for name in "ab"]
+    assert len(await Outlines(graph).neighbours(facts, 1)) == 60
+    readable = ReadableSources(graph, Namespaces({}), ErasedSources())
+    packed: Any = [Packed(one.source_id) for one in facts]
+    assert len(await readable.of_facts("tenant-a", packed)) == 30
+    assert graph.together == [30, 30]

@@ -48,6 +48,11 @@ class MemoryKnowledgeGraph:
         """Return the source or ``None``."""
         return self._sources.get((tenant_id, source_id))
 
+    async def get_sources(self, tenant_id: str, source_ids: Sequence[str]) -> list[SourceRecord]:
+        """Return those of the sources that there are."""
+        found = (self._sources.get((tenant_id, source_id)) for source_id in dict.fromkeys(source_ids))
+        return [source for source in found if source is not None]
+
     async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
         """Return the newest source of this URI that is not ERASED."""
         found = [

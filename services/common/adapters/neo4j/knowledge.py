@@ -83,6 +83,12 @@ class Neo4jKnowledgeGraph:
         rows = await self._database.rows(statements.GET_SOURCE, key=key(tenant_id, source_id))
         return source_of(rows[0]["source"]) if rows else None
 
+    async def get_sources(self, tenant_id: str, source_ids: Sequence[str]) -> list[SourceRecord]:
+        """Return those of the sources that there are."""
+        keys = [key(tenant_id, source_id) for source_id in dict.fromkeys(source_ids)]
+        rows = await self._database.rows(statements.GET_SOURCES, keys=keys) if keys else []
+        return [source_of(row["source"]) for row in rows]
+
     async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
         """Return the newest source of this URI that is not ERASED."""
         rows = await self._database.rows(statements.FIND_SOURCE, key=key(tenant_id, uri))

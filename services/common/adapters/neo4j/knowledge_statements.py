@@ -16,6 +16,8 @@ DELETE_SOURCE: Final = "MATCH (s:Source {key: $key}) DELETE s"
 
 GET_SOURCE: Final = "MATCH (s:Source {key: $key}) RETURN s {.*} AS source"
 
+GET_SOURCES: Final = "UNWIND $keys AS key MATCH (s:Source {key: key}) RETURN s {.*} AS source"
+
 FIND_SOURCE: Final = """
 MATCH (s:Source {uri_key: $key})
 WITH s ORDER BY s.ingested_us DESC, s.source_id DESC LIMIT 1

@@ -47,6 +47,7 @@ from services.common.ports.receipts import Receipt
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
+_IDS_AT_ONCE: Final = 500
 _UNDOING: Final = WriteTraits(reclaims=True)
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 
@@ -154,6 +155,20 @@ class SqliteKnowledgeGraph:
         """Return the source or ``None``."""
         found = await self._select("WHERE tenant_id = ? AND source_id = ?", tenant_id, source_id)
         return found[0] if found else None
+
+    async def get_sources(self, tenant_id: str, source_ids: Sequence[str]) -> list[SourceRecord]:
+        """Return those of the sources that there are."""
+        wanted = list(dict.fromkeys(source_ids))
+
+        def select(connection: sqlite3.Connection) -> list[Any]:
+            rows: list[Any] = []
+            for start in range(0, len(wanted), _IDS_AT_ONCE):
+                some = wanted[start : start + _IDS_AT_ONCE]
+                condition = f"WHERE tenant_id = ? AND source_id IN ({', '.join('?' * len(some))})"
+                rows += connection.execute(_SOURCES + condition, (tenant_id, *some)).fetchall()
+            return rows
+
+        return [_source(row) for row in await self._database.read(select)] if wanted else []
 
     async def find_source(self, tenant_id: str, uri: str) -> SourceRecord | None:
         """Return the newest source of this URI that is not ERASED."""
