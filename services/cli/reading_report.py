@@ -43,7 +43,9 @@ def show_report(name: str, report: reading.IngestionReport, output: Output) -> N
     _list("Speaks to a model", speaking, output)
     same = [f"{one.content} [{one.other_source_id}]" for one in report.duplicates]
     _list("Also in other sources", same, output)
-    apart = [f"{one.content} / {one.other_content} [{one.other_source_id}]" for one in report.disagreements]
+    apart = [
+        f"{one.value} here, {one.other_value} in {one.other_source_id}: {one.content}" for one in report.disagreements
+    ]
     _list("Other values elsewhere", apart, output)
     _list("Stays out", list(report.furniture), output)
     for warning in report.warnings:

@@ -14,10 +14,12 @@ from services.envelope.domain.ingestion_report import LISTED, LikeFact, OtherSou
 from services.envelope.domain.similarity import DUPLICATE_COSINE
 from services.envelope.domain.subjects import Stated
 
-NEAREST: Final = 4
+NEAREST: Final = 8
 """Stored facts that each fact is compared with; those of its own source among them do not count."""
 RELATED_COSINE: Final = 0.80
-"""Below it two facts are on different things, whatever their words."""
+"""Below it two facts do not say the same, whatever their words."""
+SPEAKS_OF_COSINE: Final = 0.5
+"""Below it two facts have no sentence on one thing: of several sentences in a fact, others may be on something else."""
 _AT_ONCE: Final = 256
 _CURRENT: Final = FactFilter(statuses=(FactStatus.ACTIVE,))
 
@@ -47,9 +49,11 @@ async def compare(
 def _like(source_id: str, facts: Sequence[Stated], hits: Sequence[Sequence[FactHit]]) -> list[LikeFact]:
     """Return of each fact its best duplicate and its first disagreement, if it has them."""
     others = [
-        [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= RELATED_COSINE] for nearest in hits
+        [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= SPEAKS_OF_COSINE]
+        for nearest in hits
     ]
-    duplicates = _duplicates([fact.text for fact in facts], others)
+    related = [[hit for hit in nearest if hit.score >= RELATED_COSINE] for nearest in others]
+    duplicates = _duplicates([fact.text for fact in facts], related)
     pairs = Pairs()
     found = []
     for place, fact in enumerate(facts):

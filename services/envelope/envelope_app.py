@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-import numpy as np
-
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
@@ -28,7 +26,7 @@ from services.envelope.domain.caching import (
     plan_key,
 )
 from services.envelope.domain.candidates import Candidate, RankedFact
-from services.envelope.domain.conflicts import Conflict, find_conflicts, near_another
+from services.envelope.domain.conflicts import Conflict, find_conflicts
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
@@ -368,14 +366,7 @@ async def _conflicts(facts: Sequence[RankedFact], subjects: SubjectIndex) -> tup
 
 
 def _disagreements(facts: Sequence[Candidate], subjects: SubjectIndex) -> tuple[Conflict, ...]:
-    if not facts:
-        return ()
-    near = near_another(np.stack([fact.embedding for fact in facts]))
-    stated = [
-        Stated(fact.fact_id, fact.source_id, fact.content, fact.source_location)
-        for fact, is_near in zip(facts, near.tolist(), strict=True)
-        if is_near
-    ]
+    stated = [Stated(fact.fact_id, fact.source_id, fact.content, fact.source_location) for fact in facts]
     return find_conflicts(subjects.sharing(stated))
 
 

@@ -12,23 +12,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final
 
 from services.common.reading.text_types import Value
 from services.envelope.domain.subjects import Saying, Stated, Subject, SubjectIndex, read_sayings, states_the_same
 
 MAX_CONFLICTS: Final = 20
 MAX_SUBJECT_CHARS: Final = 120
-ALIKE_COSINE: Final = 0.7
-"""Far below what two sentences have that differ in a value alone; most facts of an envelope have no other so near."""
-_CELLS_AT_ONCE: Final = 1 << 20
 _MOST_SAID: Final = 3
 """Different values for one thing up to which sources disagree; more of them are a series: chapters, rows, examples."""
 _ROW: Final = re.compile(r"^[^.]{0,200}?\w: [^;]{1,200}; ")
-Vectors: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +83,6 @@ class Pairs:
         if fact.fact_id not in self._read:
             self._read[fact.fact_id] = read_sayings(fact)
         return self._read[fact.fact_id]
-
-
-def near_another(vectors: Vectors) -> NDArray[np.bool_]:
-    """Say of each fact whether another one's vector is near enough that both may speak of the same thing.
-
-    Args:
-        vectors: unit vectors, one a row; compared some rows at a time, so that memory is bounded.
-    """
-    near = np.zeros(len(vectors), dtype=np.bool_)
-    rows = max(1, _CELLS_AT_ONCE // max(1, len(vectors)))
-    for start in range(0, len(vectors), rows):
-        alike = vectors[start : start + rows] @ vectors.T > ALIKE_COSINE
-        near[start : start + rows] = np.count_nonzero(alike, axis=1) > 1  # each is like itself
-    return near
 
 
 def _found(sayings: Iterable[Saying], *, only_between: bool = False) -> Iterator[Conflict]:

@@ -63,6 +63,13 @@ async def test_a_fact_may_be_known_here_and_contradicted_there():
     assert (found.duplicate_count, found.disagreement_count) == (1, 1)
 
 
+async def test_one_sentence_of_several_may_be_on_the_same_thing():
+    other = stored("a", "The fee for a passport is 75 euros. Photos are taken at the desk.", vector(0.6, 0.8))
+    found = await compared(other, content=f"Memo to the desk. {FEE}")
+    assert [one.values for one in found.disagreements] == [("60 euros", "75 euros")]
+    assert found.duplicate_count == 0
+
+
 async def test_lists_are_bounded_and_counts_are_exact():
     store = MemoryFactStore(DIMENSION)
     await store.upsert([stored("a", FEE)])

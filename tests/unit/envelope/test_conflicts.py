@@ -2,10 +2,9 @@
 
 import time
 
-import numpy as np
 import pytest
 
-from services.envelope.domain.conflicts import MAX_CONFLICTS, Pairs, find_conflicts, near_another
+from services.envelope.domain.conflicts import MAX_CONFLICTS, Pairs, find_conflicts
 from services.envelope.domain.subjects import Stated, SubjectIndex
 
 
@@ -274,13 +273,6 @@ def test_it_is_bounded_and_linear():
     start = time.process_time()
     assert len(find_conflicts(facts)) == MAX_CONFLICTS
     assert time.process_time() - start < 5.0
-
-
-def test_only_what_is_like_another_fact_is_read():
-    vectors = np.eye(4, dtype=np.float32)
-    vectors[3] = vectors[0] * 0.9 + vectors[1] * np.sqrt(1 - 0.81)
-    assert near_another(vectors).tolist() == [True, False, False, True]
-    assert near_another(np.empty((0, 4), dtype=np.float32)).tolist() == []
 
 
 @pytest.mark.parametrize("capacity", [1, 100])
