@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from services.common.reading.clauses import clauses
+from services.common.reading.sentences import sentences
 from services.common.reading.values import scan_values
 from services.dpe.convert.responses import analyze_response
-from services.dpe.domain.sentences import sentences
 from tests.fakes.dpe_world import analyse, app
 from tests.tenth import examples
 

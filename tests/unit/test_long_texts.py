@@ -12,7 +12,7 @@ from services.common.documents.facts import sentences as chunk_sentences
 from services.common.grounding import words
 from services.common.keywords import Stemming, keywords
 from services.common.reading import numerals
-from services.dpe.domain import sentences as dpe_sentences
+from services.common.reading import sentences as dpe_sentences
 from services.envelope.domain import decomposition
 from services.ercp.domain import mutating, readings, topics
 

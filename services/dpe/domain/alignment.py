@@ -13,6 +13,7 @@ from typing import Final
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.agreement import MEASURED, agrees
 from services.common.reading.bounds import Bound, bound_of
+from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE
 from services.common.reading.text_types import Claim, Span, Value
 from services.common.reading.words import containment, content_stems, jaccard, normal_text
@@ -23,7 +24,6 @@ from services.dpe.domain.facts import FactClause, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
 from services.dpe.domain.placement import Placed, place, wanted
-from services.dpe.domain.places import Place
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
 NAMES: Final = frozenset({EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LAW, EntityKind.LOCATION})

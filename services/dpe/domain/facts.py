@@ -18,11 +18,11 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.agreement import MEASURED, ONE_MEASURE, readings, same_measure
 from services.common.reading.clauses import clauses
 from services.common.reading.dates import dates_agree
+from services.common.reading.places import Place, read_places
+from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Span, Value
 from services.common.reading.values import mark_numbers, scan_values
 from services.common.reading.words import content_stems, normal_text
-from services.dpe.domain.places import Place, read_places
-from services.dpe.domain.sentences import sentences
 
 _MIN_PART_WORDS: Final = 3
 _ROUNDED_DIGITS: Final = (1, 2, 3)

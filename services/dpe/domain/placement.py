@@ -16,9 +16,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees, comparable
 from services.common.reading.bounds import Bound, out_of_bounds
 from services.common.reading.intervals import APART
-from services.common.reading.ratios import SHARE, TIMES
-from services.common.reading.text_types import Claim, Value
-from services.dpe.domain.places import (
+from services.common.reading.places import (
     APPOSED,
     PART_OF,
     PLACED,
@@ -30,7 +28,9 @@ from services.dpe.domain.places import (
     side_and_cue,
     stretches,
 )
-from services.dpe.domain.terms import terms, terms_without, value_terms
+from services.common.reading.ratios import SHARE, TIMES
+from services.common.reading.terms import terms, terms_without, value_terms
+from services.common.reading.text_types import Claim, Value
 
 _IN_STRETCH: Final = 1.0
 _BEFORE: Final = 0.95

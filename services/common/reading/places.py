@@ -18,10 +18,10 @@ from services.common.reading.clauses import clauses, finite_verb_at
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.common.reading.polarity import is_negated
 from services.common.reading.ratios import SHARE
+from services.common.reading.sentences import sentences
+from services.common.reading.terms import terms, terms_without, value_terms
 from services.common.reading.text_types import Sentence, SentenceKind, Span, Value
 from services.common.reading.words import words
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.terms import terms, terms_without, value_terms
 
 PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
