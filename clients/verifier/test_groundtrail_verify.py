@@ -371,6 +371,15 @@ class HostileTests(CommandCase):
                     code = self.export(changed)[0]
                     self.assertEqual(code, 3, (place, name, wrong))
 
+    def test_one_thing_is_told_in_the_singular(self) -> None:
+        found = {"verdict": "VALID", "fault": None, "notes": [], "windows": 1, "events": 1, "analyses": 1, "hmacs": 1}
+        told = next(iter(gv.lines_of(found, "x")))
+        self.assertEqual(told, "VALID: x, 1 window and 1 audit event in the signed log, 1 analysis, 1 HMAC recomputed")
+        told = next(iter(gv.lines_of(found | dict.fromkeys(("windows", "events", "analyses", "hmacs"), 2), "x")))
+        self.assertEqual(
+            told, "VALID: x, 2 windows and 2 audit events in the signed log, 2 analyses, 2 HMACs recomputed"
+        )
+
     def test_what_is_shown_is_text(self) -> None:
         self.assertEqual(gv.shown("a\x1b[31m\u202eb\n"), "a<U+001B>[31m<U+202E>b<U+000A>")
         lines = [WRITER.export()[0].replace(SESSION, "\\u001b[31m"), *WRITER.export()[1:]]
@@ -480,8 +489,32 @@ class TokenTests(CommandCase):
             self.token(session_id=SESSION), self.token(org=1), self.token(org=[["x", 1, ""]]), self.token(org=[["", 1, "", 3]]), self.token(org=[["", 1, "", 1, 1]]), self.token(sid=5), "é.é", "[" * 3000,
         ):  # fmt: skip
             self.assertEqual(self.check(bad)[0], 3, bad)
+        for bad in (
+            self.token(qh="AB"), self.token(qh={"A": 1}), self.token(lim=""), self.token(lim={}), self.token(sb=True),
+            self.token(iat="1970-02-30T00:00:00Z"), self.token(iat="1970-01-01T24:00:01Z"), self.token(iat="1970-01-01"),
+            self.token(iat="1970-01-01T00:16:40 Z"), self.token(exp="soon"),
+        ):  # fmt: skip
+            self.assertEqual(self.check(bad)[1]["fault"]["detail"], "is malformed", bad)
         self.assertEqual(self.check(good, "--tenant", "u")[0], 3)
         self.assertEqual(self.check(good, "--scope", "u")[0], 3)
+
+    def test_times_are_read_as_text_too(self) -> None:
+        for text in (
+            "1970-01-01T00:30:00Z", "1970-01-01T00:30:00+00:00", "1970-01-01T02:30:00+02:00", "1970-01-01T00:30:00",
+            "1969-12-31T20:30:00.000-04:00",
+        ):  # fmt: skip
+            self.assertEqual(self.check(self.token(exp=text), "--at", "1799")[0], 0, text)
+            self.assertEqual(self.check(self.token(exp=text), "--at", "1800")[1]["verdict"], "EXPIRED", text)
+
+    def test_what_is_wrong_first_is_named_in_the_order_of_the_checks(self) -> None:
+        """Form, mac, times, scope and tenant, nonce; a token is EXPIRED only where nothing else is wrong."""
+        wrong = {"iat": 1801, "scope": "u", "ten": "0" * 16, "nonce": "x"}
+        for named in ("iat", "scope", "ten", "nonce"):
+            _, found = self.check(self.token(**wrong), "--tenant", "t", "--scope", "s", "--at", "1500")
+            self.assertEqual(found["fault"]["record_id"], named)
+            del wrong[named]
+        found = self.check(self.token(), "--scope", "u", "--at", "9999")[1]
+        self.assertEqual((found["verdict"], found["fault"]["record_id"]), ("BROKEN", "scope"))
 
 
 class CheckpointTests(CommandCase):

@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 from services.common.clock import Clock
 from services.common.computing import compute
+from services.common.counting import counted
 from services.common.errors import (
     ChainBrokenError,
     ConflictError,
@@ -162,7 +163,8 @@ class Chains:
         found = await self._store.logged(tenant_id, session_id)
         if found.snapshot is not None or not found.leaves:
             return None
-        fault = Fault("session", session_id, f"is missing: the log holds {len(found.leaves)} leaves of it")
+        held = counted(len(found.leaves), "leaf", "leaves")
+        fault = Fault("session", session_id, f"is missing: the log holds {held} of it")
         return not_read(fault)
 
     async def change(

@@ -14,6 +14,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline.traces import TraceVerdict, check_trace, read_trace
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of, word_of
 from services.common.settings import Settings, SettingsError
@@ -64,7 +65,7 @@ async def trace(settings: Settings, output: Output, trace_id: str, target: Path 
         _show_event(event, output)
     if target is not None:
         _keep(target, document)
-        output.say(f"{len(found.trace_events)} events written to {target}", style="dim")
+        output.say(f"{counted(len(found.trace_events), 'event')} written to {target}", style="dim")
     output.result(document)
     return Exit.OK
 

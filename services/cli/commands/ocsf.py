@@ -9,6 +9,7 @@ from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.common.counting import counted
 from services.common.settings import Settings
 
 
@@ -22,6 +23,6 @@ async def export_ocsf(settings: Settings, output: Output, session_id: str, targe
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
-    output.say(f"{len(lines)} events")
+    output.say(counted(len(lines), "event"))
     output.result({"session_id": session_id, "format": "ocsf", "events": len(lines)})
     return Exit.OK

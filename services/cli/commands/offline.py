@@ -12,6 +12,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline import Checked, Verdict, WitnessDemand, check_export
 from services.common.cosignature import WitnessKey
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 from services.common.signed_note import Checkpoint, Note, NoteKey
@@ -142,8 +143,8 @@ def _text(path: Path, name: str) -> str:
 
 
 def _show(found: Checked, source: Path, output: Output) -> None:
-    held = f"{found.windows} windows and {found.events} audit events in the signed log"
-    analyses = f", {found.analyses} analyses" if found.analyses else ""
+    held = f"{counted(found.windows, 'window')} and {counted(found.events, 'audit event')} in the signed log"
+    analyses = f", {counted(found.analyses, 'analysis', 'analyses')}" if found.analyses else ""
     output.say(f"{found.verdict.value}: {source.name}, {held}{analyses}", style=_STYLES[found.verdict])
     if found.origin:
         output.say(f"log {found.origin}, size {found.tree_size}, root {found.root}", style="dim")

@@ -177,6 +177,43 @@ def test_an_export_of_an_earlier_version_stays_verifiable():
     assert (found.verdict, found.windows, found.analyses) == (Verdict.VALID, 2, 2)
 
 
+def later_form(lines, *members):
+    """The export as a later version may write it: with further members in the note, signed with both keys."""
+    line = json.loads(lines[-1])
+    text = Note.parse(line["manifest"]).text + "".join(f"{member}\n" for member in members)
+    keys = (SECRET, OLDER) if "export v2" in text else (SECRET,)
+    line["manifest"] = str(Note(text, tuple(signer(secret, KEY.name).sign(text) for secret in keys)))
+    return [*lines[:-1], canonical_json(line).decode()]
+
+
+@pytest.mark.parametrize("form", ["first", "second"])
+def test_a_member_that_a_later_version_adds_leaves_the_export_incomplete(form):
+    """Wire formats, 9.5."""
+    lines = EXPORTS["two keys"] if form == "second" else first_form(EXPORTS["two keys"])
+    assert check_export(later_form(lines), KEY, None).verdict is Verdict.VALID
+    found = check_export(later_form(lines, "later of its own", "further x"), KEY, None)
+    assert found.verdict is Verdict.INCOMPLETE
+    assert found.notes == tuple(
+        f"the signed note has a member that this version does not know: {name}" for name in ("later", "further")
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "members"),
+    [
+        pytest.param("second", ("later x", "later y"), id="a later one twice"),
+        pytest.param("second", ("sha256 " + "0" * 64,), id="a known one twice"),
+        pytest.param("second", ("fault window w",), id="a fault of one that is not broken"),
+        pytest.param("second", ("later",), id="one without a value"),
+        pytest.param("first", ("integrity VALID",), id="one of the second form in the first"),
+    ],
+)
+def test_a_note_of_no_form_is_none(form, members):
+    lines = EXPORTS["two keys"] if form == "second" else first_form(EXPORTS["two keys"])
+    found = check_export(later_form(lines, *members), KEY, None)
+    assert (found.verdict, found.fault.record_kind) == (Verdict.BROKEN, "log")
+
+
 def test_the_first_form_needs_the_key_too():
     assert check_export(first_form(EXPORTS["two keys"], "cd" * 32), KEY, None).verdict is Verdict.BROKEN
 

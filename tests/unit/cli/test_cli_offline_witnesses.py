@@ -96,7 +96,7 @@ def test_records_that_are_newer_than_the_cosigned_head_are_said():
     found = judged("newer", W1, W2)
     assert found.verdict is Verdict.INCOMPLETE
     assert found.notes == (
-        "5 records are newer than the head that witnesses cosigned: export again after their next round",
+        "newer than the head that witnesses cosigned: 5 records; export again after their next round",
     )
     assert judged("newer", W1, W2, minimum=0).verdict is Verdict.VALID
 
