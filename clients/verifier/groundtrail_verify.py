@@ -849,7 +849,7 @@ class ExportCheck:
             return
         older = self._older()
         if older > 0:
-            self._notes.append(f"of what is older than it the log proves nothing: {counted(older, 'record')}")
+            self._notes.append(f"of what is older than it the log proves nothing: {numbered(older, 'record')}")
         leaves, before = self._part_lines(LEAF), -1
         for place, (kind, name, line, event) in enumerate(self._expected()):
             if place < older:
@@ -1067,7 +1067,7 @@ class ExportCheck:
         if len(self._cosigned) < asked:
             self._notes.append(f"{len(self._cosigned)} of the {asked} witnesses that are asked for cosigned the log")
         elif asked and newer:
-            told = counted(newer, "record")
+            told = numbered(newer, "record")
             self._notes.append(f"newer than the head that witnesses cosigned: {told}; export again later")
 
     # -- facts
@@ -1507,9 +1507,11 @@ def shown(value: Any) -> str:
     return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count and its noun; ``many`` for one that does not take an s."""
-    return f"{count} {one}" if count == 1 else f"{count} {many or one + 's'}"
+def numbered(number: int, noun: str) -> str:
+    """Return a number with its noun; an English noun in -is has its plural in -es."""
+    if number != 1:
+        noun = noun[:-2] + "es" if noun.endswith("is") else noun + "s"
+    return f"{number} {noun}"
 
 
 def read_small(path: str, what: str) -> str:
@@ -1667,10 +1669,10 @@ def lines_of(found: dict[str, Any], name: str) -> Iterable[str]:
     held = ""
     if "windows" in found:
         held = (
-            f", {counted(found['windows'], 'window')} and {counted(found['events'], 'audit event')} in the signed log"
+            f", {numbered(found['windows'], 'window')} and {numbered(found['events'], 'audit event')} in the signed log"
         )
-        held += f", {counted(found['analyses'], 'analysis', 'analyses')}" if found["analyses"] else ""
-        held += f", {counted(found['hmacs'], 'HMAC')} recomputed" if found["hmacs"] else ""
+        held += f", {numbered(found['analyses'], 'analysis')}" if found["analyses"] else ""
+        held += f", {numbered(found['hmacs'], 'HMAC')} recomputed" if found["hmacs"] else ""
     yield f"{found['verdict']}: {shown(name)}{held}"
     if found.get("origin"):
         yield f"log {shown(found['origin'])}, size {found['tree_size']}, root {found['root']}"

@@ -336,7 +336,7 @@ class SessionApp:
         found = await self.expiry.find(caller.tenant_id, state.session_id)
         if found is None:
             await self._relays.take_over(caller, state)
-            found = await self.chains.load(caller.tenant_id, state.session_id)
+            found = await self.expiry.load(caller.tenant_id, state.session_id)
         check_open(found.snapshot.session)
         check_limits(found.snapshot, state, ask, fresh)
         stored, verification = await self._relays.line(caller, state, fresh, found)

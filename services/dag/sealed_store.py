@@ -290,17 +290,15 @@ def logged_change(change: SessionChange) -> SessionChange:
     A window that is written again keeps the salt that it was read with: its leaf is in the log already.
     """
     salts: dict[str, bytes] = {}
-    drawn = os.urandom(2 * len(change.events) * SALT_BYTES)  # at once: each call gives the interpreter lock away
-    fresh = (drawn[at : at + SALT_BYTES] for at in range(0, len(drawn), SALT_BYTES))
     events: list[AuditEventRecord] = []
     leaves: list[LogLeaf] = []
     for event in change.events:
         node = committed_node(event)
         if node is not None:
             window = window_loggable(event.session_id, node)
-            salts[window.record_id] = next(fresh)
+            salts[window.record_id] = os.urandom(SALT_BYTES)
             leaves.append(new_leaf(window, salts[window.record_id]))
-        salted = replace(event, salt=next(fresh))
+        salted = replace(event, salt=os.urandom(SALT_BYTES))
         events.append(salted)
         leaves.append(new_leaf(event_loggable(event), salted.salt))
     windows = (replace(window, salt=salts.get(window.window_id, window.salt)) for window in change.windows)

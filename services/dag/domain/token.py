@@ -211,13 +211,13 @@ def _state(fields: Mapping[str, Any]) -> TokenState:
     if fields.get("v", TOKEN_VERSION) != TOKEN_VERSION:
         msg = "unknown token version"
         raise ValueError(msg)
-    limits = tuple(_count(limit) for limit in _listed(fields.get("lim", [])))
+    limits = tuple(_count(limit) for limit in _items(fields.get("lim", [])))
     if len(limits) not in (0, 4):
         raise ValueError
     return TokenState(
         session_id=_text(fields["sid"]),
         window_number=_count(fields["win"]),
-        quality_history=tuple(_entry(entry) for entry in _listed(fields["qh"])),
+        quality_history=tuple(_entry(entry) for entry in _items(fields["qh"])),
         safety_budget=_fraction(fields["sb"]),
         chain_tip=_digest(fields["ct"]),
         continuation_id=_text(fields["cid"]),
@@ -243,10 +243,10 @@ def _text(value: Any) -> str:
     return value
 
 
-def _listed(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError
-    return value
+def _items(value: Any) -> Sequence[Any]:
+    if isinstance(value, list):
+        return value
+    raise TypeError
 
 
 def _entry(value: Any) -> str:

@@ -6,6 +6,7 @@ instance's, and of the form from before ADR 0102.
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -177,13 +178,21 @@ def test_an_export_of_an_earlier_version_stays_verifiable():
     assert (found.verdict, found.windows, found.analyses) == (Verdict.VALID, 2, 2)
 
 
-def later_form(lines, *members):
-    """The export as a later version may write it: with further members in the note, signed with both keys."""
+def note_text(lines):
+    return Note.parse(json.loads(lines[-1])["manifest"]).text
+
+
+def signed_anew(lines, text):
+    """The export with another text in its note, signed as the log does."""
     line = json.loads(lines[-1])
-    text = Note.parse(line["manifest"]).text + "".join(f"{member}\n" for member in members)
     keys = (SECRET, OLDER) if "export v2" in text else (SECRET,)
     line["manifest"] = str(Note(text, tuple(signer(secret, KEY.name).sign(text) for secret in keys)))
     return [*lines[:-1], canonical_json(line).decode()]
+
+
+def later_form(lines, *members):
+    """The export as a later version may write it: with further members in the note, signed with both keys."""
+    return signed_anew(lines, note_text(lines) + "".join(f"{member}\n" for member in members))
 
 
 @pytest.mark.parametrize("form", ["first", "second"])
@@ -212,6 +221,20 @@ def test_a_note_of_no_form_is_none(form, members):
     lines = EXPORTS["two keys"] if form == "second" else first_form(EXPORTS["two keys"])
     found = check_export(later_form(lines, *members), KEY, None)
     assert (found.verdict, found.fault.record_kind) == (Verdict.BROKEN, "log")
+
+
+def test_no_record_that_is_promised_a_leaf_is_older_than_the_log():
+    """A signed count of leaves that is too small excuses none of them (ADR 0099)."""
+    lines = list(EXPORTS["two keys"])
+    first = next(place for place, line in enumerate(lines) if json.loads(line).get("record") == "leaf")
+    count = sum(json.loads(line).get("record") == "leaf" for line in lines)
+    del lines[first]
+    digest = sha256_hex("".join(f"{line}\n" for line in lines[:-1]))
+    text = re.sub("(?m)^sha256 .*$", f"sha256 {digest}", note_text(lines))
+    text = text.replace(f"leaves {count}\n", f"leaves {count - 1}\n")
+    found = check_export(signed_anew(lines, text), KEY, None)
+    assert (found.verdict, found.fault.record_kind, found.fault.record_id) == (Verdict.BROKEN, "event", "0")
+    assert found.fault.detail == "has no leaf here: its line is missing or out of order"
 
 
 def test_the_first_form_needs_the_key_too():

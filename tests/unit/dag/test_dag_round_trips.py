@@ -126,7 +126,7 @@ async def test_what_is_written_between_two_pages_is_left_out(monkeypatch):
             await caller.call("append_event", AppendAsk(session_id, "TOOL_CALL", "", "{}"))
         return found
 
-    monkeypatch.setattr(chains, "_PAGE", 3)
+    monkeypatch.setattr(chains, "_PAGE", 4)  # the last page has room for what came meanwhile
     monkeypatch.setattr(caller.counted.inner, "load", load)
     found = await caller.app.chains.load("tenant-a", session_id)
     assert not late
