@@ -1065,7 +1065,7 @@ class ExportCheck:
         asked = self._wanted.cosignatures
         newer = sum(line.value["leaf_index"] >= self._witnessed for line in self._part_lines(LEAF))
         if len(self._cosigned) < asked:
-            self._notes.append(f"{len(self._cosigned)} of the {asked} witnesses that are asked for cosigned the log")
+            self._notes.append(f"witnesses that are asked for: {asked}; that cosigned the log: {len(self._cosigned)}")
         elif asked and newer:
             told = numbered(newer, "record")
             self._notes.append(f"newer than the head that witnesses cosigned: {told}; export again later")
@@ -1278,7 +1278,7 @@ def check_checkpoint(wanted: Wanted, text: str, proof: dict[str, Any] | None) ->
             raise Broken(0, "checkpoint", str(head.size), f"has a cosignature of {witness.name} that does not hold")
         cosigned |= {witness.name} if found else set()
     if len(cosigned) < wanted.cosignatures:
-        notes.append(f"{len(cosigned)} of the {wanted.cosignatures} cosignatures that were asked for are there")
+        notes.append(f"cosignatures that were asked for: {wanted.cosignatures}; that are there: {len(cosigned)}")
     for name, kept_text in wanted.checkpoints:
         _, kept = read_checkpoint(kept_text, wanted.key, head.origin)
         if kept.size > head.size:

@@ -233,6 +233,44 @@ class ExportTests(CommandCase):
         writer.lines_with_leaf = [writer.lines[0], "", writer.lines[1]]
         self.assertEqual(self.export(writer.export())[0], 3)
 
+    def test_a_leaf_behind_the_last_record_is_of_no_record(self) -> None:
+        writer = Writer([("SESSION_CREATED", {"session": {}}), ("TOOL_CALL", {})])
+        writer.lines_with_leaf = [*writer.lines, ""]
+        writer.add(2, "TOOL_CALL", {}, "ab" * 32)
+        del writer.lines[2]
+        writer.head = f"{ORIGIN}\n{len(writer.leaves)}\n{base64.b64encode(tree_root(writer.leaves)).decode()}\n"
+        code, found = self.export(writer.export())
+        self.assertEqual((code, found["fault"]["record_kind"]), (3, "leaf"))
+        self.assertEqual(found["fault"]["record_id"], f"crp_evt_{'ab' * 16}")
+
+    def test_leaves_stand_in_the_log_in_the_order_of_their_records(self) -> None:
+        writer = Writer([("SESSION_CREATED", {"session": {}}), ("TOOL_CALL", {}), ("TOOL_CALL", {"b": 1})])
+        writer.leaves[2], writer.leaves[3] = writer.leaves[3], writer.leaves[2]
+        writer.leaf_lines[1]["leaf_index"], writer.leaf_lines[2]["leaf_index"] = 3, 2
+        writer.head = f"{ORIGIN}\n{len(writer.leaves)}\n{base64.b64encode(tree_root(writer.leaves)).decode()}\n"
+        code, found = self.export(writer.export())
+        self.assertEqual((code, found["fault"]["record_id"]), (3, "2"))
+        self.assertEqual(found["fault"]["detail"], "has a leaf out of order")
+
+    def test_data_is_missing_where_an_erasure_says_so_alone(self) -> None:
+        """An event whose data was taken out with its leaf's salt, and no event that says that it was erased."""
+        writer = Writer([("SESSION_CREATED", {"session": {}}), ("TOOL_CALL", {"a": 1}), ("TOOL_CALL", {})])
+        event = json.loads(writer.lines[1])
+        writer.lines[1] = compact({**event, "data": None, "data_sha256": digest(compact(event["data"]))})
+        writer.leaf_lines[1]["salt"] = ""
+        code, found = self.export(writer.export())
+        self.assertEqual((code, found["fault"]["record_id"]), (3, "1"))
+        self.assertEqual(found["fault"]["detail"], "has data and an erasure that do not fit each other")
+
+    def test_a_record_is_newer_from_the_index_of_the_cosigned_heads_size_on(self) -> None:
+        for size, newer in ((4, ""), (3, "1 record"), (2, "2 records")):
+            head = f"{ORIGIN}\n{size}\n{base64.b64encode(tree_root(WRITER.leaves[:size])).decode()}\n"
+            path = [base64.b64encode(one).decode() for one in consistency(WRITER.leaves, size)]
+            lines = WRITER.export(cosigned={"checkpoint": WRITER.cosigned(text=head), "path": path})
+            notes = self.export(lines, "--witness", witness_key())[1]["notes"]
+            told = f"newer than the head that witnesses cosigned: {newer}; export again later"
+            self.assertEqual(notes, [told] if newer else [])
+
     def test_another_key_makes_other_hmacs(self) -> None:
         code, found = self.export(WRITER.export(), "--session-key", self.file("ab" * 32, "key"))
         self.assertEqual((code, found["fault"]["record_kind"], found["fault"]["record_id"]), (3, "event", "0"))
@@ -372,7 +410,15 @@ class HostileTests(CommandCase):
                     self.assertEqual(code, 3, (place, name, wrong))
 
     def test_one_thing_is_told_in_the_singular(self) -> None:
-        found = {"verdict": "VALID", "fault": None, "notes": [], "windows": 1, "events": 1, "analyses": 1, "hmacs": 1}
+        found: dict[str, Any] = {
+            "verdict": "VALID",
+            "fault": None,
+            "notes": [],
+            "windows": 1,
+            "events": 1,
+            "analyses": 1,
+            "hmacs": 1,
+        }
         told = next(iter(gv.lines_of(found, "x")))
         self.assertEqual(told, "VALID: x, 1 window and 1 audit event in the signed log, 1 analysis, 1 HMAC recomputed")
         told = next(iter(gv.lines_of(found | dict.fromkeys(("windows", "events", "analyses", "hmacs"), 2), "x")))

@@ -110,7 +110,7 @@ def _kept(line: Line, head: Checkpoint, key: NoteKey) -> Note | None:
 
 def _missing(count: int, size: int, leaves: Sequence[Line], demand: WitnessDemand) -> list[str]:
     if count < demand.minimum:
-        return [f"{count} of the {demand.minimum} witnesses that are asked for cosigned the log"]
+        return [f"witnesses that are asked for: {demand.minimum}; that cosigned the log: {count}"]
     newer = sum(1 for line in leaves if int(line.value["leaf_index"]) >= size)
     if demand.minimum and newer:
         told = counted(newer, "record")

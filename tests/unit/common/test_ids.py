@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-from services.common import ids
 from services.common.ids import RandomIds
 
 ALPHANUMERIC = string.ascii_letters + string.digits
@@ -20,14 +19,14 @@ def test_an_id_is_as_long_as_asked_and_of_letters_and_digits(length):
 
 def test_each_character_stands_for_as_many_bytes_as_any_other(monkeypatch):
     """62 does not divide 256: the bytes that are left over are drawn again."""
-    monkeypatch.setattr(ids.secrets, "token_bytes", lambda _: bytes(range(256)))
+    monkeypatch.setattr("services.common.ids.secrets.token_bytes", lambda _: bytes(range(256)))
     counted = Counter(RandomIds().alphanumeric(248))
     assert counted == dict.fromkeys(ALPHANUMERIC, 4)
 
 
 def test_bytes_that_are_left_over_are_drawn_again(monkeypatch):
     draws = [b"\xff" * 8, b"\xf8" * 7 + b"\x00", b"\x01" * 8]
-    monkeypatch.setattr(ids.secrets, "token_bytes", lambda _: draws.pop(0))
+    monkeypatch.setattr("services.common.ids.secrets.token_bytes", lambda _: draws.pop(0))
     assert RandomIds().alphanumeric(4) == "abbb"
 
 
