@@ -1364,8 +1364,7 @@ _LONG: Final = {
     "hmac_chain_tip": "ct", "continuation_id": "cid", "dag_structure": "dag", "issued_at": "iat", "expires_at": "exp",
     "strategy": "str", "policy_hash": "pol", "ckf_state": "ckf", "key_version": "kv", "origins": "org",
 }  # fmt: skip
-_TIER: Final = "[SABCD]"
-_ENTRY: Final = re.compile(rf"{_TIER}|\[{_TIER}(?:,{_TIER})*\]")
+_ENTRY: Final = re.compile(r"(\[)?[SABCD](,[SABCD])*(?(1)\])")
 _HEX: Final = re.compile(r"[0-9a-f]{64}|")
 _STORE: Final = re.compile(r"[0-9a-f]{16}|")
 _TIP: Final = re.compile(r"[0-9a-f]{32}|")

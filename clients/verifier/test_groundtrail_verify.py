@@ -520,6 +520,7 @@ class TokenTests(CommandCase):
     def test_a_token_that_holds(self) -> None:
         code, found = self.check(self.token(), "--tenant", "t", "--scope", "s")
         self.assertEqual((code, found["payload"]["qh"]), (0, ["A", "[A,B]"]))
+        self.assertEqual(self.check(self.token(qh=["A", "A,B", "[S]"]))[0], 0)
         self.assertEqual(self.check(self.token(org=[["ab" * 8, 1, "c" * 32, 1], ["", 0, ""]]))[0], 0)
         self.assertEqual(self.check(self.token(), "--at", "2000")[1]["verdict"], "EXPIRED")
         code, found = self.run_command("token", self.file(self.token()), "--at", "1500")
@@ -530,7 +531,7 @@ class TokenTests(CommandCase):
         body, _, end = good.partition(".")
         for bad in (
             "", ".", "x", body, f"{body}.", f"{body}.{end}=", f"{body}.{end[:-1]}", f"{body[:-1]}.{end}", f"{end}.{body}", good + "A",
-            self.token(nonce="x"), self.token(sb=2), self.token(qh=["E"]), self.token(qh=["[]"]), self.token(qh=["A,B"]),
+            self.token(nonce="x"), self.token(sb=2), self.token(qh=["E"]), self.token(qh=["[]"]), self.token(qh=["A,"]), self.token(qh=["[A,B"]), self.token(qh=["A]"]), self.token(qh=["AB"]),
             self.token(lim=[1]), self.token(ct="abc"), self.token(win=-1), self.token(iat=1801), self.token(v=4),
             self.token(session_id=SESSION), self.token(org=1), self.token(org=[["x", 1, ""]]), self.token(org=[["", 1, "", 3]]), self.token(org=[["", 1, "", 1, 1]]), self.token(sid=5), "é.é", "[" * 3000,
         ):  # fmt: skip

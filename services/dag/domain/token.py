@@ -28,7 +28,8 @@ _NONCE_BYTES: Final = 16
 _NONCE_LABEL: Final = b"crp-policy-nonce-v3"
 _HEX_DIGITS: Final = 64
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
-_ENTRY: Final = re.compile(r"[SABCD]|\[[SABCD](?:,[SABCD])*\]")
+_TIERS: Final = "[SABCD](?:,[SABCD])*"
+_ENTRY: Final = re.compile(rf"{_TIERS}|\[{_TIERS}\]")
 
 _LONG_NAMES: Final[Mapping[str, str]] = {
     "session_id": "sid",
@@ -250,7 +251,7 @@ def _items(value: Any) -> Sequence[Any]:
 
 
 def _entry(value: Any) -> str:
-    """Read one entry of a quality history: a tier, or those of parallel windows in brackets."""
+    """Read one entry of a quality history: a tier, or those of parallel windows; earlier versions wrote no brackets."""
     text = _text(value)
     if _ENTRY.fullmatch(text) is None:
         raise ValueError
