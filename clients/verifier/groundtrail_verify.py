@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import base64
-import calendar
 import codecs
 import hashlib
 import hmac
@@ -27,6 +26,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -849,7 +849,7 @@ class ExportCheck:
             return
         older = self._older()
         if older > 0:
-            self._notes.append(f"{older} records are older than the log, which proves nothing of them")
+            self._notes.append(f"of what is older than it the log proves nothing: {numbered(older, 'record')}")
         leaves, before = self._part_lines(LEAF), -1
         for place, (kind, name, line, event) in enumerate(self._expected()):
             if place < older:
@@ -1065,9 +1065,10 @@ class ExportCheck:
         asked = self._wanted.cosignatures
         newer = sum(line.value["leaf_index"] >= self._witnessed for line in self._part_lines(LEAF))
         if len(self._cosigned) < asked:
-            self._notes.append(f"{len(self._cosigned)} of the {asked} witnesses that are asked for cosigned the log")
+            self._notes.append(f"witnesses that are asked for: {asked}; that cosigned the log: {len(self._cosigned)}")
         elif asked and newer:
-            self._notes.append(f"{newer} records are newer than the head that witnesses cosigned: export again later")
+            told = numbered(newer, "record")
+            self._notes.append(f"newer than the head that witnesses cosigned: {told}; export again later")
 
     # -- facts
 
@@ -1277,7 +1278,7 @@ def check_checkpoint(wanted: Wanted, text: str, proof: dict[str, Any] | None) ->
             raise Broken(0, "checkpoint", str(head.size), f"has a cosignature of {witness.name} that does not hold")
         cosigned |= {witness.name} if found else set()
     if len(cosigned) < wanted.cosignatures:
-        notes.append(f"{len(cosigned)} of the {wanted.cosignatures} cosignatures that were asked for are there")
+        notes.append(f"cosignatures that were asked for: {wanted.cosignatures}; that are there: {len(cosigned)}")
     for name, kept_text in wanted.checkpoints:
         _, kept = read_checkpoint(kept_text, wanted.key, head.origin)
         if kept.size > head.size:
@@ -1321,7 +1322,7 @@ def check_inclusion(wanted: Wanted, answer: dict[str, Any]) -> dict[str, Any]:
         text = _member(head_value, "checkpoint")
     except (KeyError, TypeError, ValueError):
         raise Unusable("the file is no answer of GetInclusionProof in JSON") from None
-    note, head = read_checkpoint(text, wanted.key)
+    _, head = read_checkpoint(text, wanted.key)
     try:
         record = parse_jcs(leaf.decode())
         kind, name = _text(record["record_kind"]), _text(record["record_id"])
@@ -1329,7 +1330,6 @@ def check_inclusion(wanted: Wanted, answer: dict[str, Any]) -> dict[str, Any]:
         raise Broken(0, "leaf", "", "is no canonical leaf") from None
     if size != head.size or not is_included(index, size, sha(b"\x00" + leaf), path, head.root):
         raise Broken(0, shown(kind), shown(name), "is not in the signed log")
-    del note
     return _outcome(VALID, head, record=record, leaf_index=index)
 
 
@@ -1364,11 +1364,11 @@ _LONG: Final = {
     "hmac_chain_tip": "ct", "continuation_id": "cid", "dag_structure": "dag", "issued_at": "iat", "expires_at": "exp",
     "strategy": "str", "policy_hash": "pol", "ckf_state": "ckf", "key_version": "kv", "origins": "org",
 }  # fmt: skip
-_TIER: Final = "[SABCD]"
-_ENTRY: Final = re.compile(rf"{_TIER}|\[{_TIER}(?:,{_TIER})*\]")
+_ENTRY: Final = re.compile(r"(\[)?[SABCD](,[SABCD])*(?(1)\])")
 _HEX: Final = re.compile(r"[0-9a-f]{64}|")
 _STORE: Final = re.compile(r"[0-9a-f]{16}|")
 _TIP: Final = re.compile(r"[0-9a-f]{32}|")
+_MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _LEEWAY_S: Final = 300
 _LONGEST_PAYLOAD: Final = 4096
 
@@ -1395,7 +1395,7 @@ def unbase64url(text: str) -> bytes:
 
 
 def check_token(token: str, wanted: TokenWanted) -> dict[str, Any]:
-    """Check a session token: form, MAC, nonce, tenant and scope, times."""
+    """Check a session token: form, MAC, times, scope and tenant, nonce."""
     payload_text, dot, mac_text = token.strip().partition(".")
     try:
         if not dot or len(payload_text) > _LONGEST_PAYLOAD:
@@ -1413,13 +1413,15 @@ def check_token(token: str, wanted: TokenWanted) -> dict[str, Any]:
     if key is None:
         notes.append("the MAC was not checked: no key was given")
     else:
-        _check_macs(payload, payload_text, given, key)
-    if wanted.tenant is not None and payload.get("ten") not in ("", None, hexed("crp-tenant:" + wanted.tenant)[:16]):
-        raise Broken(0, "token", "ten", "is another tenant's")
-    if wanted.scope is not None and payload["scope"] != wanted.scope:
-        raise Broken(0, "token", "scope", "was issued to another credential")
+        _check_mac(payload_text, given, key)
     if _seconds(payload["iat"]) > wanted.at + _LEEWAY_S:
         raise Broken(0, "token", "iat", "was issued later than now")
+    if wanted.scope is not None and payload["scope"] != wanted.scope:
+        raise Broken(0, "token", "scope", "was issued to another credential")
+    if wanted.tenant is not None and payload.get("ten") not in ("", None, hexed("crp-tenant:" + wanted.tenant)[:16]):
+        raise Broken(0, "token", "ten", "is another tenant's")
+    if key is not None:
+        _check_nonce(payload, key)
     verdict = INCOMPLETE if notes else VALID
     if wanted.at >= _seconds(payload["exp"]):
         notes.append("the token has expired")
@@ -1450,9 +1452,9 @@ def _check_payload(payload: dict[str, Any]) -> None:
         raise ValueError
     for entry in _listed(payload.get("org", [])):
         _check_origin(*_listed(entry))
-    if len(payload.get("org", [])) > 64 or not all(map(_ENTRY.fullmatch, payload["qh"])):
+    if len(payload.get("org", [])) > 64 or not all(map(_ENTRY.fullmatch, _listed(payload["qh"]))):
         raise ValueError
-    if [_count(limit) for limit in limits] != limits:
+    if [_count(limit) for limit in _listed(limits)] != limits:
         raise ValueError
     _seconds(payload["iat"]), _seconds(payload["exp"])
 
@@ -1475,16 +1477,20 @@ def _bare(digest: str) -> str:
 
 def _seconds(value: Any) -> float:
     if isinstance(value, str):
-        found = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,6})?(?:Z|\+00:00)?", value, re.ASCII)
+        found = _MOMENT.fullmatch(value)
         if found is None:
             raise ValueError
-        return calendar.timegm(tuple(int(part) for part in found.groups()))
+        zone = (found[3] or "Z").replace("Z", "+00:00")
+        return datetime.fromisoformat(f"{found[1]}.{found[2] or '':0<6}{zone}").timestamp()
     return _count(value)
 
 
-def _check_macs(payload: dict[str, Any], payload_text: str, given: bytes, key: bytes) -> None:
+def _check_mac(payload_text: str, given: bytes, key: bytes) -> None:
     if not hmac.compare_digest(bytes.fromhex(mac(key, f"{_JOSE}.{payload_text}")), given):
         raise Broken(0, "token", "", "does not verify: it was changed, or the key is another session's or version's")
+
+
+def _check_nonce(payload: dict[str, Any], key: bytes) -> None:
     nonce = bytes.fromhex(mac(key, f"crp-policy-nonce-v3{payload['sid']}.{_bare(payload.get('pol', ''))}"))[:16]
     if base64.urlsafe_b64encode(nonce).rstrip(b"=").decode() != payload.get("nonce", ""):
         raise Broken(0, "token", "nonce", "is that of another policy")
@@ -1498,6 +1504,13 @@ def shown(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
     return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
+
+
+def numbered(number: int, noun: str) -> str:
+    """Return a number with its noun; an English noun in -is has its plural in -es."""
+    if number != 1:
+        noun = noun[:-2] + "es" if noun.endswith("is") else noun + "s"
+    return f"{number} {noun}"
 
 
 def read_small(path: str, what: str) -> str:
@@ -1652,12 +1665,14 @@ def answer(given: argparse.Namespace) -> dict[str, Any]:
 
 def lines_of(found: dict[str, Any], name: str) -> Iterable[str]:
     """Yield what is told of an outcome."""
-    counted = ""
+    held = ""
     if "windows" in found:
-        counted = f", {found['windows']} windows and {found['events']} audit events in the signed log"
-        counted += f", {found['analyses']} analyses" if found["analyses"] else ""
-        counted += f", {found['hmacs']} HMACs recomputed" if found["hmacs"] else ""
-    yield f"{found['verdict']}: {shown(name)}{counted}"
+        held = (
+            f", {numbered(found['windows'], 'window')} and {numbered(found['events'], 'audit event')} in the signed log"
+        )
+        held += f", {numbered(found['analyses'], 'analysis')}" if found["analyses"] else ""
+        held += f", {numbered(found['hmacs'], 'HMAC')} recomputed" if found["hmacs"] else ""
+    yield f"{found['verdict']}: {shown(name)}{held}"
     if found.get("origin"):
         yield f"log {shown(found['origin'])}, size {found['tree_size']}, root {found['root']}"
     if found.get("cosigned_by"):

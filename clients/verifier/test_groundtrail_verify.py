@@ -233,6 +233,44 @@ class ExportTests(CommandCase):
         writer.lines_with_leaf = [writer.lines[0], "", writer.lines[1]]
         self.assertEqual(self.export(writer.export())[0], 3)
 
+    def test_a_leaf_behind_the_last_record_is_of_no_record(self) -> None:
+        writer = Writer([("SESSION_CREATED", {"session": {}}), ("TOOL_CALL", {})])
+        writer.lines_with_leaf = [*writer.lines, ""]
+        writer.add(2, "TOOL_CALL", {}, "ab" * 32)
+        del writer.lines[2]
+        writer.head = f"{ORIGIN}\n{len(writer.leaves)}\n{base64.b64encode(tree_root(writer.leaves)).decode()}\n"
+        code, found = self.export(writer.export())
+        self.assertEqual((code, found["fault"]["record_kind"]), (3, "leaf"))
+        self.assertEqual(found["fault"]["record_id"], f"crp_evt_{'ab' * 16}")
+
+    def test_leaves_stand_in_the_log_in_the_order_of_their_records(self) -> None:
+        writer = Writer([("SESSION_CREATED", {"session": {}}), ("TOOL_CALL", {}), ("TOOL_CALL", {"b": 1})])
+        writer.leaves[2], writer.leaves[3] = writer.leaves[3], writer.leaves[2]
+        writer.leaf_lines[1]["leaf_index"], writer.leaf_lines[2]["leaf_index"] = 3, 2
+        writer.head = f"{ORIGIN}\n{len(writer.leaves)}\n{base64.b64encode(tree_root(writer.leaves)).decode()}\n"
+        code, found = self.export(writer.export())
+        self.assertEqual((code, found["fault"]["record_id"]), (3, "2"))
+        self.assertEqual(found["fault"]["detail"], "has a leaf out of order")
+
+    def test_data_is_missing_where_an_erasure_says_so_alone(self) -> None:
+        """An event whose data was taken out with its leaf's salt, and no event that says that it was erased."""
+        writer = Writer([("SESSION_CREATED", {"session": {}}), ("TOOL_CALL", {"a": 1}), ("TOOL_CALL", {})])
+        event = json.loads(writer.lines[1])
+        writer.lines[1] = compact({**event, "data": None, "data_sha256": digest(compact(event["data"]))})
+        writer.leaf_lines[1]["salt"] = ""
+        code, found = self.export(writer.export())
+        self.assertEqual((code, found["fault"]["record_id"]), (3, "1"))
+        self.assertEqual(found["fault"]["detail"], "has data and an erasure that do not fit each other")
+
+    def test_a_record_is_newer_from_the_index_of_the_cosigned_heads_size_on(self) -> None:
+        for size, newer in ((4, ""), (3, "1 record"), (2, "2 records")):
+            head = f"{ORIGIN}\n{size}\n{base64.b64encode(tree_root(WRITER.leaves[:size])).decode()}\n"
+            path = [base64.b64encode(one).decode() for one in consistency(WRITER.leaves, size)]
+            lines = WRITER.export(cosigned={"checkpoint": WRITER.cosigned(text=head), "path": path})
+            notes = self.export(lines, "--witness", witness_key())[1]["notes"]
+            told = f"newer than the head that witnesses cosigned: {newer}; export again later"
+            self.assertEqual(notes, [told] if newer else [])
+
     def test_another_key_makes_other_hmacs(self) -> None:
         code, found = self.export(WRITER.export(), "--session-key", self.file("ab" * 32, "key"))
         self.assertEqual((code, found["fault"]["record_kind"], found["fault"]["record_id"]), (3, "event", "0"))
@@ -371,6 +409,23 @@ class HostileTests(CommandCase):
                     code = self.export(changed)[0]
                     self.assertEqual(code, 3, (place, name, wrong))
 
+    def test_one_thing_is_told_in_the_singular(self) -> None:
+        found: dict[str, Any] = {
+            "verdict": "VALID",
+            "fault": None,
+            "notes": [],
+            "windows": 1,
+            "events": 1,
+            "analyses": 1,
+            "hmacs": 1,
+        }
+        told = next(iter(gv.lines_of(found, "x")))
+        self.assertEqual(told, "VALID: x, 1 window and 1 audit event in the signed log, 1 analysis, 1 HMAC recomputed")
+        told = next(iter(gv.lines_of(found | dict.fromkeys(("windows", "events", "analyses", "hmacs"), 2), "x")))
+        self.assertEqual(
+            told, "VALID: x, 2 windows and 2 audit events in the signed log, 2 analyses, 2 HMACs recomputed"
+        )
+
     def test_what_is_shown_is_text(self) -> None:
         self.assertEqual(gv.shown("a\x1b[31m\u202eb\n"), "a<U+001B>[31m<U+202E>b<U+000A>")
         lines = [WRITER.export()[0].replace(SESSION, "\\u001b[31m"), *WRITER.export()[1:]]
@@ -465,6 +520,7 @@ class TokenTests(CommandCase):
     def test_a_token_that_holds(self) -> None:
         code, found = self.check(self.token(), "--tenant", "t", "--scope", "s")
         self.assertEqual((code, found["payload"]["qh"]), (0, ["A", "[A,B]"]))
+        self.assertEqual(self.check(self.token(qh=["A", "A,B", "[S]"]))[0], 0)
         self.assertEqual(self.check(self.token(org=[["ab" * 8, 1, "c" * 32, 1], ["", 0, ""]]))[0], 0)
         self.assertEqual(self.check(self.token(), "--at", "2000")[1]["verdict"], "EXPIRED")
         code, found = self.run_command("token", self.file(self.token()), "--at", "1500")
@@ -475,13 +531,37 @@ class TokenTests(CommandCase):
         body, _, end = good.partition(".")
         for bad in (
             "", ".", "x", body, f"{body}.", f"{body}.{end}=", f"{body}.{end[:-1]}", f"{body[:-1]}.{end}", f"{end}.{body}", good + "A",
-            self.token(nonce="x"), self.token(sb=2), self.token(qh=["E"]), self.token(qh=["[]"]), self.token(qh=["A,B"]),
+            self.token(nonce="x"), self.token(sb=2), self.token(qh=["E"]), self.token(qh=["[]"]), self.token(qh=["A,"]), self.token(qh=["[A,B"]), self.token(qh=["A]"]), self.token(qh=["AB"]),
             self.token(lim=[1]), self.token(ct="abc"), self.token(win=-1), self.token(iat=1801), self.token(v=4),
             self.token(session_id=SESSION), self.token(org=1), self.token(org=[["x", 1, ""]]), self.token(org=[["", 1, "", 3]]), self.token(org=[["", 1, "", 1, 1]]), self.token(sid=5), "é.é", "[" * 3000,
         ):  # fmt: skip
             self.assertEqual(self.check(bad)[0], 3, bad)
+        for bad in (
+            self.token(qh="AB"), self.token(qh={"A": 1}), self.token(lim=""), self.token(lim={}), self.token(sb=True),
+            self.token(iat="1970-02-30T00:00:00Z"), self.token(iat="1970-01-01T24:00:01Z"), self.token(iat="1970-01-01"),
+            self.token(iat="1970-01-01T00:16:40 Z"), self.token(exp="soon"),
+        ):  # fmt: skip
+            self.assertEqual(self.check(bad)[1]["fault"]["detail"], "is malformed", bad)
         self.assertEqual(self.check(good, "--tenant", "u")[0], 3)
         self.assertEqual(self.check(good, "--scope", "u")[0], 3)
+
+    def test_times_are_read_as_text_too(self) -> None:
+        for text in (
+            "1970-01-01T00:30:00Z", "1970-01-01T00:30:00+00:00", "1970-01-01T02:30:00+02:00", "1970-01-01T00:30:00",
+            "1969-12-31T20:30:00.000-04:00",
+        ):  # fmt: skip
+            self.assertEqual(self.check(self.token(exp=text), "--at", "1799")[0], 0, text)
+            self.assertEqual(self.check(self.token(exp=text), "--at", "1800")[1]["verdict"], "EXPIRED", text)
+
+    def test_what_is_wrong_first_is_named_in_the_order_of_the_checks(self) -> None:
+        """Form, mac, times, scope and tenant, nonce; a token is EXPIRED only where nothing else is wrong."""
+        wrong = {"iat": 1801, "scope": "u", "ten": "0" * 16, "nonce": "x"}
+        for named in ("iat", "scope", "ten", "nonce"):
+            _, found = self.check(self.token(**wrong), "--tenant", "t", "--scope", "s", "--at", "1500")
+            self.assertEqual(found["fault"]["record_id"], named)
+            del wrong[named]
+        found = self.check(self.token(), "--scope", "u", "--at", "9999")[1]
+        self.assertEqual((found["verdict"], found["fault"]["record_id"]), ("BROKEN", "scope"))
 
 
 class CheckpointTests(CommandCase):

@@ -1,7 +1,7 @@
 """What options take and how they ask: known before a command's own module is loaded."""
 
 from enum import StrEnum, unique
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -14,6 +14,9 @@ WitnessKeys = Annotated[
 MinCosignatures = Annotated[
     int | None, typer.Option(min=0, help="How many of the witnesses must have cosigned; none = all; with --offline.")
 ]
+
+MOST_LISTED: Final = 100_000
+"""What --limit of a list takes at most."""
 
 
 def sure(question: str, *, yes: bool, as_json: bool) -> None:

@@ -5,7 +5,8 @@ from typing import Final
 from crp.ckf.v1 import ingestion_pb2 as reading
 
 from services.cli.console import Output
-from services.cli.words import counted, enum_text, where
+from services.cli.words import enum_text, where
+from services.common.counting import counted
 
 _SHOWN: Final = 5
 """So many of each list are shown; --json has them all."""

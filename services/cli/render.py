@@ -9,6 +9,7 @@ from crp.dpe.v1 import report_pb2 as reports
 from rich.text import Text
 
 from services.cli.console import Output
+from services.cli.forms import MOST_LISTED
 from services.cli.words import enum_text
 from services.common.rpc.canonical import message_json
 
@@ -133,6 +134,12 @@ def show_chain(session_id: str, verdict: sessions.VerifyChainResponse, output: O
         output.say(f"first bad record: {fault.record_kind} {fault.record_id}: {fault.detail}", style="red")
     if verdict.partial_reason:
         output.say(verdict.partial_reason, style="yellow")
+
+
+def more_text(limit: int) -> str:
+    """Return what is told of a list that ends at its limit."""
+    further = min(10 * limit, MOST_LISTED)
+    return f"there are more; --limit {further} shows more of them" if further > limit else "there are more"
 
 
 def response_json(message: Any) -> dict[str, Any]:

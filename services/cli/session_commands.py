@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.forms import AsJson, StatusWord, sure
+from services.cli.forms import MOST_LISTED, AsJson, StatusWord, sure
 from services.cli.later import Later, run
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def list_sessions(  # noqa: PLR0913, PLR0917 - one for each option
     updated_since: Annotated[str, typer.Option(metavar="TIME", help="Last written to then or later.")] = "",
     updated_until: Annotated[str, typer.Option(metavar="TIME", help="Last written to before.")] = "",
     parent: Annotated[str, typer.Option(metavar="SESSION", help="Only those that its agents began.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Most sessions.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Most sessions.")] = 100,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +51,7 @@ def list_sessions(  # noqa: PLR0913, PLR0917 - one for each option
 
 @session_app.command("expire")
 def expire(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Most sessions.")] = 1_000,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Most sessions.")] = 1_000,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; what is erased comes back by nothing.")] = False,

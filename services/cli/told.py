@@ -14,8 +14,8 @@ from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 
 from services.cli.reasons import level_reasons
-from services.cli.words import counted as _count
 from services.cli.words import enum_text
+from services.common.counting import counted as _count
 
 MAX_OMISSIONS: Final = 3
 SHORT_ID: Final = 8

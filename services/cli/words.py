@@ -7,11 +7,6 @@ from crp.ckf.v1 import ckf_pb2 as ckf
 from services.common.locations import place_of
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with what it counts: ``1 fact``, ``2 facts``."""
-    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def where(location: str) -> str:
     """Return where a fact stands as people say it: the headings over it, then the page."""
     place = place_of(location, "")

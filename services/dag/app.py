@@ -333,14 +333,13 @@ class SessionApp:
     async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         state, fresh = token.state, self._fresh()
         check_strategy(ask, continues=state.window_number > 0)
-        snapshot = await self._store.snapshot(caller.tenant_id, state.session_id)
-        if snapshot is None:
+        found = await self.expiry.find(caller.tenant_id, state.session_id)
+        if found is None:
             await self._relays.take_over(caller, state)
-            snapshot = await self.chains.snapshot(caller.tenant_id, state.session_id)
-        snapshot = await self.expiry.settled(snapshot)
-        check_open(snapshot.session)
-        check_limits(snapshot, state, ask, fresh)
-        stored, verification = await self._relays.line(caller, state, fresh)
+            found = await self.expiry.load(caller.tenant_id, state.session_id)
+        check_open(found.snapshot.session)
+        check_limits(found.snapshot, state, ask, fresh)
+        stored, verification = await self._relays.line(caller, state, fresh, found)
         before = stored.snapshot
         if state.window_number == 0:
             opening = open_root(before, ask, fresh, state.safety_budget, token.policy_hash)

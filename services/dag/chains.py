@@ -1,11 +1,13 @@
 """Loading stored chains, verifying them, and closing the session of one that is broken (SPEC-004 §9.4, §16.4)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, NoReturn
 
 from services.common.clock import Clock
 from services.common.computing import compute
+from services.common.counting import counted
 from services.common.errors import (
     ChainBrokenError,
     ConflictError,
@@ -67,13 +69,20 @@ class Chains:
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
         """
-        logged = await self._store.logged(tenant_id, session_id)
-        snapshot = logged.snapshot
-        if snapshot is None:
+        stored = await self.find(tenant_id, session_id)
+        if stored is None:
             raise session_not_found(session_id)
-        events = await self._events(tenant_id, snapshot)
-        reports = await self._reports(tenant_id, snapshot)
-        return StoredChain(snapshot, tuple(events), tuple(reports), logged.leaves)
+        return stored
+
+    async def find(self, tenant_id: str, session_id: str) -> StoredChain | None:
+        """Return what ``load`` does, or ``None``; of a short chain all is read at once."""
+        found = await self._store.load(tenant_id, session_id, limit=_PAGE)
+        snapshot = found.logged.snapshot
+        if snapshot is None:
+            return None
+        events = await self._events(tenant_id, snapshot, found.events)
+        reports = await self._reports(tenant_id, snapshot, found.reports)
+        return StoredChain(snapshot, tuple(events), tuple(reports), found.logged.leaves)
 
     async def judged(self, tenant_id: str, session_id: str) -> Verification:
         """Load the chain and recompute it; a record that does not parse is a fault, and named before any other.
@@ -154,7 +163,8 @@ class Chains:
         found = await self._store.logged(tenant_id, session_id)
         if found.snapshot is not None or not found.leaves:
             return None
-        fault = Fault("session", session_id, f"is missing: the log holds {len(found.leaves)} leaves of it")
+        held = counted(len(found.leaves), "leaf", "leaves")
+        fault = Fault("session", session_id, f"is missing: the log holds {held} of it")
         return not_read(fault)
 
     async def change(
@@ -210,34 +220,40 @@ class Chains:
             record_id=fault.record_id,
         )
 
-    async def _events(self, tenant_id: str, snapshot: SessionSnapshot) -> list[AuditEventRecord]:
-        """Return the events up to the snapshot's last: later ones belong to a later state."""
+    async def _events(
+        self, tenant_id: str, snapshot: SessionSnapshot, page: Sequence[AuditEventRecord]
+    ) -> list[AuditEventRecord]:
+        """Return the events up to the snapshot's last, from their first page on: later ones belong to a later state."""
         last = snapshot.last_event.sequence if snapshot.last_event else -1
-        events: list[AuditEventRecord] = []
-        while True:
-            after = events[-1].sequence if events else -1
+        events = list(page)
+        while len(page) == _PAGE and page[-1].sequence < last:
             page = await self._store.page_events(
-                tenant_id, snapshot.session.session_id, after_sequence=after, limit=_PAGE
+                tenant_id, snapshot.session.session_id, after_sequence=page[-1].sequence, limit=_PAGE
             )
             events.extend(event for event in page if event.sequence <= last)
-            if len(page) < _PAGE or page[-1].sequence >= last:
-                return events
+        return events
 
-    async def _reports(self, tenant_id: str, snapshot: SessionSnapshot) -> list[ReportRecord]:
+    async def _reports(
+        self, tenant_id: str, snapshot: SessionSnapshot, page: Sequence[ReportRecord | UnreadableRecordError]
+    ) -> list[ReportRecord]:
         """Return the reports, but for those of windows that were committed after the snapshot."""
         pending = {window.window_id for window in snapshot.windows if not window.report_id}
-        reports: list[ReportRecord] = []
-        after = ""
-        while True:
+        reports = _readable(page)
+        while len(page) == _PAGE:
+            after = reports[-1].report_id
             page = await self._store.page_reports(tenant_id, snapshot.session.session_id, after=after, limit=_PAGE)
-            for report in page:
-                if isinstance(report, UnreadableRecordError):
-                    raise report
-                after = report.report_id
-                if report.window_id not in pending:
-                    reports.append(report)
-            if len(page) < _PAGE:
-                return reports
+            reports.extend(_readable(page))
+        return [report for report in reports if report.window_id not in pending]
+
+
+def _readable(page: Sequence[ReportRecord | UnreadableRecordError]) -> list[ReportRecord]:
+    """Return a page of reports; raises the first that does not parse."""
+    reports: list[ReportRecord] = []
+    for report in page:
+        if isinstance(report, UnreadableRecordError):
+            raise report
+        reports.append(report)
+    return reports
 
 
 def session_not_found(session_id: str) -> NotFoundError:

@@ -44,9 +44,12 @@ class Expiry:
 
     async def load(self, tenant_id: str, session_id: str) -> StoredChain:
         """Return the session with its events and reports; as ``snapshot``."""
-        stored = await self._chains.load(tenant_id, session_id)
-        settled = await self.settled(stored.snapshot)
-        return stored if settled is stored.snapshot else await self._chains.load(tenant_id, session_id)
+        return await self._settled_chain(await self._chains.load(tenant_id, session_id))
+
+    async def find(self, tenant_id: str, session_id: str) -> StoredChain | None:
+        """Return what ``load`` does, or ``None``."""
+        stored = await self._chains.find(tenant_id, session_id)
+        return None if stored is None else await self._settled_chain(stored)
 
     async def settled(self, snapshot: SessionSnapshot) -> SessionSnapshot:
         """Return the snapshot itself, or the session as it is after it was ended."""
@@ -61,6 +64,13 @@ class Expiry:
                 await self._store.write(change)
             snapshot = await self._chains.snapshot(tenant_id, session_id)
         return snapshot
+
+    async def _settled_chain(self, stored: StoredChain) -> StoredChain:
+        session = stored.snapshot.session
+        settled = await self.settled(stored.snapshot)
+        if settled is stored.snapshot:
+            return stored
+        return await self._chains.load(session.tenant_id, session.session_id)
 
     async def ending(self, before: SessionSnapshot) -> SessionChange:
         """Return the change that ends the session, which verifies."""

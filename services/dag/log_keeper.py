@@ -16,6 +16,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from services.common.computing import compute
+from services.common.counting import counted
 from services.common.errors import CrpError, LogInconsistentError, UnavailableError, UnreadableRecordError
 from services.common.merkle import Place, Span, consistency_holds, consistency_spans, fold, places
 from services.common.ports.session_lists import SessionFilter
@@ -103,7 +104,8 @@ class LogKeeper(Collector):
     def details(self) -> dict[str, str]:
         """Return what operators should know."""
         count = len(self._faults)
-        return {TOPIC: f"{count} tenants' logs do not hold together: their writes are refused"} if count else {}
+        text = f"logs that do not hold together, and are not written to: those of {counted(count, 'tenant')}"
+        return {TOPIC: text} if count else {}
 
     def collect(self) -> Iterator[Metric]:
         """Yield what the registry scrapes."""

@@ -78,8 +78,10 @@ class Relays:
         key = await self._chains.hmac_key(adoption.session)
         await self._write(to_change(await self.begin(adoption), before, self._clock.now(), key))
 
-    async def line(self, caller: Caller, token: TokenState, fresh: Fresh) -> tuple[StoredChain, Verification]:
-        """Return the session, verified, with the token's leaf in it.
+    async def line(
+        self, caller: Caller, token: TokenState, fresh: Fresh, stored: StoredChain
+    ) -> tuple[StoredChain, Verification]:
+        """Return the session, verified, with the token's leaf in it; ``stored`` is the session as it was loaded.
 
         Raises:
             ChainBrokenError: CHAIN_BROKEN: the chain does not hold, or a window of this store is gone.
@@ -88,7 +90,6 @@ class Relays:
             ConflictError: COMMIT_RACE.
         """
         for _ in range(_ATTEMPTS):
-            stored = await self._chains.load(caller.tenant_id, token.session_id)
             check_open(stored.snapshot.session)
             verification = await self._chains.verified(stored)
             dag = DagView.of(stored.snapshot)
@@ -101,6 +102,7 @@ class Relays:
                 raise branch_ended(token.session_id)
             step = adopt_leaf(stored.snapshot, token, Adoptions.of(stored.events), fresh)
             await self._write(await self._chains.change(step, stored.snapshot))
+            stored = await self._chains.load(caller.tenant_id, token.session_id)
         text = "other writers changed the session first each time; read it again and retry"
         raise ConflictError(ErrorReason.COMMIT_RACE, text, session_id=token.session_id)
 

@@ -16,6 +16,7 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.session_lists import DuePlace, DueSession, ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
+    LoadedSession,
     LoggedSession,
     ReportRecord,
     SessionChange,
@@ -73,16 +74,32 @@ class SealedSessionStore:
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-        return await self._opened(tenant_id, await self._inner.snapshot(tenant_id, session_id))
+        found = await self._inner.snapshot(tenant_id, session_id)
+        return None if found is None else await self._opened(tenant_id, found)
 
     async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
         """Return the session with its leaves."""
         found = await self._inner.logged(tenant_id, session_id)
+        if found.snapshot is None:
+            return found
         return replace(found, snapshot=await self._opened(tenant_id, found.snapshot))
 
-    async def _opened(self, tenant_id: str, found: SessionSnapshot | None) -> SessionSnapshot | None:
-        if found is None:
-            return None
+    async def load(self, tenant_id: str, session_id: str, *, limit: int) -> LoadedSession:
+        """Return the session with its leaves and the first of its events and reports."""
+        found = await self._inner.load(tenant_id, session_id, limit=limit)
+        sealed = found.logged.snapshot
+        if sealed is None:
+            return found
+        events = tuple([await self._open_event(tenant_id, event) for event in found.events])
+        if found.events and found.events[-1] == sealed.last_event:  # opened already
+            snapshot = await self._opened(tenant_id, replace(sealed, last_event=None))
+            snapshot = replace(snapshot, last_event=events[-1])
+        else:
+            snapshot = await self._opened(tenant_id, sealed)
+        reports = tuple([await self._opened_report(tenant_id, one) for one in found.reports])
+        return LoadedSession(replace(found.logged, snapshot=snapshot), events, reports)
+
+    async def _opened(self, tenant_id: str, found: SessionSnapshot) -> SessionSnapshot:
         last = found.last_event
         return replace(
             found,
@@ -112,9 +129,7 @@ class SealedSessionStore:
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         found = await self._inner.page_reports(tenant_id, session_id, after=after, limit=limit)
-        return [
-            one if isinstance(one, UnreadableRecordError) else await self._open_report(tenant_id, one) for one in found
-        ]
+        return [await self._opened_report(tenant_id, one) for one in found]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -241,6 +256,11 @@ class SealedSessionStore:
             body=await self._sealer.seal(body, report.body.encode()) if report.body else "",
             inputs=await self._sealer.seal(inputs, report.inputs.encode()) if report.inputs else "",
         )
+
+    async def _opened_report(
+        self, tenant_id: str, found: ReportRecord | UnreadableRecordError
+    ) -> ReportRecord | UnreadableRecordError:
+        return found if isinstance(found, UnreadableRecordError) else await self._open_report(tenant_id, found)
 
     async def _open_report(self, tenant_id: str, report: ReportRecord) -> ReportRecord:
         body = await self._sealer.open(_report_place(tenant_id, report, "body"), report.body)

@@ -15,6 +15,7 @@ from services.common.ports.session_lists import DuePlace, LatestWindow, SessionF
 from services.common.ports.sessions import (
     DeferredFact,
     EdgeRecord,
+    LoadedSession,
     LoggedSession,
     SessionChange,
     SessionSnapshot,
@@ -563,6 +564,42 @@ class TestLoggedSessions:
                 found = await plain_store.logged("tenant-a", "s")
                 assert len(found.leaves) == found.snapshot.session.version
                 assert found.snapshot.last_event.sequence == found.snapshot.session.version - 1
+
+        await asyncio.gather(write(), look())
+
+
+class TestLoadedSessions:
+    @pytest.mark.parametrize("limit", [1, 2, 99])
+    async def test_a_session_comes_with_its_leaves_and_the_first_pages(self, plain_store, limit):
+        of_s = tuple(report("s", name) for name in ("b", "a"))
+        await plain_store.write(replace(opened("s"), reports=of_s, leaves=(leaf("s", "e0"),)))
+        await plain_store.write(continued("s", 2))
+        await plain_store.write(opened("t"))
+        found = await plain_store.load("tenant-a", "s", limit=limit)
+        assert found.logged == await plain_store.logged("tenant-a", "s")
+        assert found.logged.snapshot.last_event.sequence == 1
+        assert found.events == (event("s", 0), event("s", 1))[:limit]
+        assert found.reports == (report("s", "a"), report("s", "b"))[:limit]
+
+    async def test_of_another_tenant_and_of_nobody_there_is_nothing(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+        for name in (("tenant-b", "s"), ("tenant-a", "nobody")):
+            assert await plain_store.load(*name, limit=9) == LoadedSession(LoggedSession(None, ()))
+
+    async def test_no_write_lies_between_a_session_and_its_pages(self, plain_store):
+        await plain_store.write(replace(opened("s"), leaves=(leaf("s", "e0"),)))
+
+        async def write():
+            for version in range(2, 22):
+                made = (report("s", f"s/r{version}"),)
+                new = (leaf("s", f"e{version - 1}"),)
+                await plain_store.write(replace(continued("s", version), reports=made, leaves=new))
+
+        async def look():
+            for _ in range(20):
+                found = await plain_store.load("tenant-a", "s", limit=99)
+                version = found.logged.snapshot.session.version
+                assert (len(found.events), len(found.reports), len(found.logged.leaves)) == (version,) * 3
 
         await asyncio.gather(write(), look())
 

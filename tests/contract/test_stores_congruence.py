@@ -132,6 +132,7 @@ async def everything(store):
         sessions,
         [await store.snapshot(*name) for name in names],
         [await store.page_events(*name, after_sequence=-1, limit=99) for name in names],
+        [await store.load(*name, limit=limit) for name in names for limit in (2, 99)],
         [await store.page_reports(tenant, "", after="", limit=99) for tenant in TENANTS],
         [await store.get_receipt(tenant, "IngestSource", f"q{n}") for tenant in TENANTS for n in range(60)],
         [await store.find_continuation(tenant, f"c{n}") for tenant in TENANTS for n in range(30)],

@@ -25,11 +25,11 @@ from crp.dpe.v1 import provenance_service_pb2 as provenance
 from google.protobuf.message import Message
 from pydantic import SecretStr
 
+from services.cli.export_file import fact_line
 from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.cosignature import Cosigner
 from services.common.encoding import canonical_json, sha256_hex
-from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.retention import RetentionSettings
 from services.common.settings.stores import StoreSettings
@@ -357,16 +357,6 @@ def _analysis(told, opened, text, priors, number):
     return request
 
 
-def _fact_line(fact):
-    """A fact's line as the command writes it: what an analysis read of it."""
-    told = ckf_pb2.Fact(
-        fact_id=fact.fact_id, content=fact.content, content_hash=fact.content_hash, entities=fact.entities
-    )
-    line = message_json(told)
-    line.pop("stale_reason")
-    return canonical_json({"record": "fact", "fact": line}).decode()
-
-
 async def _closing(told, recipe, session_id, **more):
     """Take the exports and what goes with them."""
     await told.client.window()
@@ -374,7 +364,7 @@ async def _closing(told, recipe, session_id, **more):
     asked = (told.sizes["before"], told.sizes["middle"], told.sizes["end"])
     plain = await told.client.export(session_id, sizes=asked)
     full = await told.client.export(session_id, with_content=True, sizes=asked)
-    facts = [_fact_line(told.facts[name]) for name in sorted(told.facts)]
+    facts = [fact_line(told.facts[name]) for name in sorted(told.facts)]
     events = await told.client.call("ListAuditEvents", pb.ListAuditEventsRequest(session_id=session_id, page_size=1000))
     proof = transparency.GetInclusionProofRequest(session_id=session_id, event_id=events.events[-1].event_id)
     growth = transparency.GetConsistencyProofRequest(first_tree_size=told.sizes["before"])

@@ -272,6 +272,21 @@ class TestTampering:
         after = await verify(client, session_id)
         assert (after.integrity, after.fault.record_kind, after.fault.record_id) == (before.integrity, "window", name)
 
+    async def test_data_that_comes_back_is_found(self, world, client):
+        first, _, _ = await rich_session(client)
+        name = first.session.session_id
+        kept = list(world.store._sessions["tenant-a", name].events)
+        await client.erase(name)
+        for place, event in enumerate(kept):
+            events = world.store._sessions["tenant-a", name].events
+            erased, events[place] = events[place], event
+            found = await verify(client, name)
+            assert (found.integrity, found.fault.record_kind) == (taxonomy.CHAIN_INTEGRITY_BROKEN, "event")
+            assert found.fault.record_id == str(place)
+            assert found.fault.detail == "holds data although the session was erased"
+            events[place] = erased
+        assert (await verify(client, name)).integrity == TRUNCATED
+
     async def test_swapped_ciphertexts_are_found_even_of_the_same_text(self, world, client):
         first = await client.window(text=ANSWER)
         second = await client.window(first.session_token, text=ANSWER)

@@ -15,6 +15,7 @@ from crp.dag.v1 import transparency_service_pb2 as log_pb
 
 from services.cli.offline import Verdict, check_export
 from services.common.adapters.sqlite import SqliteSessionStore
+from services.common.encoding import canonical_json
 from services.common.merkle import consistency_holds, inclusion_holds
 from services.common.settings.retention import RetentionSettings
 from services.common.settings.stores import StoreSettings
@@ -652,6 +653,18 @@ class TestForgedTombstones:
         await self.tamper(world, change)
         verdict = await verify(client, first.session.session_id)
         assert (verdict.integrity, verdict.fault.record_kind) == (BROKEN, kind)
+
+    async def test_one_without_its_salt_is_found(self, client, world):
+        """Put there in the clear by somebody without a key: its leaf could not be compared with it."""
+        first, _ = await buried(client, world)
+        name = first.session.session_id
+        (event,) = [json.loads(line) for line in await client.export(name) if "SESSION_TOMBSTONED" in line]
+        plain = canonical_json(event["data"]).decode()
+        await world.store._database.write(lambda c: c.execute("UPDATE events SET data = ?", (plain,)).rowcount)
+        verdict = await verify(client, name)
+        assert (verdict.integrity, verdict.fault.record_kind) == (BROKEN, "leaf")
+        told = (verdict.fault.record_id, verdict.fault.detail)
+        assert told == (event["event_id"], "cannot be checked: the tombstone has no salt")
 
     async def test_a_live_session_cannot_be_passed_off_as_one(self, client, world):
         first, _ = await two_windows(client)

@@ -281,7 +281,7 @@ class TestExport:
         async with world.serving() as client:
             plain = await client.call("VerifyChain", sessions.VerifyChainRequest(session_id=session_id))
             assert plain.integrity == taxonomy.CHAIN_INTEGRITY_PARTIAL
-            assert plain.partial_reason == "5 records are older than the log, which so proves nothing of them"
+            assert plain.partial_reason == "of what is older than it the log proves nothing: 5 records"
             await client.call(
                 "AppendEvent",
                 sessions.AppendEventRequest(
@@ -296,7 +296,7 @@ class TestExport:
             found = check_export(await client.export(session_id), NoteKey("", head.public_key), None)
         assert found.verdict is Verdict.INCOMPLETE
         older, partly = found.notes
-        assert older == "5 records are older than the log, which so proves nothing of them"
+        assert older == "of what is older than it the log proves nothing: 5 records"
         assert partly.endswith("PARTIAL")
         assert (found.events, found.windows) == (1, 0)
 

@@ -17,7 +17,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.reasons import level_reasons
 from services.cli.render import response_json, style_of
-from services.cli.words import counted
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 

@@ -14,7 +14,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import LocalState
-from services.cli.words import counted
+from services.common.counting import counted
 from services.common.resources import resource_path
 from services.common.settings import Settings
 

@@ -27,6 +27,7 @@ from services.common.composition import (
     answering_milvus,
     answering_neo4j,
 )
+from services.common.counting import counted
 from services.common.errors import CrpError, StartupError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.settings import Settings, SettingsError
@@ -293,7 +294,7 @@ async def _checkpoints(settings: Settings) -> list[Finding]:
 def _places(settings: Settings) -> str:
     wanted = settings.checkpoints
     places = ["a file"] * bool(wanted.file) + ["an endpoint"] * bool(wanted.url)
-    places += [f"{len(wanted.witnesses)} witnesses"] * bool(wanted.witnesses)
+    places += [counted(len(wanted.witnesses), "witness", "witnesses")] * bool(wanted.witnesses)
     return ", ".join(places) or "nobody on a schedule"
 
 

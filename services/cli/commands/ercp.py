@@ -15,7 +15,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline.traces import TraceVerdict, check_trace, read_trace
-from services.cli.words import counted
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of, word_of
 from services.common.settings import Settings, SettingsError

@@ -15,7 +15,7 @@ from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Advance, Output
 from services.cli.exits import Exit, exit_of
-from services.cli.words import counted
+from services.common.counting import counted
 from services.common.document_kinds import SUFFIXES
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, UnavailableError
 from services.common.settings import Settings

@@ -16,8 +16,8 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.monitoring import Follower, Look, MonitorState, StateFile
 from services.cli.monitoring.follower import Head
-from services.cli.words import counted
 from services.common.clock import SystemClock
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError, UnavailableError
 from services.common.settings import Settings
 from services.common.signed_note import NoteKey

@@ -9,7 +9,7 @@ from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.words import counted
+from services.common.counting import counted
 from services.common.settings import Settings
 
 

@@ -11,8 +11,8 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline import Checked, Verdict, WitnessDemand, check_export
-from services.cli.words import counted
 from services.common.cosignature import WitnessKey
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 from services.common.signed_note import Checkpoint, Note, NoteKey

@@ -14,7 +14,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit, exit_of
 from services.cli.reading_report import show_facts, show_report
-from services.cli.words import counted
+from services.common.counting import counted
 from services.common.errors import CrpError, InvalidRequestError
 from services.common.settings import Settings
 

@@ -12,6 +12,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.words import enum_text
+from services.common.counting import counted
 from services.common.settings import Settings
 
 _PAGE: Final = 500
@@ -31,7 +32,7 @@ async def preview(settings: Settings, output: Output, limit: int) -> Exit:
                 break
     _show("Due", found, output)
     if request.page_token:
-        output.say(f"there are more; --limit {10 * limit} shows them", style="yellow")
+        output.say(render.more_text(limit), style="yellow")
     output.result({"items": [render.response_json(each) for each in found], "more": bool(request.page_token)})
     return Exit.OK
 
@@ -72,8 +73,8 @@ async def show_rules(settings: Settings, output: Output) -> Exit:
     rules, own = found.effective, found.own
     spans = {
         "idle_expiry_s": f"{rules.idle_expiry_s} s" if rules.idle_expiry_s else _NEVER,
-        "erase_after_days": f"{rules.erase_after_days} days" if rules.erase_after_days else _NEVER,
-        "tombstone_after_days": f"{rules.tombstone_after_days} days" if rules.tombstone_after_days else _NEVER,
+        "erase_after_days": counted(rules.erase_after_days, "day") if rules.erase_after_days else _NEVER,
+        "tombstone_after_days": counted(rules.tombstone_after_days, "day") if rules.tombstone_after_days else _NEVER,
     }
     whose = {name: "tenant" if own.HasField(name) else "deployment" for name in spans}
     rows = [(name, spans[name], whose[name]) for name in spans]

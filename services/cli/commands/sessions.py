@@ -15,6 +15,7 @@ from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.words import enum_text
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
@@ -48,7 +49,7 @@ async def list_sessions(
                 break
     _show(found, output)
     if wanted.page_token:
-        output.say(f"there are more; --limit {10 * limit} shows them", style="yellow")
+        output.say(render.more_text(limit), style="yellow")
     output.result({"sessions": [render.response_json(each) for each in found], "more": bool(wanted.page_token)})
     return Exit.OK
 
@@ -61,10 +62,10 @@ def moment_of(name: str, text: str) -> datetime:
     """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # with an offset, the first and the last day are none in UTC
         option = "--" + name.replace("_", "-")
         raise InvalidRequestError.of(FieldViolation(option, "must be ISO 8601, as 2026-05-24T09:00")) from None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _show(found: list[sessions.SessionSummary], output: Output) -> None:
@@ -77,14 +78,13 @@ def _show(found: list[sessions.SessionSummary], output: Output) -> None:
         if each.unreadable:
             rows.append((each.session.session_id, "cannot be read", "", "", ""))
             continue
-        count = each.windows_committed
         state = enum_text(dag.SessionStatus, each.session.status) + (", held" if each.legal_hold else "")
         level = enum_text(taxonomy.RiskLevel, each.risk_level) if each.risk_level else "-"
         tier = f"\ntier {enum_text(taxonomy.QualityTier, each.quality_tier)}" if each.quality_tier else ""
         rows.append(
             (
                 f"{each.session.session_id}\n{each.last_report_id}".strip(),
-                f"{state}\n{count} window{'' if count == 1 else 's'}",
+                f"{state}\n{counted(each.windows_committed, 'window')}",
                 render.coloured(level).append(tier, style="default"),
                 f"{each.session.safety_budget:.2f}\n{enum_text(taxonomy.BreakerState, each.session.circuit_breaker)}",
                 f"{each.updated_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC",

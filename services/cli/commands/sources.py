@@ -12,7 +12,8 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.words import counted, enum_text
+from services.cli.words import enum_text
+from services.common.counting import counted
 from services.common.settings import Settings
 
 _PAGE: Final = 100

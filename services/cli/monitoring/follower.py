@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from services.cli.monitoring.rules import Finding, FindingKind
 from services.cli.monitoring.state import MonitorState
 from services.common.clock import Clock
+from services.common.counting import counted
 from services.common.encoding import iso_micros
 from services.common.errors import CrpError, ErrorReason
 from services.common.merkle import CompactRange, leaf_hash
@@ -115,7 +116,7 @@ class Follower:
     async def _compared(self, latest: Checkpoint, note: str, began: Callable[[int], Callable[[], None]]) -> None:
         state = self._state
         if latest.size < state.tree.size:
-            text = f"the log has {latest.size} records and had {state.tree.size}"
+            text = f"the log has {counted(latest.size, 'record')} and had {state.tree.size}"
             self._found(Finding(FindingKind.ROLLED_BACK, _WHOLE, "", text))
             return
         step = began(-(-(latest.size - state.tree.size) // PAGE))

@@ -17,6 +17,7 @@ from services.cli.offline.knowledge import check_known
 from services.cli.offline.lines import BadLineError, Fault, Line, Part, event_record, read_lines
 from services.cli.offline.manifest import COUNTED, Manifest
 from services.cli.offline.witnesses import WitnessDemand, Witnessed, cosigned_heads, kept_checkpoint, weigh
+from services.common.counting import counted
 from services.common.encoding import base64_decode, canonical_json, sha256_hex
 from services.common.merkle import consistency_holds, inclusion_holds
 from services.common.ports.sessions import AuditEventRecord
@@ -179,6 +180,8 @@ def _check_log(check: _Check) -> None:
     if not said.covers(line.value):
         raise BadLineError(line.number, "log", "", "is not as it was exported")
     check.head, check.manifest = head, said
+    for name in said.unknown:
+        check.notes.append(f"the signed note has a member that this version does not know: {name}")
 
 
 def _check_events(check: _Check) -> None:
@@ -277,7 +280,7 @@ def _check_leaves(check: _Check) -> None:
     expected = list(logged_records(check.events))
     older = _older(check, len(expected))
     if older > 0:  # the server itself has no leaf of these; what was cut from the file is found by the names below
-        check.notes.append(f"{older} records are older than the log, which so proves nothing of them")
+        check.notes.append(f"of what is older than it the log proves nothing: {counted(older, 'record')}")
         expected = expected[older:]
     by_id = {event.event_id: event for event in check.events}
     lines_of = {event.event_id: line for line, event in zip(check.parts[Part.EVENT], check.events, strict=True)}

@@ -31,6 +31,7 @@ class Manifest:
         fault: kind and id of the record that does not hold; set exactly when the server found it BROKEN.
         log_sha256: over the log line without the manifest; empty in the first form.
         keys: all that sign the note; none in the first form.
+        unknown: names of members that a later version added.
     """
 
     session_id: str
@@ -40,6 +41,7 @@ class Manifest:
     fault: tuple[str, str] | None = None
     log_sha256: str = ""
     keys: tuple[NoteKey, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str, checkpoint: str) -> "Manifest":
@@ -53,15 +55,19 @@ class Manifest:
         if title not in (EXPORT_TITLE, FIRST_TITLE) or not text.startswith(start):
             raise ValueError
         pairs = [line.split(" ", 1) for line in text.removeprefix(start).removesuffix("\n").split("\n")]
-        names = [name for name, _ in pairs]
         fields = {name: value for name, value in pairs}  # noqa: C416 - pairs of two, which dict() would not check
+        known = (*_FIRST, INTEGRITY, FAULT, LOG_DIGEST, KEY)
+        unknown = tuple(name for name, _ in pairs if name not in known)
+        names = [name for name, _ in pairs if name in known]
+        if len(set(unknown)) != len(unknown):
+            raise ValueError
         if not all(fields.get(name, "").isdecimal() for name in COUNTED):
             raise ValueError
         counts = {name: int(fields[name]) for name in COUNTED}
         if title == FIRST_TITLE:
             if tuple(names) != _FIRST:
                 raise ValueError
-            return cls(fields["session"], counts, fields["sha256"])
+            return cls(fields["session"], counts, fields["sha256"], unknown=unknown)
         fault = _FAULT.fullmatch(fields[FAULT]) if FAULT in fields else None
         keys = tuple(NoteKey.parse(value) for name, value in pairs if name == KEY)
         expected = ["session", *COUNTED, INTEGRITY, *([FAULT] if fault else []), "sha256", LOG_DIGEST]
@@ -70,7 +76,8 @@ class Manifest:
         if (Integrity(fields[INTEGRITY]) is Integrity.BROKEN) != (fault is not None):
             raise ValueError
         named = None if fault is None else (fault[1], fault[2])
-        return cls(fields["session"], counts, fields["sha256"], fields[INTEGRITY], named, fields[LOG_DIGEST], keys)
+        said = (fields[INTEGRITY], named, fields[LOG_DIGEST], keys)
+        return cls(fields["session"], counts, fields["sha256"], *said, unknown)
 
     def is_signed(self, note: Note, key: NoteKey, origin: str) -> bool:
         """Say whether the given key signed the note, and every key that it names did, and no other."""

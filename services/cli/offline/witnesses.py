@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from services.cli.offline.lines import BadLineError, Line
 from services.common.cosignature import WitnessKey, bad_cosignatures, good_cosignatures
+from services.common.counting import counted
 from services.common.encoding import base64_decode, iso_micros
 from services.common.merkle import consistency_holds
 from services.common.signed_note import Checkpoint, Note, NoteKey
@@ -109,10 +110,11 @@ def _kept(line: Line, head: Checkpoint, key: NoteKey) -> Note | None:
 
 def _missing(count: int, size: int, leaves: Sequence[Line], demand: WitnessDemand) -> list[str]:
     if count < demand.minimum:
-        return [f"{count} of the {demand.minimum} witnesses that are asked for cosigned the log"]
+        return [f"witnesses that are asked for: {demand.minimum}; that cosigned the log: {count}"]
     newer = sum(1 for line in leaves if int(line.value["leaf_index"]) >= size)
     if demand.minimum and newer:
-        return [f"{newer} records are newer than the head that witnesses cosigned: export again after their next round"]
+        told = counted(newer, "record")
+        return [f"newer than the head that witnesses cosigned: {told}; export again after their next round"]
     return []
 
 

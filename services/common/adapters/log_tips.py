@@ -1,5 +1,6 @@
 """What a process knows of the ends of the logs that it writes, so that most writes need not look at the leaves."""
 
+from services.common.counting import counted
 from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange
 from services.common.ports.transparency_log import LogState
@@ -20,7 +21,7 @@ class LogTips:
         """
         floor = max(self._durable.get(tenant_id, 0), state.head.size if state.head else 0)
         if state.size < floor:
-            raise LogInconsistentError.of(f"it has {state.size} leaves and had {floor}")
+            raise LogInconsistentError.of(f"it has {counted(state.size, 'leaf', 'leaves')} and had {floor}")
         try:
             return CompactRange.of_bytes(state.size, state.peaks)
         except ValueError as error:

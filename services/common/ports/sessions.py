@@ -240,6 +240,21 @@ class LoggedSession:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadedSession:
+    """A session with its leaves and the first of its events and reports, read as one: no write lies between them.
+
+    Attributes:
+        logged: session and leaves.
+        events: in order, from the first.
+        reports: ordered by id.
+    """
+
+    logged: LoggedSession
+    events: tuple[AuditEventRecord, ...] = ()
+    reports: tuple[ReportRecord | UnreadableRecordError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChange:
     """Everything that one step changes, written in one transaction or not at all.
 
@@ -324,6 +339,17 @@ class SessionStore(TransparencyLog, SessionLists, Protocol):
 
     async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
         """Return the session with its leaves, by one indexed read of each that nothing is written between."""
+        ...
+
+    async def load(self, tenant_id: str, session_id: str, *, limit: int) -> LoadedSession:
+        """Return what ``logged`` does and the first pages of events and reports, in one round trip.
+
+        Args:
+            tenant_id: the caller's tenant.
+            session_id: whose records.
+            limit: at most this many events and this many reports; ``page_events`` and ``page_reports`` go on from
+                there.
+        """
         ...
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from services.common.counting import counted
 from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange
 from services.common.ports.transparency_log import KeptHead, LogRow, LogState
@@ -81,5 +82,7 @@ def check_floor(state: LogState) -> KeptHead | None:
     """
     head = state.head
     if head is not None and state.size < head.size:
-        raise LogInconsistentError.of(f"it has {state.size} leaves, and a head of {head.size} was signed")
+        raise LogInconsistentError.of(
+            f"it has {counted(state.size, 'leaf', 'leaves')}, and a head of {head.size} was signed"
+        )
     return head

@@ -8,6 +8,7 @@ the form; ``token_checks`` believes it or not.
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,6 +27,9 @@ _SIGNATURE_BYTES: Final = 32
 _NONCE_BYTES: Final = 16
 _NONCE_LABEL: Final = b"crp-policy-nonce-v3"
 _HEX_DIGITS: Final = 64
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
+_TIERS: Final = "[SABCD](?:,[SABCD])*"
+_ENTRY: Final = re.compile(rf"{_TIERS}|\[{_TIERS}\]")
 
 _LONG_NAMES: Final[Mapping[str, str]] = {
     "session_id": "sid",
@@ -208,13 +212,13 @@ def _state(fields: Mapping[str, Any]) -> TokenState:
     if fields.get("v", TOKEN_VERSION) != TOKEN_VERSION:
         msg = "unknown token version"
         raise ValueError(msg)
-    limits = tuple(_count(limit) for limit in fields.get("lim", ()))
+    limits = tuple(_count(limit) for limit in _items(fields.get("lim", [])))
     if len(limits) not in (0, 4):
         raise ValueError
     return TokenState(
         session_id=_text(fields["sid"]),
         window_number=_count(fields["win"]),
-        quality_history=tuple(_text(tier) for tier in fields["qh"]),
+        quality_history=tuple(_entry(entry) for entry in _items(fields["qh"])),
         safety_budget=_fraction(fields["sb"]),
         chain_tip=_digest(fields["ct"]),
         continuation_id=_text(fields["cid"]),
@@ -240,6 +244,20 @@ def _text(value: Any) -> str:
     return value
 
 
+def _items(value: Any) -> Sequence[Any]:
+    if isinstance(value, list):
+        return value
+    raise TypeError
+
+
+def _entry(value: Any) -> str:
+    """Read one entry of a quality history: a tier, or those of parallel windows; earlier versions wrote no brackets."""
+    text = _text(value)
+    if _ENTRY.fullmatch(text) is None:
+        raise ValueError
+    return text
+
+
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError
@@ -261,6 +279,8 @@ def _digest(value: Any) -> str:
 
 def _moment(value: Any) -> datetime:
     if isinstance(value, str):
+        if _TIME.fullmatch(value) is None:
+            raise ValueError
         moment = datetime.fromisoformat(value)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=_count(value))

@@ -19,7 +19,7 @@ from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.leaf_checks import fits_its_hash, name_of
-from services.dag.domain.leaves import event_loggable, salted_hmac
+from services.dag.domain.leaves import SALT_BYTES, event_loggable, salted_hmac
 from services.dag.domain.repeated import repeats
 from services.dag.domain.step import Step
 from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification
@@ -181,7 +181,9 @@ def _log_fault(event: AuditEventRecord, data: dict[str, Any], leaves: Sequence[L
         event.sequence,
     ):
         return _Found("leaf", event.event_id, "is not the last leaf of the session in the log")
-    if event.salt and not chain.same(salted_hmac(event_loggable(event).content, event.salt), own.content_hmac):
+    if len(event.salt) != SALT_BYTES:
+        return _Found("leaf", event.event_id, "cannot be checked: the tombstone has no salt")
+    if not chain.same(salted_hmac(event_loggable(event).content, event.salt), own.content_hmac):
         return _Found("leaf", event.event_id, "does not fit the tombstone")
     for leaf in leaves:
         if not fits_its_hash(leaf):

@@ -11,6 +11,7 @@ erased session, what is left is compared with the erasure's event; it is TRUNCAT
 
 import json
 
+from services.common.counting import counted
 from services.common.encoding import sha256_hex
 from services.common.ports.sessions import AuditEventRecord, SessionStatus, WindowStatus
 from services.dag.domain import chain
@@ -62,13 +63,13 @@ def _result(walk: Walk, fault: Fault | None) -> Verification:
     if len(own) < len(committed):
         partial = "the chain continues one of which earlier windows are not in this store"
     elif walk.windows_verified < len(own):
-        partial = f"only the latest {walk.max_windows} of {len(own)} windows were recomputed"
+        partial = f"only the latest {walk.max_windows} of {counted(len(own), 'window')} were recomputed"
     elif not walk.stored.snapshot.session.trail_mac:
         partial = "nothing says where the audit trail ends: the session has no trail_mac"
     elif walk.sealed_at:
         partial = f"nothing says whether the trail was whole before event {walk.sealed_at}, which seals it"
     elif walk.older:
-        partial = f"{walk.older} records are older than the log, which so proves nothing of them"
+        partial = f"of what is older than it the log proves nothing: {counted(walk.older, 'record')}"
     integrity = Integrity.PARTIAL if partial else Integrity.VALID if committed else Integrity.UNVERIFIED
     if walk.erased_at:
         integrity, partial = Integrity.TRUNCATED, ""

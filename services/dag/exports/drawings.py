@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from crp.dag.v1 import session_service_pb2 as pb
 
+from services.common.counting import counted
 from services.common.rpc.canonical import message_json
 from services.dag.exports.picture import COLOURS, WEIGHTS, DagPicture, EdgePicture, WindowPicture, picture_of
 from services.dag.exports.plain import plain
@@ -65,7 +66,7 @@ def _mermaid_lines(picture: DagPicture) -> Iterator[str]:
     names = _node_names(picture)
     yield "flowchart TD"
     yield f"  accTitle: {_mermaid_text(_title(picture))}"
-    yield f"  accDescr: {len(picture.windows)} windows and {len(picture.edges)} edges"
+    yield f"  accDescr: {counted(len(picture.windows), 'window')} and {counted(len(picture.edges), 'edge')}"
     for window in picture.windows:
         opening, closing = _MERMAID_SHAPES.get(window.pattern, ("[", "]"))
         label = "<br/>".join(_mermaid_text(line) for line in _label(window))

@@ -6,8 +6,10 @@ instance's, and of the form from before ADR 0102.
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from crp.ckf.v1 import ckf_pb2
@@ -23,6 +25,7 @@ from services.cli.offline import Verdict, check_export
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.settings.dag import DagSettings
 from services.common.signed_note import Note, NoteKey, NoteSigner
+from services.dag.sealed_store import logged_change
 from services.gateway.clients.inputs import kept_inputs
 from tests.fakes.dag_world import NOW, CountingIds, fresh_uuid
 from tests.fakes.sealed_world import SECRET, SealedWorld
@@ -175,6 +178,93 @@ def test_signatures_that_the_note_does_not_name_are_refused():
 def test_an_export_of_an_earlier_version_stays_verifiable():
     found = check_export(first_form(EXPORTS["two keys"]), KEY, None)
     assert (found.verdict, found.windows, found.analyses) == (Verdict.VALID, 2, 2)
+
+
+def note_text(lines):
+    return Note.parse(json.loads(lines[-1])["manifest"]).text
+
+
+def signed_anew(lines, text):
+    """The export with another text in its note, signed as the log does."""
+    line = json.loads(lines[-1])
+    keys = (SECRET, OLDER) if "export v2" in text else (SECRET,)
+    line["manifest"] = str(Note(text, tuple(signer(secret, KEY.name).sign(text) for secret in keys)))
+    return [*lines[:-1], canonical_json(line).decode()]
+
+
+def leaf_places(lines):
+    return [place for place, line in enumerate(lines) if json.loads(line).get("record") == "leaf"]
+
+
+def counted_anew(lines):
+    """The export as a log signs it that holds these lines and no others."""
+    digest = sha256_hex("".join(f"{line}\n" for line in lines[:-1]))
+    text = re.sub("(?m)^sha256 .*$", f"sha256 {digest}", note_text(lines))
+    return signed_anew(lines, re.sub("(?m)^leaves .*$", f"leaves {len(leaf_places(lines))}", text))
+
+
+def later_form(lines, *members):
+    """The export as a later version may write it: with further members in the note, signed with both keys."""
+    return signed_anew(lines, note_text(lines) + "".join(f"{member}\n" for member in members))
+
+
+@pytest.mark.parametrize("form", ["first", "second"])
+def test_a_member_that_a_later_version_adds_leaves_the_export_incomplete(form):
+    """Wire formats, 9.5."""
+    lines = EXPORTS["two keys"] if form == "second" else first_form(EXPORTS["two keys"])
+    assert check_export(later_form(lines), KEY, None).verdict is Verdict.VALID
+    found = check_export(later_form(lines, "later of its own", "further x"), KEY, None)
+    assert found.verdict is Verdict.INCOMPLETE
+    assert found.notes == tuple(
+        f"the signed note has a member that this version does not know: {name}" for name in ("later", "further")
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "members"),
+    [
+        pytest.param("second", ("later x", "later y"), id="a later one twice"),
+        pytest.param("second", ("sha256 " + "0" * 64,), id="a known one twice"),
+        pytest.param("second", ("fault window w",), id="a fault of one that is not broken"),
+        pytest.param("second", ("later",), id="one without a value"),
+        pytest.param("first", ("integrity VALID",), id="one of the second form in the first"),
+    ],
+)
+def test_a_note_of_no_form_is_none(form, members):
+    lines = EXPORTS["two keys"] if form == "second" else first_form(EXPORTS["two keys"])
+    found = check_export(later_form(lines, *members), KEY, None)
+    assert (found.verdict, found.fault.record_kind) == (Verdict.BROKEN, "log")
+
+
+def test_no_record_that_is_promised_a_leaf_is_older_than_the_log():
+    """A signed count of leaves that is too small excuses none of them (ADR 0099)."""
+    lines = list(EXPORTS["two keys"])
+    del lines[leaf_places(lines)[0]]
+    found = check_export(counted_anew(lines), KEY, None)
+    assert (found.verdict, found.fault.record_kind, found.fault.record_id) == (Verdict.BROKEN, "event", "0")
+    assert found.fault.detail == "has no leaf here: its line is missing or out of order"
+
+
+def test_leaves_stand_in_the_log_in_the_order_of_their_records():
+    """A log whose first two leaves of a session changed places, and an export that shows them in the right order."""
+
+    def turned(change):
+        logged = logged_change(change)
+        return replace(logged, leaves=logged.leaves[::-1])
+
+    async def exported():
+        async with SealedWorld(dag=ROTATING).serving() as client:
+            with patch("services.dag.sealed_store.logged_change", turned):
+                opened = await client.open()
+            return await client.export(opened.session.session_id)
+
+    lines = asyncio.run(exported())
+    assert check_export(lines, KEY, None).fault.detail == "has no leaf here: its line is missing or out of order"
+    one, other = leaf_places(lines)
+    lines[one], lines[other] = lines[other], lines[one]
+    found = check_export(counted_anew(lines), KEY, None)
+    assert (found.verdict, found.fault.record_id) == (Verdict.BROKEN, "1")
+    assert found.fault.detail == "has a leaf out of order"
 
 
 def test_the_first_form_needs_the_key_too():

@@ -88,17 +88,27 @@ def test_cosignatures_that_are_asked_for_are_found(kind):
 def test_too_few_cosignatures_are_incomplete(kind):
     found = judged(kind, W1, W2, W3)
     assert found.verdict is Verdict.INCOMPLETE
-    assert found.notes == ("2 of the 3 witnesses that are asked for cosigned the log",)
-    assert judged(kind, W3).notes == ("0 of the 1 witnesses that are asked for cosigned the log",)
+    assert found.notes == ("witnesses that are asked for: 3; that cosigned the log: 2",)
+    assert judged(kind, W3).notes == ("witnesses that are asked for: 1; that cosigned the log: 0",)
 
 
 def test_records_that_are_newer_than_the_cosigned_head_are_said():
     found = judged("newer", W1, W2)
     assert found.verdict is Verdict.INCOMPLETE
     assert found.notes == (
-        "5 records are newer than the head that witnesses cosigned: export again after their next round",
+        "newer than the head that witnesses cosigned: 5 records; export again after their next round",
     )
     assert judged("newer", W1, W2, minimum=0).verdict is Verdict.VALID
+
+
+@pytest.mark.parametrize(("indexes", "newer"), [((3, 4), ""), ((4, 5), "1 record"), ((5, 6, 7), "3 records")])
+def test_a_record_is_newer_from_the_index_of_the_heads_size_on(indexes, newer):
+    note = Note.parse(json.loads(WITNESSED["same"][-1])["cosigned"]["checkpoint"])
+    assert Checkpoint.parse(note.text).size == 5
+    leaves = [Line(1, "", {"leaf_index": index}) for index in indexes]
+    notes = weigh([note], leaves, demand((W1,), None)).notes
+    told = f"newer than the head that witnesses cosigned: {newer}; export again after their next round"
+    assert notes == ((told,) if newer else ())
 
 
 def test_old_verifiers_read_an_export_with_cosignatures():

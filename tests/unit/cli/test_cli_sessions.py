@@ -10,6 +10,7 @@ from crp.dag.v1 import retention_service_pb2 as rules
 from crp.dag.v1 import session_service_pb2 as pb
 from typer.testing import CliRunner
 
+from services.cli import render
 from services.cli.app import app
 from services.cli.commands import retention, sessions
 from services.cli.console import Output
@@ -94,6 +95,33 @@ async def test_times_are_utc_without_an_offset(use, text, moment):
     await sessions.list_sessions(Settings(), Output(as_json=True), times={"opened_since": text, "opened_until": ""})
     assert suite.asked[0][1].opened_since.ToDatetime(tzinfo=UTC) == moment
     assert not suite.asked[0][1].HasField("opened_until")
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00+05:00", "9999-12-31T23:00-05:00"])
+def test_a_time_that_is_none_in_utc_is_wrong_input(text):
+    with pytest.raises(InvalidRequestError, match="--opened-since"):
+        sessions.moment_of("opened_since", text)
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (100, "there are more; --limit 1000 shows more of them"),
+        (20_000, "there are more; --limit 100000 shows more of them"),
+        (100_000, "there are more"),
+    ],
+)
+def test_a_limit_that_is_named_is_one_that_is_taken(limit, told):
+    assert render.more_text(limit) == told
+
+
+async def test_one_day_is_told_in_the_singular(use, capsys):
+    effective = rules.RetentionRules(idle_expiry_s=0, erase_after_days=1, tombstone_after_days=2)
+    use(rules.GetRetentionResponse(effective=effective))
+    assert await retention.show_rules(Settings(), Output(as_json=False)) is Exit.OK
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "erase_after_days 1 day" in shown
+    assert "tombstone_after_days 2 days" in shown
 
 
 def test_what_is_no_time_is_wrong_input():

@@ -39,6 +39,13 @@ def test_leaves_of_their_records_hold():
     assert compared([], []).fault is None
 
 
+@pytest.mark.parametrize("salt", [b"", b"s" * 31, b"s" * 33])
+def test_a_salt_of_another_length_is_none(salt):
+    """A leaf that is salted with less could be guessed from its content."""
+    events, leaves = chain(salt=salt)
+    assert compared(leaves, events).fault.detail == "cannot be checked: its record has no salt"
+
+
 @pytest.mark.parametrize("place", range(4))
 def test_each_difference_has_its_name(place):
     events, leaves = chain()

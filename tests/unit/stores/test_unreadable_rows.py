@@ -11,6 +11,7 @@ from services.common.adapters.neo4j import receipts as neo4j_receipts
 from services.common.adapters.neo4j import session_records
 from services.common.adapters.neo4j.session_log import _read_leaf
 from services.common.adapters.sqlite import SqliteFactStore, SqliteKnowledgeGraph, SqliteSessionStore
+from services.common.adapters.sqlite.connections import connect
 from services.common.adapters.sqlite.session_rows import (
     SESSION_COLUMNS,
     WINDOW_COLUMNS,
@@ -321,3 +322,33 @@ class TestFailedReads:
         good = [one for one in outcomes[1::2] if isinstance(one, SessionSnapshot)]
         assert [len(one.windows) for one in good] == [39] * 20
         await store.close()
+
+
+class TestTrackedCursors:
+    """What a job leaves open is closed behind it, however many statements it ran and whichever way it ran them."""
+
+    @pytest.fixture
+    def connection(self, tmp_path):
+        with closing(connect(tmp_path / "a.db", PLAIN)) as connection:
+            connection.execute("CREATE TABLE numbers (n INTEGER)")
+            connection.executemany("INSERT INTO numbers VALUES (?)", ((n,) for n in range(9)))
+            yield connection
+
+    @pytest.mark.parametrize("way", ["execute", "cursor"])
+    def test_an_open_one_is_closed_after_many_others(self, connection, way):
+        connection.execute("BEGIN")
+        select = "SELECT n FROM numbers"
+        opened = connection.execute(select) if way == "execute" else connection.cursor().execute(select)
+        for _ in range(3_000):
+            connection.execute("SELECT 1").fetchall()
+        assert opened.fetchone() == (0,)
+        assert len(connection._cursors) < 300
+        connection.end_reads()
+        with pytest.raises(sqlite3.ProgrammingError):
+            opened.fetchone()
+
+    def test_a_row_that_a_write_returns_is_one_too(self, connection):
+        returned = connection.execute("INSERT INTO numbers VALUES (10), (11) RETURNING n")
+        connection.end_reads()
+        with pytest.raises(sqlite3.ProgrammingError):
+            returned.fetchone()

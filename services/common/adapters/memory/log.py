@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from services.common.counting import counted
 from services.common.errors import LogInconsistentError
 from services.common.merkle import CompactRange, Place, check_full, ending_leaf
 from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
@@ -39,9 +40,13 @@ class MemoryLogs:
         """
         log = self._logs[tenant_id]
         if log.head is not None and log.tree.size < log.head.size:
-            raise LogInconsistentError.of(f"it has {log.tree.size} leaves, fewer than the head that was kept")
+            raise LogInconsistentError.of(
+                f"it has {counted(log.tree.size, 'leaf', 'leaves')}, fewer than the head that was kept"
+            )
         if len(log.leaves) != log.tree.size:
-            raise LogInconsistentError.of(f"it has {len(log.leaves)} leaves, its tree {log.tree.size}")
+            raise LogInconsistentError.of(
+                f"it has {counted(len(log.leaves), 'leaf', 'leaves')}, its tree {log.tree.size}"
+            )
 
     def append(self, tenant_id: str, leaves: Sequence[LogLeaf]) -> None:
         """Append the leaves and give them their indexes."""

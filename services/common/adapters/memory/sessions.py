@@ -13,6 +13,7 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     STORE_ID_BYTES,
     AuditEventRecord,
+    LoadedSession,
     LoggedSession,
     ReportRecord,
     SessionChange,
@@ -61,6 +62,15 @@ class MemorySessionStore(MemorySessionLists):
         """Return the session with its leaves."""
         leaves = self._logs.of_session(tenant_id, session_id)
         return LoggedSession(await self.snapshot(tenant_id, session_id), leaves)
+
+    async def load(self, tenant_id: str, session_id: str, *, limit: int) -> LoadedSession:
+        """Return the session with its leaves and the first of its events and reports."""
+        logged = await self.logged(tenant_id, session_id)
+        if logged.snapshot is None:
+            return LoadedSession(logged)
+        events = await self.page_events(tenant_id, session_id, after_sequence=-1, limit=limit)
+        reports = await self.page_reports(tenant_id, session_id, after="", limit=limit)
+        return LoadedSession(logged, tuple(events), tuple(reports))
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""

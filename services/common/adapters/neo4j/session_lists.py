@@ -104,10 +104,6 @@ def _listed(tenant_id: str, row: Properties) -> ListedSession:
     )
 
 
-def _place_of(window: Properties) -> tuple[str, str]:
-    return str(window["window_number"]).zfill(12), str(window["window_id"])
-
-
 def _latest(window: dict[str, Any]) -> LatestWindow | None:
     texts = (window["report_id"], window["quality_tier"], window["risk_level"])
     budget = window["safety_budget"]

@@ -39,6 +39,7 @@ from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     STORE_ID_BYTES,
     AuditEventRecord,
+    LoadedSession,
     LoggedSession,
     ReportRecord,
     SessionChange,
@@ -115,10 +116,21 @@ class Neo4jSessionStore(Neo4jSessionLists):
 
     async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
         """Return the session with its leaves; the session's lock keeps its writers out between the two."""
+        return await self._database.run(lambda transaction: _logged(transaction, tenant_id, session_id))
 
-        async def job(transaction: AsyncManagedTransaction) -> LoggedSession:
-            snapshot = await _snapshot(transaction, tenant_id, session_id)
-            return LoggedSession(snapshot, await session_log.session_leaves(transaction, tenant_id, session_id))
+    async def load(self, tenant_id: str, session_id: str, *, limit: int) -> LoadedSession:
+        """Return the session with its leaves and the first of its events and reports; behind the lock as ``logged``."""
+        whose = key(tenant_id, session_id)
+
+        async def job(transaction: AsyncManagedTransaction) -> LoadedSession:
+            logged = await _logged(transaction, tenant_id, session_id)
+            if logged.snapshot is None:
+                return LoadedSession(logged)
+            page = {"key": whose, "limit": limit}
+            events = await rows_of(transaction, session_statements.PAGE_EVENTS, after=-1, **page)
+            first = {"sort_key": sort_key(""), "after": ""}
+            reports = await rows_of(transaction, session_statements.PAGE_REPORTS_OF_SESSION, **page, **first)
+            return LoadedSession(logged, tuple(_events_of(events)), tuple(_reports_of(reports)))
 
         return await self._database.run(job)
 
@@ -133,7 +145,7 @@ class Neo4jSessionStore(Neo4jSessionLists):
         """Return the next events of the session."""
         whose = key(tenant_id, session_id)
         rows = await self._rows(session_statements.PAGE_EVENTS, key=whose, after=after_sequence, limit=limit)
-        return sorted((event_of(row["event"]) for row in rows), key=lambda one: one.sequence)
+        return _events_of(rows)
 
     async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
         """Return a report or ``None``."""
@@ -148,8 +160,7 @@ class Neo4jSessionStore(Neo4jSessionLists):
         if session_id:
             statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
         rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
-        found = [row["report"] for row in rows if _is_text(row["report"], "report_id")]
-        return [listed_report_of(row) for row in sorted(found, key=lambda one: str(one["report_id"]))]
+        return _reports_of(rows)
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -265,6 +276,20 @@ async def _snapshot(transaction: AsyncManagedTransaction, tenant_id: str, sessio
         edges=tuple(sorted(edges, key=lambda edge: (edge.target_id, edge.source_id))),
         last_event=next(map(event_of, row["last_events"]), None),
     )
+
+
+async def _logged(transaction: AsyncManagedTransaction, tenant_id: str, session_id: str) -> LoggedSession:
+    snapshot = await _snapshot(transaction, tenant_id, session_id)
+    return LoggedSession(snapshot, await session_log.session_leaves(transaction, tenant_id, session_id))
+
+
+def _events_of(rows: Sequence[Properties]) -> list[AuditEventRecord]:
+    return sorted((event_of(row["event"]) for row in rows), key=lambda one: one.sequence)
+
+
+def _reports_of(rows: Sequence[Properties]) -> list[ReportRecord | UnreadableRecordError]:
+    found = [row["report"] for row in rows if _is_text(row["report"], "report_id")]
+    return [listed_report_of(row) for row in sorted(found, key=lambda one: str(one["report_id"]))]
 
 
 def _is_text(row: Properties, name: str) -> bool:

@@ -17,6 +17,7 @@ from services.common.settings.stores import StoreSettings
 
 _CACHE_KIB: Final = 16 * 1024
 _CHECKPOINT_PAGES: Final = 4_000
+_MAX_TRACKED: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +42,33 @@ class TrackedConnection(sqlite3.Connection):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
+        self._cursors: list[weakref.ref[sqlite3.Cursor]] = []
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
         """Return a cursor."""
         made = super().cursor(*args, **kwargs)
-        self._cursors.add(made)
+        self._track(made)
         return made
 
     def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
-        """Run a statement; sqlite3's own takes its cursor without asking ``cursor``."""
-        made: sqlite3.Cursor = self.cursor()
-        return made.execute(statement, values)
-
-    def executemany(self, statement: str, values: Any, /) -> sqlite3.Cursor:
-        """Run a statement once for each of the values."""
-        made: sqlite3.Cursor = self.cursor()
-        return made.executemany(statement, values)
+        """Run a statement; sqlite3's own asks not for ``cursor``, and leaves none open where it fails."""
+        made = super().execute(statement, values)
+        if made.description is not None:  # whoever shows no rows reads nothing
+            self._track(made)
+        return made
 
     def end_reads(self) -> None:
         """Close the cursors that are still open, and with them what they read."""
-        for cursor in list(self._cursors):
-            cursor.close()
+        for found in self._cursors:
+            cursor = found()
+            if cursor is not None:
+                cursor.close()
         self._cursors.clear()
+
+    def _track(self, cursor: sqlite3.Cursor) -> None:
+        if len(self._cursors) >= _MAX_TRACKED:  # of a long transaction most are gone
+            self._cursors = [found for found in self._cursors if found() is not None]
+        self._cursors.append(weakref.ref(cursor))
 
 
 def connect(path: Path, settings: StoreSettings, *, read_only: bool = False) -> TrackedConnection:

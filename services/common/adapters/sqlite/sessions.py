@@ -2,12 +2,11 @@
 
 import sqlite3
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Self
 
 from services.common.adapters.log_tips import LogTips
-from services.common.adapters.sqlite import log_rows, published_log
+from services.common.adapters.sqlite import log_rows, published_log, session_reads
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
@@ -20,14 +19,10 @@ from services.common.adapters.sqlite.session_rows import (
     SESSION_COLUMNS,
     SESSIONS_SCHEMA,
     WINDOW_COLUMNS,
-    edge_of,
     edge_values,
-    event_of,
     event_values,
-    listed_report_of,
     report_of,
     report_values,
-    session_of,
     session_values,
     window_of,
     window_values,
@@ -40,6 +35,7 @@ from services.common.merkle import Place
 from services.common.ports.receipts import Receipt
 from services.common.ports.sessions import (
     AuditEventRecord,
+    LoadedSession,
     LoggedSession,
     ReportRecord,
     SessionChange,
@@ -129,23 +125,15 @@ class SqliteSessionStore(SqliteSessionLists):
 
     async def snapshot(self, tenant_id: str, session_id: str) -> SessionSnapshot | None:
         """Return a consistent view."""
-
-        def job(connection: sqlite3.Connection) -> SessionSnapshot | None:
-            with damaged_pages("session", session_id, session_id):
-                return _snapshot(connection, tenant_id, session_id)
-
-        return await self._database.read(job)
+        return await self._database.read(lambda c: session_reads.snapshot(c, tenant_id, session_id))
 
     async def logged(self, tenant_id: str, session_id: str) -> LoggedSession:
         """Return the session with its leaves."""
+        return await self._database.read(lambda c: session_reads.logged(c, tenant_id, session_id))
 
-        def job(connection: sqlite3.Connection) -> LoggedSession:
-            with damaged_pages("session", session_id, session_id):
-                snapshot = _snapshot(connection, tenant_id, session_id)
-            with damaged_pages("log", tenant_id, session_id):
-                return LoggedSession(snapshot, log_rows.session_leaves(connection, tenant_id, session_id))
-
-        return await self._database.read(job)
+    async def load(self, tenant_id: str, session_id: str, *, limit: int) -> LoadedSession:
+        """Return the session with its leaves and the first of its events and reports."""
+        return await self._database.read(lambda c: session_reads.load(c, tenant_id, session_id, limit))
 
     async def find_continuation(self, tenant_id: str, continuation_id: str) -> WindowRecord | None:
         """Return the window that issued the continuation id."""
@@ -158,10 +146,9 @@ class SqliteSessionStore(SqliteSessionLists):
         self, tenant_id: str, session_id: str, *, after_sequence: int, limit: int
     ) -> list[AuditEventRecord]:
         """Return the next events of the session."""
-        condition = "WHERE tenant_id = ? AND session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-        values = (tenant_id, session_id, after_sequence, limit)
-        rows = await self._select("events", EVENT_COLUMNS, condition, *values, of=("session", session_id))
-        return [event_of(row) for row in rows]
+        return await self._database.read(
+            lambda c: session_reads.page_events(c, tenant_id, session_id, after_sequence, limit)
+        )
 
     async def get_report(self, tenant_id: str, report_id: str) -> ReportRecord | None:
         """Return a report or ``None``."""
@@ -173,10 +160,7 @@ class SqliteSessionStore(SqliteSessionLists):
         self, tenant_id: str, session_id: str, *, after: str, limit: int
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
-        of_session = "AND session_id = ?4 " if session_id else ""
-        condition = f"WHERE tenant_id = ?1 AND report_id > ?2 {of_session}ORDER BY report_id LIMIT ?3"
-        rows = await self._page(("reports", REPORT_COLUMNS), condition, (tenant_id, after), limit, session_id)
-        return [listed_report_of(row) for row in rows]
+        return await self._database.read(lambda c: session_reads.page_reports(c, tenant_id, session_id, after, limit))
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
@@ -246,35 +230,6 @@ class SqliteSessionStore(SqliteSessionLists):
 
         return await self._database.read(job)
 
-    async def _page(
-        self, whence: tuple[str, str], condition: str, start: tuple[str, str], limit: int, session_id: str = ""
-    ) -> list[Row]:
-        """Return up to ``limit`` rows that have an id to go on from; others no list can name, and it leaves them out.
-
-        Args:
-            whence: table and columns; the id is the column that the table is named for.
-            condition: with ``?3`` for the limit, and ``?4`` for the session.
-            start: tenant, and the id after which the page begins.
-            limit: at most this many rows.
-            session_id: only of this session.
-        """
-        table, columns = whence
-        statement = f"SELECT {columns} FROM {table} {condition}"  # noqa: S608
-        at = columns.split(", ").index(f"{table.removesuffix('s')}_id")
-
-        def job(connection: sqlite3.Connection) -> list[Row]:
-            asked = limit
-            while True:
-                values = (*start, asked, session_id)
-                with damaged_pages("session", session_id, session_id) if session_id else nullcontext():
-                    rows = fetch(connection, statement, values if session_id else values[:3])
-                named = [row for row in rows if isinstance(row[at], str)]
-                if len(named) >= limit or len(rows) < asked:
-                    return named[:limit]
-                asked += limit - len(named)
-
-        return await self._database.read(job)
-
 
 def _apply(connection: sqlite3.Connection, change: SessionChange, tips: LogTips) -> int:
     """Write the change and return the size of the tenant's log."""
@@ -328,24 +283,6 @@ def _stored_number(
         name = key[1] if kind == "session" else shown(row[0])
         raise UnreadableRecordError.of_field(kind, name, column, session_id=key[1])
     return row[0]
-
-
-def _snapshot(connection: sqlite3.Connection, tenant_id: str, session_id: str) -> SessionSnapshot | None:
-    key = (tenant_id, session_id)
-    condition = "WHERE tenant_id = ? AND session_id = ?"
-    row = fetch_one(connection, f"SELECT {SESSION_COLUMNS} FROM sessions {condition}", key)  # noqa: S608
-    if row is None:
-        return None
-    windows = f"SELECT {WINDOW_COLUMNS} FROM windows {condition} ORDER BY window_number, window_id"  # noqa: S608
-    edges = f"SELECT {EDGE_COLUMNS} FROM edges {condition} ORDER BY target_id, source_id"  # noqa: S608
-    last = f"SELECT {EVENT_COLUMNS} FROM events {condition} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
-    event = fetch_one(connection, last, key)
-    return SessionSnapshot(
-        session=session_of(row),
-        windows=tuple([window_of(row) for row in fetch(connection, windows, key)]),
-        edges=tuple([edge_of(row) for row in fetch(connection, edges, key)]),
-        last_event=event_of(event) if event else None,
-    )
 
 
 def _race(what: str) -> ConflictError:

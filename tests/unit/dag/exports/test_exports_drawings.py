@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -116,6 +117,12 @@ def test_mermaid_of_appendix_a():
     assert '  w1 -->|"SUMMARY, 12 tokens"| w4' in lines
     assert '  w4 -.->|"RESULT_ONLY, 7 tokens"| w6' in lines
     assert "  style w5 fill:#f7c49a,color:#000000,stroke:#000000,stroke-width:3px" in lines
+
+
+def test_one_window_is_told_in_the_singular():
+    picture = picture_of(APPENDIX_A)
+    alone = replace(picture, windows=picture.windows[:1], edges=())
+    assert mermaid(alone).splitlines()[2] == "  accDescr: 1 window and 0 edges"
 
 
 def test_json_graph_of_appendix_a():
